@@ -1,6 +1,7 @@
 import { quantile } from './report/quantile.ts';
 import type { LoadOrder, LoadResult } from './load/load.ts';
-import { cpuMs, machineMs } from './cluster/process-usage.ts';
+import { cpuMs } from './cluster/process-usage.ts';
+import { watchOthers } from './peers/systems/machine.ts';
 import type { BenchCluster } from './cluster/start-bench-cluster.ts';
 
 export interface CompareOptions {
@@ -47,7 +48,7 @@ export async function compare(cluster: BenchCluster, options: CompareOptions): P
   const spent = { ingress: 0, nats: 0, worker: 0, redis: 0 };
   let spentBare = 0;
   for (const target of [cluster.bare, cluster.through]) await run({ ...order, target, seconds: load.rampSeconds + 1 });
-  const others = watchOthers(cluster);
+  const others = watchOthers();
   for (let round = 0; round < rounds; round += 1) {
     results.direct.push(await run({ ...order, target: cluster.direct }));
     const beforeBare = bareCpu(cluster);
@@ -86,19 +87,6 @@ function cpuByPart({ ingress, nats, workers, redis }: BenchCluster): Record<Clus
 
 function bareCpu({ nats, bareParts: { ingress, worker } }: BenchCluster): number {
   return cpuMs(nats) + cpuMs(ingress.pid) + cpuMs(worker.pid);
-}
-
-/** Starts to watch; the call it returns gives the part of the machine's CPU time that went elsewhere since then. */
-function watchOthers(cluster: BenchCluster): () => number {
-  const { ingress, workers, nats, redis, generator, upstream, bareParts } = cluster;
-  const parts = [process, ingress, ...workers, generator, upstream, bareParts.ingress, bareParts.worker];
-  const own = parts.map(({ pid }) => pid).concat(nats, redis);
-  const ownMs = (): number => own.reduce((sum, pid) => sum + cpuMs(pid), 0);
-  const before = { ...machineMs(), own: ownMs() };
-  return () => {
-    const { programs, all } = machineMs();
-    return Math.max(0, (programs - before.programs - (ownMs() - before.own)) / (all - before.all));
-  };
 }
 
 function summarize(results: readonly LoadResult[]): Side {

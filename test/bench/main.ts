@@ -62,7 +62,13 @@ async function measure(plan: Plan): Promise<Results> {
   for (const target of [cluster.bare, cluster.through]) await sendMixed(cluster, target, plan.warmUpRequests);
   say('one request at a time');
   const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
-  const single = await compare(cluster, { body: whole, connections: 1, seconds: 2, rampSeconds: 0, rounds });
+  const single = await compare(cluster, {
+    body: whole,
+    connections: 1,
+    seconds: Math.min(seconds, 2),
+    rampSeconds: 0,
+    rounds,
+  });
   say('32 requests at a time');
   const busy = await compare(cluster, { body: whole, connections: 32, seconds, rampSeconds: 0, rounds });
   say(`${plan.streams} streams`);

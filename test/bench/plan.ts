@@ -45,13 +45,13 @@ export const fullPlan: Plan = {
   budget: { cpuMs: 0.4, addedFirstMs: 3, openStreamBytes: 60 * 1024, heldBytes: 20, rssBytes: 100 },
 };
 
-/** Shows in less than a minute, on any machine and beside other work, that nothing is grossly wrong. */
+/** Shows in half a minute, on any machine and beside other work, that nothing is grossly wrong. */
 export const quickPlan: Plan = {
-  warmUpRequests: 1_000,
+  warmUpRequests: 500,
   rounds: 1,
-  seconds: 2,
+  seconds: 1,
   streams: 64,
-  openStreams: 400,
-  flatRequests: 4_000,
+  openStreams: 200,
+  flatRequests: 2_000,
   budget: { cpuMs: 4, addedFirstMs: 500, openStreamBytes: 200 * 1024, heldBytes: 5_000, rssBytes: 100_000 },
 };

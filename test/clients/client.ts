@@ -1,9 +1,13 @@
+import type { CliName } from '../helpers/clis/install-clis.ts';
+
 /** A program that people use with the router, unmodified, with a base URL and a key alone. */
 export interface Client {
   /** Its name, as its makers write it, with the language of a library. */
   name: string;
   /** Where it comes from, with the exact version of each package; the first package gives the version that is reported. */
   from: { registry: 'npm' | 'PyPI'; packages: Readonly<Record<string, string>> };
+  /** Its name where workers drive it, too: both use one installation. */
+  cli?: CliName;
   /** The client formats that it can be told to speak, by the names of the formats. */
   formats: readonly string[];
   /** What it is asked to do, in its own empty folder. */

@@ -4,7 +4,7 @@ import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/
 import { startScriptFront, type ScriptFront } from '../helpers/upstreams/start-script-front.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
 import type { Client } from './client.ts';
-import { installClients } from './install-clients.ts';
+import { installClient } from './install-client.ts';
 import { keepResults, keptResults, type ClientResult } from './results.ts';
 import { roster } from './roster.ts';
 import { tryClient } from './try-client.ts';
@@ -19,7 +19,9 @@ let engine: ServiceProcess;
 let llama: LlamaServer | undefined;
 let fronts: { demo: ScriptFront; llama: ScriptFront | undefined };
 beforeAll(async () => {
-  installed = installClients(roster);
+  installed = new Map(roster.map((client) => [client, installClient(client)]));
+  // Whoever awaits it is told.
+  for (const each of installed.values()) each.catch(() => undefined);
   engine = startProcess('services/demo-engine/main.ts', { PORT: '0', DEMO_TOKENS_PER_SECOND: '0' });
   const { url } = await engine.line('demo engine is ready');
   if (program !== undefined) llama = await startLlamaServer(program, { slots: 1, context: 131_072 });
@@ -37,8 +39,8 @@ afterAll(async () => {
   await Promise.all([engine.stop(), llama?.stop()]);
 });
 
-describe.each(roster)('$name', (client) => {
-  it.each(client.formats)('takes a turn in the %s format', async (format) => {
+describe.concurrent.each(roster)('$name', (client) => {
+  it.for(client.formats)('takes a turn in the %s format', async (format, { expect }) => {
     const version = Object.values(client.from.packages)[0] ?? '';
     const result: ClientResult = { client: client.name, version, format, demo: 'failed', llamaServer: 'failed' };
     results.set(`${client.name} ${format}`, result);

@@ -6,10 +6,25 @@ import { qwenCode } from './agents/qwen-code.ts';
 import type { Client, Task } from './client.ts';
 import { library } from './library.ts';
 
+/** Packages of clients that other tests use, too. */
+export const openaiPython = pypi({ openai: '3.57.0' });
+export const langchainJs = npm({
+  langchain: '1.5.14',
+  '@langchain/openai': '1.6.0',
+  '@langchain/core': '1.4.0',
+  zod: '4.6.7',
+});
+export const langchainPython = pypi({
+  langchain: '1.4.7',
+  'langchain-core': '1.7.2',
+  'langchain-openai': '1.7.3',
+  'langchain-anthropic': '1.7.7',
+});
+
 /** Every client that is tried, in the order of the documentation's table. */
 export const roster: readonly Client[] = [
   library('openai, JavaScript', npm({ openai: '7.59.0' }), { formats: ['chat', 'responses'], program: 'openai.mjs' }),
-  library('openai, Python', pypi({ openai: '3.57.0' }), {
+  library('openai, Python', openaiPython, {
     formats: ['chat', 'responses'],
     program: 'openai-python.py',
   }),
@@ -33,21 +48,11 @@ export const roster: readonly Client[] = [
     formats: ['responses', 'chat'],
     program: 'openai-agents.mjs',
   }),
-  library(
-    'LangChain, JavaScript',
-    npm({ langchain: '1.5.14', '@langchain/openai': '1.6.0', '@langchain/core': '1.4.0', zod: '4.6.7' }),
-    { formats: ['chat', 'responses'], program: 'langchain.mjs' },
-  ),
-  library(
-    'LangChain, Python',
-    pypi({
-      langchain: '1.4.7',
-      'langchain-core': '1.7.2',
-      'langchain-openai': '1.7.3',
-      'langchain-anthropic': '1.7.7',
-    }),
-    { formats: ['chat', 'responses', 'messages'], program: 'langchain-python.py' },
-  ),
+  library('LangChain, JavaScript', langchainJs, { formats: ['chat', 'responses'], program: 'langchain.mjs' }),
+  library('LangChain, Python', langchainPython, {
+    formats: ['chat', 'responses', 'messages'],
+    program: 'langchain-python.py',
+  }),
   library('LiteLLM', pypi({ litellm: '1.110.2', mcp: '2.3.0' }), {
     formats: ['chat', 'responses', 'messages'],
     program: 'litellm-python.py',
@@ -82,6 +87,6 @@ function npm(packages: Record<string, string>): Client['from'] {
   return { registry: 'npm', packages };
 }
 
-function pypi(packages: Record<string, string>): Client['from'] {
+export function pypi(packages: Record<string, string>): Client['from'] {
   return { registry: 'PyPI', packages };
 }

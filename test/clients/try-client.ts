@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ScriptFront } from '../helpers/upstreams/start-script-front.ts';
@@ -33,10 +33,17 @@ export async function tryClient(client: Client, format: string, installed: strin
       writeFileSync(join(folder, name), text);
     }
     const { url, key, model, front } = place;
-    const turn = { format, model, prompt: `${task.prompt}\n${scriptOf(task)}`, url, key, installed, folder };
-    const before = front.asked.length;
+    // Others take their turns at the same time.
+    const mark = `Turn ${basename(folder)}.`;
+    const prompt = [mark, task.prompt, scriptOf(task)].join('\n');
+    const turn = { format, model, prompt, url, key, installed, folder };
     const ending = await runCommand(client.start(turn), turn, timeout);
-    const missing = whatIsMissing(task, ending, front.asked.slice(before), folder);
+    const missing = whatIsMissing(
+      task,
+      ending,
+      front.asked.filter((body) => JSON.stringify(body).includes(mark)),
+      folder,
+    );
     if (missing === undefined && !`${ending.out}${ending.err}`.includes(key)) return task;
     const output = `${ending.out.slice(-3000)}\n${ending.err.slice(-3000)}`.replaceAll(key, '(the key)');
     throw new Error(`${missing ?? 'The key was printed'}. Exit code ${ending.code}, output:\n${output}`);

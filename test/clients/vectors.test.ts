@@ -8,6 +8,7 @@ import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/
 import type { Client } from './client.ts';
 import { installClient } from './install-client.ts';
 import { library } from './library.ts';
+import { langchainJs, langchainPython, openaiPython, pypi } from './roster.ts';
 import { runCommand } from './run-command.ts';
 
 /*
@@ -15,22 +16,12 @@ import { runCommand } from './run-command.ts';
  * random; and for pictures and sound, with the demo engine.
  */
 
-const npm = (packages: Record<string, string>): Client['from'] => ({ registry: 'npm', packages });
-const pypi = (packages: Record<string, string>): Client['from'] => ({ registry: 'PyPI', packages });
-const langchainJs = { langchain: '1.5.14', '@langchain/openai': '1.6.0', '@langchain/core': '1.4.0', zod: '4.6.7' };
-const langchainPython = {
-  langchain: '1.4.7',
-  'langchain-core': '1.7.2',
-  'langchain-openai': '1.7.3',
-  'langchain-anthropic': '1.7.7',
-};
-
 const embedding = [
-  ['openai, Python', pypi({ openai: '3.54.0' }), 'embed-openai-python.py'],
-  ['LangChain, JavaScript', npm(langchainJs), 'embed-langchain.mjs'],
-  ['LangChain, Python', pypi(langchainPython), 'embed-langchain-python.py'],
+  ['openai, Python', openaiPython, 'embed-openai-python.py'],
+  ['LangChain, JavaScript', langchainJs, 'embed-langchain.mjs'],
+  ['LangChain, Python', langchainPython, 'embed-langchain-python.py'],
 ] as const;
-const drawing = [['openai, Python', pypi({ openai: '3.54.0' }), 'media-openai-python.py']] as const;
+const drawing = [['openai, Python', openaiPython, 'media-openai-python.py']] as const;
 const ranking = [['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py']] as const;
 
 const program = findLlamaServer();
@@ -75,7 +66,7 @@ describe.each(embedding)('%s', (name, from, file) => {
     expect(await run(name, from, file, 'embeddings', 'demo')).toEqual(expected);
   });
 
-  it.skipIf(program === undefined)('gets embeddings from llama-server', async () => {
+  it('gets embeddings from llama-server', { tags: ['llama-server'] }, async () => {
     const expected = { dimensions: 32, same: true, other: false };
     expect(await run(name, from, file, 'embeddings', 'tiny-embedder')).toEqual(expected);
   });
@@ -86,7 +77,7 @@ describe.each(ranking)('%s', (name, from, file) => {
     expect(await run(name, from, file, 'rerank', 'demo')).toEqual({ results: 2, sorted: true, best: 1 });
   });
 
-  it.skipIf(program === undefined)('has documents ranked by llama-server', async () => {
+  it('has documents ranked by llama-server', { tags: ['llama-server'] }, async () => {
     const expected = { results: 2, sorted: true, best: expect.any(Number) as number };
     expect(await run(name, from, file, 'rerank', 'tiny-ranker')).toEqual(expected);
   });

@@ -13,7 +13,6 @@ const options = inject('composeOptions');
 const compose = new ComposeProject(options);
 const { url, key } = inject('composeCluster') ?? { url: '', key: '' };
 const { openai } = batchClients({ url, key });
-const program = findLlamaServer();
 
 it('the batch runner of the Compose file works on a batch', async () => {
   const { id } = await submit(openai, [chatLine('a', 'Say A.'), chatLine('b', 'Say B.')]);
@@ -23,13 +22,13 @@ it('the batch runner of the Compose file works on a batch', async () => {
   expect(results.map(({ custom_id: custom }) => custom).toSorted()).toEqual(['a', 'b']);
 });
 
-it.skipIf(program === undefined)('a batch is answered by a real engine on another machine', async () => {
+it('a batch is answered by a real engine on another machine', { tags: ['llama-server'] }, async () => {
   await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
   onTestFinished(async () => void (await compose.run('rm', '--stop', '--force', 'gate')));
   const folder = await mkdtemp(join(tmpdir(), 'rtr-test-gate-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = await outsideCredential(compose, { tier: 'gpu', name: 'llama-box', folder });
-  const engine = await startLlamaServer(program ?? '');
+  const engine = await startLlamaServer(findLlamaServer() ?? '');
   onTestFinished(() => engine.stop());
   const address = `ws://127.0.0.1:${options.env?.['GATE_PORT']}`;
   const access = ['worker', 'gpu', '--nats', address, '--credentials', file];

@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from './run-command.ts';
 
+/** The image that all tests run. */
+export const testImage = 'model-router:test';
+
 const buildMs = 600_000;
 
 /**
  * Builds the image as docs/configuration.md describes. Packages come from the registry of this machine's npm; its credentials are
  * passed as build secrets, which stay out of the image.
  */
-export async function buildImage(tag: string): Promise<void> {
+export async function buildImage(): Promise<void> {
   const setting = async (name: string): Promise<string> =>
     (await runCommand('npm', ['config', 'get', name])).trim().replace(/^(?:null|undefined)$/, '');
   const folder = await mkdtemp(join(tmpdir(), 'rtr-build-'));
@@ -21,7 +24,7 @@ export async function buildImage(tag: string): Promise<void> {
     const lent = [`id=npmrc,src=${npmrc}`, ...(existsSync(authority) ? [`id=ca,src=${authority}`] : [])];
     await runCommand(
       'docker',
-      ['build', '-f', 'deploy/Dockerfile', '-t', tag, ...lent.flatMap((secret) => ['--secret', secret]), '.'],
+      ['build', '-f', 'deploy/Dockerfile', '-t', testImage, ...lent.flatMap((secret) => ['--secret', secret]), '.'],
       { timeoutMs: buildMs, env: { DOCKER_BUILDKIT: '1' } },
     );
   } finally {

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { chartTools, exampleFile, noChartTools, renderChart } from '../helpers/deploy/chart-tools.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleFile, renderChart } from '../helpers/deploy/chart-tools.ts';
 import type { Container, Rendered } from '../helpers/deploy/kubernetes-objects.ts';
+import { testImage } from './build-image.ts';
 import { ComposeProject } from './compose-project.ts';
 import { podsAsServices } from './pods-as-services.ts';
 import { docker, runCommand } from './run-command.ts';
@@ -17,15 +18,14 @@ include nats-auth.conf
 `;
 
 /** The pods of the chart's small example, run as containers with exactly what their specifications give them. */
-describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noChartTools})`, () => {
-  const { env = {} } = inject('composeOptions');
+describe("the chart's pods", { tags: ['chart-tools'] }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-pods-'));
   const file = join(folder, 'compose.json');
   const compose = new ComposeProject({ name: `rtr-chart-${randomBytes(4).toString('hex')}`, port: 0, file });
   let objects: Rendered[];
 
   beforeAll(async () => {
-    const [repository = '', tag = ''] = (env['RTR_IMAGE'] ?? '').split(':');
+    const [repository = '', tag = ''] = testImage.split(':');
     const settings = [`image.repository=${repository}`, `image.tag=${tag}`, 'ingress.service.port=8484'];
     ({ objects } = await renderChart('-f', exampleFile('small'), ...settings.flatMap((setting) => ['--set', setting])));
     const trust = join(folder, 'trust');

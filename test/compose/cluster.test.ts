@@ -20,17 +20,18 @@ const { url, key } = where;
 beforeAll(() => compose.up());
 afterAll(() => compose.run('rm', '--stop', '--force', 'worker-cloud', 'upstream'));
 
+/** An answer to a chat request through the load balancer. */
+function chat(model: string, content: string, more: object = {}): Promise<Response> {
+  return fetch(`${url}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content }], ...more }),
+  });
+}
+
 describe('the cluster of the Compose file', () => {
   it('answers through the load balancer, which streams and passes on the address of the client', async () => {
-    const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'demo',
-        stream: true,
-        messages: [{ role: 'user', content: 'Go on.\n[demo tokens=40 rate=20]' }],
-      }),
-    });
+    const answer = await chat('demo', 'Go on.\n[demo tokens=40 rate=20]', { stream: true });
     const times: number[] = [];
     for await (const _ of answer.body ?? []) times.push(performance.now());
     expect(times.length).toBeGreaterThan(20);
@@ -38,19 +39,14 @@ describe('the cluster of the Compose file', () => {
   });
 
   it('serves tools, the console and a cloud provider', async () => {
-    const authorization = `Bearer ${key}`;
     const tool = await fetch(`${url}/api/tools/v1/execute`, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ tool: 'calculator', input: { expression: '2^64' } }),
     });
     expect(await tool.text()).toContain('18446744073709551616');
     expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('<div id="root"');
-    const cloud = await fetch(`${url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'cloudy', messages: [{ role: 'user', content: 'Hello' }] }),
-    });
+    const cloud = await chat('cloudy', 'Hello');
     expect([cloud.status, cloud.headers.get('x-rtr-tier')]).toEqual([200, 'cloud']);
   });
 
@@ -64,18 +60,7 @@ describe('the cluster of the Compose file', () => {
     await compose.up('--scale', 'ingress=3', '--scale', 'worker-gpu=4', '--no-recreate');
     const workers = new Set<string>();
     const nodes = async (): Promise<number> => {
-      const answers = await Promise.all(
-        Array.from({ length: 24 }, () =>
-          fetch(`${url}/api/openai/v1/chat/completions`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-            body: JSON.stringify({
-              model: 'demo',
-              messages: [{ role: 'user', content: 'Hi\n[demo tokens=40 rate=40]' }],
-            }),
-          }),
-        ),
-      );
+      const answers = await Promise.all(Array.from({ length: 24 }, () => chat('demo', 'Hi\n[demo tokens=40 rate=40]')));
       for (const answer of answers) workers.add(answer.headers.get('x-rtr-worker') ?? '');
       return workers.size;
     };
@@ -114,11 +99,7 @@ describe('the cluster of the Compose file', () => {
     );
     onTestFinished(async () => void (await worker.stop()));
     const whoServes = async (): Promise<string> => {
-      const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'cat', messages: [{ role: 'user', content: 'Hello' }] }),
-      });
+      const answer = await chat('cat', 'Hello');
       await answer.text();
       return answer.headers.get('x-rtr-worker') ?? String(answer.status);
     };
@@ -140,7 +121,7 @@ describe('the cluster of the Compose file', () => {
   it('reports its resource use, idle and under load', async () => {
     report(`idle: ${await describeUse(compose)}`);
     const running = new Traffic({ ...where, clients: 64 });
-    await sleep(8_000);
+    await sleep(4_000);
     report(`with 64 streams: ${await describeUse(compose)}`);
     expect(count(await running.stop(), 'whole')).toBeGreaterThan(64);
   });

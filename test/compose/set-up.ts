@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import '../helpers/cluster/sdk-cluster.ts';
-import { buildImage } from './build-image.ts';
+import { buildImage, testImage } from './build-image.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 
 declare module 'vitest' {
@@ -12,11 +12,9 @@ declare module 'vitest' {
   }
 }
 
-const image = 'model-router:test';
-
 /** Builds the image and starts the cluster that all tests of the Compose file share; removes it after them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await buildImage(image);
+  await buildImage();
   const demoPort = String(await freePort());
   const options: ComposeOptions = {
     name: `rtr-test-${randomBytes(4).toString('hex')}`,
@@ -24,7 +22,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     profiles: ['tools'],
     files: ['test/compose/trial.yml'],
     env: {
-      RTR_IMAGE: image,
+      RTR_IMAGE: testImage,
       DEMO_MODELS: 'demo,demo-b,demo-c',
       DEMO_PORT: demoPort,
       PROMETHEUS_PORT: String(await freePort()),

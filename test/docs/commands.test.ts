@@ -11,7 +11,7 @@ import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { rtrProgram } from '../helpers/rtr/rtr-program.ts';
 import { readPages } from './pages.ts';
 import { shellCommands } from './shell-commands.ts';
@@ -103,7 +103,7 @@ describe('the paths in the documentation', () => {
   let cluster: ScriptedCluster;
 
   beforeAll(async () => {
-    cluster = await startScriptedCluster();
+    cluster = await shareScriptedCluster();
     await cluster.addScripted();
   });
   afterAll(() => cluster.stop());

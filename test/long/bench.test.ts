@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Verdict } from '../bench/report/judge.ts';
 import type { Results } from '../bench/report/results.ts';
 
-describe.runIf(process.platform === 'linux')('the bench', () => {
+describe('the bench', { tags: ['linux'] }, () => {
   it('finds nothing grossly wrong in its short run', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-test-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,3 +1,4 @@
+// @module-tag claude
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { randomBytes } from 'node:crypto';
@@ -24,7 +25,7 @@ import {
 } from '../helpers/upstreams/start-messages-upstream.ts';
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-const claude = findCli('claude');
+const claude = findCli('claude') ?? '';
 const engineWindow = 40_000;
 
 let cluster: Cluster;
@@ -73,10 +74,10 @@ function converse(
   prompts: readonly (string | JsonObject[] | JsonObject)[],
   more: Record<string, string> = {},
 ) {
-  return converseWithClaude(claude ?? '', prompts, { home: newHome(), model, environment: environment(more) });
+  return converseWithClaude(claude, prompts, { home: newHome(), model, environment: environment(more) });
 }
 
-describe.skipIf(!claude)('Claude Code on a chat engine', () => {
+describe('Claude Code on a chat engine', () => {
   it('finds a deferred tool and calls it', async () => {
     const { results } = await converse('demo', [
       [
@@ -118,7 +119,7 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
       cluster.addIngress({ KEEP_ALIVE_MS: '60000' }),
     ]);
     const ask = (url: string) =>
-      converse('demo', ['[demo delay=25000]\n[demo say "Here I am."]'], {
+      converse('demo', ['[demo delay=14000]\n[demo say "Here I am."]'], {
         ...watchdog,
         ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
       });
@@ -137,11 +138,16 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
     expect(unnamed).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
   });
 
+  it('reports a model that does not exist', async () => {
+    const { results } = await converse('no-such-model', ['hi']);
+    expect(results).toMatchObject([{ is_error: true, result: expect.stringContaining('no-such-model') }]);
+  });
+
   it('lists the models of the router, and uses one by the name that it is listed under', async () => {
     const home = newHome();
     const discovers = environment({ CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' });
     const asked = ['-p', 'Say hello.', '--output-format', 'json', '--model', 'anthropic/demo[1m]'];
-    const { stdout } = await runAgent(claude ?? '', asked, home, discovers);
+    const { stdout } = await runAgent(claude, asked, home, discovers);
     expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: expect.stringContaining('Say hello.') });
     const cached = readdirSync(join(home, '.claude/cache')).find((name) => name.startsWith('gateway-models'));
     const { models } = JSON.parse(readFileSync(join(home, '.claude/cache', cached ?? ''), 'utf8')) as {
@@ -159,8 +165,8 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
   });
 });
 
-describe.skipIf(!claude)('Claude Code on a native upstream', () => {
-  it('has its 20 turns arrive byte for byte, with every thinking block as it was signed, and its headers', async () => {
+describe('Claude Code on a native upstream', () => {
+  it('has its turns arrive byte for byte, with every thinking block as it was signed, and its headers', async () => {
     const proxy = await startRecordingProxy(cluster.url);
     const first = upstream.calls.length;
     const written: JsonObject[][] = [];
@@ -173,16 +179,16 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
       written.push([thinking, ...text(`Answer ${at}.`)]);
       return written.at(-1) ?? [];
     };
-    const prompts = Array.from({ length: 20 }, (_, turn) => `Question ${turn}`);
+    const prompts = Array.from({ length: 8 }, (_, turn) => `Question ${turn}`);
     const { results } = await converse('claude-native', prompts, { ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic` });
-    expect(results).toHaveLength(20);
+    expect(results).toHaveLength(8);
     const calls = upstream.calls.slice(first);
     expect(calls.map(({ raw }) => raw)).toEqual(proxy.bodies);
     await proxy.stop();
     const last = calls.at(-1);
     const replayed = last?.body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
-    expect(replayed).toEqual(written.slice(0, 19));
-    for (const block of written.slice(0, 19).flat()) {
+    expect(replayed).toEqual(written.slice(0, 7));
+    for (const block of written.slice(0, 7).flat()) {
       if (block['type'] === 'thinking') expect(last?.raw).toContain(JSON.stringify(block));
     }
     for (const { body, headers } of calls) {
@@ -201,41 +207,75 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
     }
   });
 
-  it.each([
+  /** A refusal in the words of an upstream. */
+  const refused = (message: string) => ({ status: 400, error: { type: 'invalid_request_error', message } });
+  /** One of the router's own. */
+  const refusedBy = (error: RouterError) => {
+    const { status, body } = messagesErrorAnswer(error, 'r');
+    return { status, error: { ...body.error } };
+  };
+  const has = (part: string) => (call: MessagesCall) => JSON.stringify(call.body.messages).includes(part);
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } };
+  const beta = 'advanced-tool-use-2025-11-20';
+
+  it.each<[what: string, refusal: MessagesAnswer, isWith: (call: MessagesCall) => boolean]>([
     [
-      'thinking of another key',
-      'messages.1.content.0: Invalid `signature` in `thinking` block',
-      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"thinking":"Hm."'),
+      'a tag that the upstream does not know',
+      refused(
+        "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'",
+      ),
+      ({ body }) => body['context_management'] !== undefined,
     ],
     [
-      'a thread of thought of another conversation',
-      'messages.1.content.0: `thinking` block is bound to a different conversation. Invalid `signature` in `thinking` block',
-      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"thinking":"Hm."'),
+      'a beta that the upstream does not know',
+      refused(
+        `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`,
+      ),
+      ({ headers }) => String(headers['anthropic-beta']).includes(beta),
     ],
-  ])('asks again without what the upstream refuses in its own words: %s', async (_, message, isWithout) => {
+    [
+      'images, by an error of the router',
+      refusedBy(unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block')),
+      has('"type":"image"'),
+    ],
+    [
+      'an effort, by an error of the router',
+      refusedBy(
+        new RouterError('invalid_request', 'Not known here.', { details: rejectedCapability('effort_unsupported') }),
+      ),
+      ({ body }) => body['output_config'] !== undefined,
+    ],
+    [
+      'so many output tokens, by an error of the router',
+      refusedBy(contextOverflow({ input: 30_000, output: 32_000, maximum: 40_000 })),
+      ({ body }) => Number(body['max_tokens']) > 10_000,
+    ],
+  ])('asks again without what is refused: %s', async (_, refusal, isWith) => {
     const first = upstream.calls.length;
-    answer = ({ body }) => {
-      if (body.messages.filter(({ role }) => role === 'user').length < 2) {
+    answer = (call) => (isWith(call) ? refusal : text('Without it.'));
+    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], {
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000',
+    });
+    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
+    expect(upstream.calls.length - first).toBe(2);
+  });
+
+  it.each([
+    ['of another key', 'Invalid `signature` in `thinking` block'],
+    [
+      'of another conversation',
+      '`thinking` block is bound to a different conversation. Invalid `signature` in `thinking` block',
+    ],
+  ])('asks again without thinking %s, which the upstream refuses in its own words', async (_, message) => {
+    const first = upstream.calls.length;
+    answer = (call) => {
+      if (call.body.messages.filter(({ role }) => role === 'user').length < 2)
         return [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }, ...text('One.')];
-      }
-      return isWithout(body) ? text('Two.') : { status: 400, error: { type: 'invalid_request_error', message } };
+      return has('"thinking":"Hm."')(call) ? refused(`messages.1.content.0: ${message}`) : text('Two.');
     };
     const { results } = await converse('claude-native', ['First', 'Second']);
     expect(results).toMatchObject([{ result: 'One.' }, { is_error: false, result: 'Two.' }]);
     expect(upstream.calls.length - first).toBe(3);
-  });
-
-  it('drops what the upstream has no tag for', async () => {
-    const message =
-      "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'";
-    const first = upstream.calls.length;
-    answer = ({ body }) =>
-      body['context_management'] === undefined
-        ? text('Without it.')
-        : { status: 400, error: { type: 'invalid_request_error', message } };
-    const { results } = await converse('claude-native', ['hi']);
-    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
-    expect(upstream.calls.length - first).toBe(2);
   });
 
   it('says what its requests are for, and how long its tools took', async () => {
@@ -256,50 +296,6 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
       'x-claude-code-prompt-id': asked?.['x-claude-code-prompt-id'],
       'x-claude-code-prev-tool-durations': expect.stringMatching(/^Bash=\d+$/),
     });
-  });
-
-  it.each([
-    [
-      'images',
-      unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),
-      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"type":"image"'),
-    ],
-    [
-      'an effort',
-      new RouterError('invalid_request', 'Not known here.', { details: rejectedCapability('effort_unsupported') }),
-      (body: MessagesCall['body']) => body['output_config'] === undefined,
-    ],
-    [
-      'so many output tokens',
-      contextOverflow({ input: 30_000, output: 32_000, maximum: 40_000 }),
-      (body: MessagesCall['body']) => Number(body['max_tokens']) <= 10_000,
-    ],
-  ])('asks again without what an error of the router names: %s', async (_, refusal, isWithout) => {
-    const { status, body: refused } = messagesErrorAnswer(refusal, 'r');
-    const first = upstream.calls.length;
-    answer = ({ body }) => (isWithout(body) ? text('Without it.') : { status, error: { ...refused.error } });
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } };
-    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], {
-      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000',
-    });
-    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
-    expect(upstream.calls.length - first).toBe(2);
-  });
-
-  it('asks again without a beta that the upstream does not know', async () => {
-    const beta = 'advanced-tool-use-2025-11-20';
-    answer = ({ headers }) =>
-      String(headers['anthropic-beta']).includes(beta)
-        ? {
-            status: 400,
-            error: {
-              type: 'invalid_request_error',
-              message: `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`,
-            },
-          }
-        : text('Without it.');
-    const { results } = await converse('claude-native', ['hi']);
-    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
   });
 
   it('waits as long as a short limit of the upstream lasts', async () => {
@@ -346,7 +342,7 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
     const proxy = await startRecordingProxy(cluster.url);
     answer = () => text('Hi.');
     const asked = ['-p', 'hi', '--output-format', 'json', '--model', 'claude-native'];
-    const { stdout } = await runAgent(claude ?? '', asked, newHome(), {
+    const { stdout } = await runAgent(claude, asked, newHome(), {
       ...environment(),
       ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
     });
@@ -373,11 +369,11 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
 
 const base64url = (value: string): string => Buffer.from(value).toString('base64url');
 
-describe.skipIf(!claude)('Claude Code as a worker', () => {
+describe('Claude Code as a worker', () => {
   beforeAll(async () => {
     await cluster.addCliWorker({
       CLI_KIND: 'claude',
-      CLI_COMMAND: claude ?? '',
+      CLI_COMMAND: claude,
       CLI_MODELS: 'claude-sonnet-5',
       ANTHROPIC_BASE_URL: upstream.url,
       ANTHROPIC_API_KEY: 'sk-native',

@@ -1,15 +1,8 @@
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { findCli } from '../helpers/clis/install-clis.ts';
-import { startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
-import { until } from '../helpers/until.ts';
-
-const model = 'claude-sonnet-5';
-const command = findCli('claude');
+import { clientTool, openRealCli, pixelData, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
 
 const schema = {
   type: 'object' as const,
@@ -17,89 +10,36 @@ const schema = {
   required: ['city'],
   additionalProperties: false,
 };
-/** Longer than Claude Code lets a description be, and with the name of a tool of its own. */
-const description = `Says the weather. ${'It is exact. '.repeat(400)}`.trim();
+/** The name of a tool of its own. */
 const name = 'Bash';
-const anthropicTools: Anthropic.Tool[] = [{ name, description, input_schema: schema }];
-const chatTools: OpenAI.ChatCompletionTool[] = [
-  { type: 'function', function: { name, description, parameters: schema } },
-];
-const responsesTools: OpenAI.Responses.Tool[] = [
-  { type: 'function', name, description, parameters: schema, strict: false },
-];
+const tools = clientTool(name, schema);
+const { description } = tools;
 
 /** What the fake upstream counts. */
 const usage = { input_tokens: 11, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
 
-describe.skipIf(command === undefined)('tools of clients on Claude Code', () => {
-  let api: FakeModelApis;
-  let cluster: Cluster;
-  let worker: CliWorker;
-  let openai: OpenAI;
-  let anthropic: Anthropic;
-
+describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
+  let opened: OpenedCli;
   beforeAll(async () => {
-    api = await startFakeModelApis();
-    cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
-    worker = await startCliWorker(cluster, {
-      CLI_KIND: 'claude',
-      CLI_COMMAND: command ?? '',
-      CLI_MODELS: model,
-      ANTHROPIC_BASE_URL: api.url,
-      ANTHROPIC_API_KEY: 'upstream-key',
-    });
-    openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
-    anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+    opened = await openRealCli('claude');
   }, 300_000);
-
-  afterAll(async () => {
-    await worker?.stop();
-    await cluster?.stop();
-    await api?.close();
-  });
+  afterAll(() => opened?.stop());
 
   /** The body of the last request to the upstream, without the cache hints that Claude Code sets. */
-  function lastBody(): JsonObject {
-    return withoutHints(api.calls.at(-1)?.body ?? {}) as JsonObject;
-  }
+  const lastBody = (): JsonObject => withoutHints(opened.lastBody()) as JsonObject;
 
   async function ask(
-    params: Omit<Anthropic.MessageCreateParamsNonStreaming, 'model' | 'max_tokens'>,
+    params: Omit<Anthropic.MessageCreateParamsNonStreaming, 'model' | 'max_tokens'> & { max_tokens?: number },
     streams: boolean,
   ): Promise<Anthropic.Message> {
+    const { anthropic, model } = opened;
     const body = { model, max_tokens: 500, ...params };
     return streams ? anthropic.messages.stream(body).finalMessage() : anthropic.messages.create(body);
   }
 
-  async function chat(
-    params: Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'>,
-    streams: boolean,
-  ): Promise<OpenAI.ChatCompletion> {
-    const body = { model, ...params };
-    return streams
-      ? openai.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
-      : openai.chat.completions.create(body);
-  }
-
-  it('is announced, so that auto and the models list have it', async () => {
-    const { data } = await openai.models.list();
-    expect(data.find(({ id }) => id === model)).toMatchObject({
-      owned_by: 'cli',
-      architecture: { input_modalities: ['text', 'image'] },
-      supported_parameters: expect.arrayContaining([
-        'tools',
-        'tool_choice',
-        'structured_outputs',
-        'reasoning',
-      ]) as string[],
-    });
-    const answer = await chat({ model: 'auto', messages: [user('Hi')], tools: chatTools } as never, false);
-    expect(answer.choices[0]?.message.content).toBe('You said: Hi');
-  });
-
-  it.each([true, false])('makes three turns with a messages client (streamed: %s)', async (streams) => {
+  it('makes three turns with a messages client, streamed and whole', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How is it? [fake calls=2]' }];
-    const first = await ask({ system: 'Be exact.', messages, tools: anthropicTools }, streams);
+    const first = await ask({ system: 'Be exact.', messages, tools: tools.messages }, true);
     expect(first).toMatchObject({ stop_reason: 'tool_use', usage: { ...usage, output_tokens: 7 } });
     expect(first.content).toMatchObject([
       { type: 'text', text: 'You said: How is it? [fake calls=2]' },
@@ -113,8 +53,7 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
     });
 
     const [one, two] = first.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
-    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-    const source = { type: 'base64' as const, media_type: 'image/png' as const, data: png };
+    const source = { type: 'base64' as const, media_type: 'image/png' as const, data: pixelData };
     messages.push({ role: 'assistant', content: first.content });
     messages.push({
       role: 'user',
@@ -123,7 +62,7 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
         { type: 'tool_result', tool_use_id: two ?? '', content: 'hail [fake calls=1]', is_error: true },
       ],
     });
-    const second = await ask({ system: 'Be exact.', messages, tools: anthropicTools }, streams);
+    const second = await ask({ system: 'Be exact.', messages, tools: tools.messages }, false);
     expect(second).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use' }] });
     expect(lastBody()['messages']).toEqual(asBlocks(messages));
 
@@ -136,16 +75,16 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
         { type: 'text', text: 'So?' },
       ],
     });
-    const third = await ask({ system: 'Be exact.', messages, tools: anthropicTools }, streams);
+    const third = await ask({ system: 'Be exact.', messages, tools: tools.messages }, true);
     expect(third).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'You said: So?' }] });
     expect(third.usage).toMatchObject({ ...usage, output_tokens: 3 });
     expect(lastBody()['messages']).toEqual(asBlocks(messages));
     expect(JSON.stringify(lastBody()['system'])).toContain('Be exact.');
   });
 
-  it.each([true, false])('makes three turns with a chat client (streamed: %s)', async (streams) => {
+  it('makes three turns with a chat client, whole and streamed', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [user('How is it? [fake calls=2]')];
-    const first = await chat({ messages, tools: chatTools }, streams);
+    const first = await opened.chat({ messages, tools: tools.chat }, false);
     expect(first.choices[0]).toMatchObject({
       finish_reason: 'tool_calls',
       message: {
@@ -162,7 +101,7 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
     messages.push({ role: 'assistant', content: null, tool_calls: calls });
     messages.push({ role: 'tool', tool_call_id: one, content: 'rain' });
     messages.push({ role: 'tool', tool_call_id: two, content: 'hail [fake calls=1]' });
-    const second = await chat({ messages, tools: chatTools }, streams);
+    const second = await opened.chat({ messages, tools: tools.chat }, true);
     expect(second.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{}] } });
     const use = (id: string, at: number) => ({ type: 'tool_use', id, name, input: { n: at, city: `city ${at}` } });
     expect(lastBody()['messages']).toEqual([
@@ -179,52 +118,51 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
     const further = second.choices[0]?.message.tool_calls ?? [];
     messages.push({ role: 'assistant', content: null, tool_calls: further });
     messages.push({ role: 'tool', tool_call_id: further[0]?.id ?? '', content: 'sunny' });
-    const third = await chat({ messages, tools: chatTools }, streams);
+    const third = await opened.chat({ messages, tools: tools.chat }, false);
     expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'You said: sunny' } });
   });
 
-  it.each([true, false])(
-    'calls tools of a Responses client, and goes on with thinking (streamed: %s)',
-    async (streams) => {
-      const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'How? [fake calls=1 think]' }];
-      const create = async (): Promise<OpenAI.Responses.Response> => {
-        const thinks = { reasoning: { effort: 'low' as const }, include: ['reasoning.encrypted_content' as const] };
-        const body = { model, input, tools: responsesTools, store: false, ...thinks };
-        return streams ? openai.responses.stream(body).finalResponse() : openai.responses.create(body);
-      };
-      const first = await create();
-      expect(first.output).toMatchObject([
-        { type: 'reasoning' },
-        { type: 'message' },
-        { type: 'function_call', name, arguments: '{"n":0,"city":"city 0"}' },
-      ]);
-      expect(lastBody()).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } });
-      const call = first.output.find((item) => item.type === 'function_call');
-      // What an answer has is what the next request may have.
-      input.push(...(first.output as OpenAI.Responses.ResponseInputItem[]));
-      input.push({ type: 'function_call_output', call_id: call?.call_id ?? '', output: 'sunny' });
-      const second = await create();
-      expect(second.output_text).toBe('You said: sunny');
-      expect(second.usage).toMatchObject({ input_tokens: 16, output_tokens: 3 });
-      expect(lastBody()['messages']).toMatchObject([
-        { role: 'user' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 'Hm, let me think.', signature: 'c2ln' },
-            { type: 'text', text: 'You said: How? [fake calls=1 think]' },
-            { type: 'tool_use', input: { n: 0, city: 'city 0' } },
-          ],
-        },
-        { role: 'user', content: [{ type: 'tool_result', content: 'sunny' }] },
-      ]);
-    },
-  );
+  it('calls tools of a Responses client, and goes on with thinking, streamed and whole', async () => {
+    const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'How? [fake calls=1 think]' }];
+    const create = async (streams: boolean): Promise<OpenAI.Responses.Response> => {
+      const { openai, model } = opened;
+      const thinks = { reasoning: { effort: 'low' as const }, include: ['reasoning.encrypted_content' as const] };
+      const body = { model, input, tools: tools.responses, store: false, ...thinks };
+      return streams ? openai.responses.stream(body).finalResponse() : openai.responses.create(body);
+    };
+    const first = await create(true);
+    expect(first.output).toMatchObject([
+      { type: 'reasoning' },
+      { type: 'message' },
+      { type: 'function_call', name, arguments: '{"n":0,"city":"city 0"}' },
+    ]);
+    expect(lastBody()).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } });
+    const call = first.output.find((item) => item.type === 'function_call');
+    // What an answer has is what the next request may have.
+    input.push(...(first.output as OpenAI.Responses.ResponseInputItem[]));
+    input.push({ type: 'function_call_output', call_id: call?.call_id ?? '', output: 'sunny' });
+    const second = await create(false);
+    expect(second.output_text).toBe('You said: sunny');
+    expect(second.usage).toMatchObject({ input_tokens: 16, output_tokens: 3 });
+    expect(lastBody()['messages']).toMatchObject([
+      { role: 'user' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm, let me think.', signature: 'c2ln' },
+          { type: 'text', text: 'You said: How? [fake calls=1 think]' },
+          { type: 'tool_use', input: { n: 0, city: 'city 0' } },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', content: 'sunny' }] },
+    ]);
+  });
 
   it('shows the input of a call as it comes', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=30]' }];
     const pieces: { at: number; json: string }[] = [];
-    const stream = anthropic.messages.stream({ model, max_tokens: 500, messages, tools: anthropicTools });
+    const { anthropic, model } = opened;
+    const stream = anthropic.messages.stream({ model, max_tokens: 500, messages, tools: tools.messages });
     for await (const event of stream) {
       if (event.type !== 'content_block_delta' || event.delta.type !== 'input_json_delta') continue;
       pieces.push({ at: performance.now(), json: event.delta.partial_json });
@@ -235,25 +173,25 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
   });
 
   it('passes on a forced choice of tools, no parallel calls, and the choice of none', async () => {
-    await chat({ messages: [user('Hi')], tools: chatTools, tool_choice: 'required' }, false);
+    await opened.chat({ messages: [user('Hi')], tools: tools.chat, tool_choice: 'required' }, false);
     expect(lastBody()['tool_choice']).toEqual({ type: 'any' });
-    await chat({ messages: [user('Hi')], tools: chatTools, parallel_tool_calls: false }, false);
+    await opened.chat({ messages: [user('Hi')], tools: tools.chat, parallel_tool_calls: false }, false);
     expect(lastBody()['tool_choice']).toEqual({ type: 'auto', disable_parallel_tool_use: true });
     const choice = { type: 'tool' as const, name };
-    await ask({ messages: [user('Hi')], tools: anthropicTools, tool_choice: choice }, true);
+    await ask({ messages: [user('Hi')], tools: tools.messages, tool_choice: choice }, true);
     expect(lastBody()['tool_choice']).toEqual(choice);
-    await ask({ messages: [user('Hi')], tools: anthropicTools, tool_choice: { type: 'none' } }, true);
+    await ask({ messages: [user('Hi')], tools: tools.messages, tool_choice: { type: 'none' } }, true);
     expect(lastBody()['tool_choice']).toEqual({ type: 'none' });
   });
 
   it('answers in the format that the client gives', async () => {
     const answerSchema = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] };
     const format = { type: 'json_schema' as const, json_schema: { name: 'answer', schema: answerSchema } };
-    const answer = await chat({ messages: [user('Hi')], response_format: format }, true);
+    const answer = await opened.chat({ messages: [user('Hi')], response_format: format }, true);
     expect(answer.choices[0]?.message.content).toBe('{"said":"yes"}');
     expect(lastBody()['output_config']).toMatchObject({ format: { type: 'json_schema', schema: answerSchema } });
-    const response = await openai.responses.create({
-      model,
+    const response = await opened.openai.responses.create({
+      model: opened.model,
       input: 'Hi',
       store: false,
       text: { format: { type: 'json_schema', name: 'answer', schema: answerSchema } },
@@ -262,20 +200,20 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
   });
 
   it("keeps the client's limits, and asks the upstream once", async () => {
-    const before = api.calls.length;
-    const cut = await ask({ messages: [user('one [fake delay=50]')], max_tokens: 3 } as never, true);
+    const before = opened.api.calls.length;
+    const cut = await ask({ messages: [user('one [fake delay=400]')], max_tokens: 3 }, true);
     expect(cut).toMatchObject({ stop_reason: 'max_tokens', usage: { ...usage, output_tokens: 3 } });
-    const stopped = await ask({ messages: [user('one STOP two [fake delay=50]')], stop_sequences: ['STOP'] }, false);
+    const stopped = await ask({ messages: [user('one STOP two [fake delay=400]')], stop_sequences: ['STOP'] }, false);
     expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'STOP', usage });
     expect(stopped.content).toMatchObject([{ text: 'You said: one ' }]);
-    expect(api.calls.length).toBe(before + 2);
+    expect(opened.api.calls.length).toBe(before + 2);
   });
 
   it('thinks only when it is asked to', async () => {
-    await chat({ messages: [user('Hi')] }, false);
+    await opened.chat({ messages: [user('Hi')] }, false);
     expect(lastBody()['thinking']).toEqual({ type: 'disabled' });
     const thinking = { type: 'enabled' as const, budget_tokens: 1024 };
-    await ask({ messages: [user('Hi')], max_tokens: 2000, thinking } as never, false);
+    await ask({ messages: [user('Hi')], max_tokens: 2000, thinking }, false);
     expect(lastBody()['thinking']).toEqual(thinking);
   });
 
@@ -309,44 +247,20 @@ describe.skipIf(command === undefined)('tools of clients on Claude Code', () => 
       message: expect.stringContaining('tools.0.type'),
     });
   });
-
-  it('leaves no process behind', async () => {
-    const loops = Array.from({ length: 6 }, () =>
-      ask({ messages: [user('[fake calls=2]')], tools: anthropicTools }, true),
-    );
-    for (const { stop_reason: reason } of await Promise.all(loops)) expect(reason).toBe('tool_use');
-    // Two slots, each with a process that is ready.
-    await until(() => worker.processes().length === 2, 60_000);
-  });
 });
 
-describe.skipIf(command === undefined)('tools of clients on Claude Code with a login', () => {
+describe('tools of clients on Claude Code with a login', { tags: ['claude'] }, () => {
   it('are called, and the model is told nothing about commits', async () => {
-    const api = await startFakeModelApis();
-    const cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
-    const worker = await startCliWorker(cluster, {
-      CLI_KIND: 'claude',
-      CLI_COMMAND: command ?? '',
-      CLI_MODELS: model,
-      ANTHROPIC_BASE_URL: api.url,
-      CLAUDE_CODE_OAUTH_TOKEN: 'token',
-    });
-    const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+    const opened = await openRealCli('claude', { ANTHROPIC_API_KEY: undefined, CLAUDE_CODE_OAUTH_TOKEN: 'token' });
+    onTestFinished(() => opened.stop());
+    const { anthropic, model } = opened;
     const messages = [user('[fake calls=2]')];
-    const answer = await anthropic.messages.create({ model, max_tokens: 300, messages, tools: anthropicTools });
+    const answer = await anthropic.messages.create({ model, max_tokens: 300, messages, tools: tools.messages });
     expect(answer).toMatchObject({ stop_reason: 'tool_use', content: [{}, { name }, { name }], usage });
-    const { body } = api.calls.at(-1) ?? {};
-    expect(body).toMatchObject({ max_tokens: 300, tools: [{ name }] });
-    expect(JSON.stringify(body?.['messages'])).not.toContain('Co-Authored-By');
-    await worker.stop();
-    await cluster.stop();
-    await api.close();
+    expect(opened.lastBody()).toMatchObject({ max_tokens: 300, tools: [{ name }] });
+    expect(JSON.stringify(opened.lastBody()['messages'])).not.toContain('Co-Authored-By');
   });
 });
-
-function user(content: string): { role: 'user'; content: string } {
-  return { role: 'user', content };
-}
 
 /** Turns whose contents are blocks. */
 function asBlocks(messages: readonly Anthropic.MessageParam[]): Json {

@@ -1,37 +1,13 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { findCli } from '../helpers/clis/install-clis.ts';
-import { realClis, type RealCli } from '../helpers/clis/real-clis.ts';
-import { descendants, startCliWorker } from '../helpers/cluster/start-cli-worker.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openRealCli, user } from '../helpers/clis/open-real-cli.ts';
+import { allClis } from '../helpers/clis/real-clis.ts';
+import { descendants } from '../helpers/cluster/start-cli-worker.ts';
 import { until } from '../helpers/until.ts';
-
-const cases: [string, RealCli, string][] = [];
-for (const cli of realClis) {
-  const command = findCli(cli.name);
-  if (command !== undefined) cases.push([cli.name, cli, command]);
-}
-
-/** Together 20; each worker holds five conversations, of which one has not ended when it is killed. opencode takes long to start. */
-const kills = { claude: 6, codex: 6, gemini: 5, opencode: 3 };
-
-let api: FakeModelApis;
-let cluster: Cluster;
-let openai: OpenAI;
-beforeAll(async () => {
-  api = await startFakeModelApis();
-  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
-  openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await api?.close();
-});
 
 /** What a request says, so that its conversation ends as the name says. */
 const conversations = {
@@ -41,24 +17,23 @@ const conversations = {
   refused: 'Hello [fake status=400]',
 };
 
-async function converse(model: string, content: string): Promise<string> {
-  const stream = await openai.chat.completions.create({ model, messages: [{ role: 'user', content }], stream: true });
-  let text = '';
-  for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
-  return text;
+async function converse(answer: ReturnType<typeof streamed>): Promise<void> {
+  for await (const _ of await answer) continue;
 }
 
 /** Begins an answer that does not end. Resolves with its first piece. */
-async function begin(model: string): Promise<void> {
-  const content = 'Hello [fake pieces=1000 delay=100]';
-  const stream = await openai.chat.completions.create({ model, messages: [{ role: 'user', content }], stream: true });
+async function begin(answer: ReturnType<typeof streamed>): Promise<void> {
   const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
   const rest = async (): Promise<void> => {
-    for await (const { choices } of stream) if (choices[0]?.delta.content) resolve();
+    for await (const { choices } of await answer) if (choices[0]?.delta.content) resolve();
   };
   // It ends with an error, when its worker is killed; before that there has to be a piece.
   rest().catch(reject);
   await begun;
+}
+
+function streamed(openai: OpenAI, model: string, content: string) {
+  return openai.chat.completions.create({ model, messages: [user(content)], stream: true });
 }
 
 /** The numbers of this machine's sockets that listen. */
@@ -99,41 +74,32 @@ function asAlive(pid: number): string[] {
   }
 }
 
-describe.skipIf(process.platform !== 'linux')('workers that hold conversations and are killed', () => {
-  it.each(cases)(
-    'leave no process, no file and no listener of %s',
-    async (name, cli, command) => {
+describe('a worker that holds conversations and is killed', { tags: ['linux'] }, () => {
+  for (const { name, models } of allClis)
+    it(`leaves no process, no file and no listener of ${name}`, { tags: [name], timeout: 300_000 }, async () => {
+      const [model] = models;
       const temporary = mkdtempSync(join(tmpdir(), `rtr-clean-${name}-`));
       onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
-      for (let kill = 0; kill < kills[cli.name]; kill++) {
-        const worker = await startCliWorker(cluster, {
-          CLI_KIND: name,
-          CLI_COMMAND: command,
-          CLI_MODELS: cli.model,
-          SLOTS: '2',
-          TMPDIR: temporary,
-          ...cli.environment(api.url),
-        });
-        const ended = await Promise.allSettled(Object.values(conversations).map((said) => converse(cli.model, said)));
-        expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
-        await begin(cli.model);
-        const pid = worker.service.child.pid ?? 0;
-        const processes = descendants(pid);
-        expect(processes.length).toBeGreaterThan(0);
-        const listeners = listenersOf([pid, ...processes]);
-        expect(readdirSync(temporary)).not.toEqual([]);
-        await worker.service.kill();
-        const left = (): unknown[] => [
-          ...processes.flatMap(asAlive),
-          ...readdirSync(temporary, { recursive: true }),
-          ...listeners.filter((number) => listeningSockets().has(number)),
-        ];
-        await until(() => expect(left()).toEqual([]));
-        // Nothing that still runs writes its files again.
-        await sleep(500);
-        expect(left()).toEqual([]);
-      }
-    },
-    300_000,
-  );
+      const { worker, openai, stop } = await openRealCli(name, { TMPDIR: temporary });
+      onTestFinished(stop);
+      const said = Object.values(conversations).map((content) => converse(streamed(openai, model, content)));
+      const ended = await Promise.allSettled(said);
+      expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+      await begin(streamed(openai, model, 'Hello [fake pieces=1000 delay=100]'));
+      const pid = worker.service.child.pid ?? 0;
+      const processes = descendants(pid);
+      expect(processes.length).toBeGreaterThan(0);
+      const listeners = listenersOf([pid, ...processes]);
+      expect(readdirSync(temporary)).not.toEqual([]);
+      await worker.service.kill();
+      const left = (): unknown[] => [
+        ...processes.flatMap(asAlive),
+        ...readdirSync(temporary, { recursive: true }),
+        ...listeners.filter((number) => listeningSockets().has(number)),
+      ];
+      await until(() => expect(left()).toEqual([]));
+      // Nothing that still runs writes its files again.
+      await sleep(500);
+      expect(left()).toEqual([]);
+    });
 });

@@ -1,3 +1,4 @@
+// @module-tag codex
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../helpers/cluster/share-cluster.ts';
+import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startScriptedMessages, type ScriptedMessages } from '../helpers/upstreams/start-scripted-messages.ts';
 import { withoutFields } from '../shared/translate/without-fields.ts';
 
-const codex = findCli('codex');
+const codex = findCli('codex') ?? '';
 
 /** A name for which Codex offers `apply_patch` as a custom tool with a grammar. */
 const model = 'gpt-5.5';
@@ -34,7 +36,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
   upstream = await startScriptedMessages(model, answers);
-  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
   await cluster.addCloudWorker({
     PROVIDER: 'anthropic',
     PROVIDER_URL: upstream.url,
@@ -47,13 +49,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf(!codex)('Codex on a messages upstream', () => {
+describe('Codex on a messages upstream', () => {
   it('thinks, runs a command and edits a file, with its thinking given back as it came', async () => {
     const provider = `{name="Router",base_url="${cluster.url}/api/openai/v1",env_key="RTR_KEY",wire_api="responses"}`;
     const settings = ['model_provider="router"', `model_providers.router=${provider}`, 'analytics.enabled=false'];
     const flags = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-m', model];
     const args = ['exec', ...flags, ...settings.flatMap((each) => ['-c', each]), 'Hide the umbrella.'];
-    const { stdout, stderr, code } = await runAgent(codex ?? '', args, folder, { RTR_KEY: cluster.key });
+    const { stdout, stderr, code } = await runAgent(codex, args, folder, { RTR_KEY: cluster.key });
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stdout).toContain('The umbrella is there.');
     expect(readFileSync(join(folder, 'badger.txt'), 'utf8')).toBe('umbrella “blue”\n');

@@ -12,8 +12,8 @@ import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Bytes of the largest file that is allowed by default. */
-const largest = 512 * mebibyte;
+/** Bytes of the largest file that is allowed. */
+const largest = 192 * mebibyte;
 
 /** Random bytes that are cheap to make: one block again and again, each time with its number. */
 function* blocks(bytes: number): Generator<Buffer> {
@@ -59,7 +59,11 @@ function watchMemory({ child }: ServiceProcess): () => number {
   };
 }
 
-async function upload({ url, key }: Cluster, bytes: number) {
+async function upload(
+  { url, key }: Pick<Cluster, 'url' | 'key'>,
+  bytes: number,
+  attempts = 4,
+): Promise<{ status: number; file: { id: string; bytes: number }; digest: () => string }> {
   const { body, headers, digest } = form(bytes);
   const answer = await fetch(`${url}/api/openai/v1/files`, {
     method: 'POST',
@@ -67,7 +71,10 @@ async function upload({ url, key }: Cluster, bytes: number) {
     body: ReadableStream.from(body),
     duplex: 'half',
   });
-  return { status: answer.status, file: (await answer.json()) as { id: string; bytes: number }, digest };
+  const file = (await answer.json()) as { id: string; bytes: number };
+  // As the SDKs do, when a machine is so busy that a store does not answer in time.
+  if (answer.status === 503 && attempts > 1) return upload({ url, key }, bytes, attempts - 1);
+  return { status: answer.status, file, digest };
 }
 
 async function download({ url, key }: Cluster, id: string): Promise<string> {
@@ -79,7 +86,7 @@ async function download({ url, key }: Cluster, id: string): Promise<string> {
   return hash.digest('hex');
 }
 
-describe('a file of 512 MiB', () => {
+describe('the largest file that is allowed', () => {
   it.each(['JetStream', 'S3'])('is stored in %s and read, without being in memory', async (where) => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
@@ -89,7 +96,12 @@ describe('a file of 512 MiB', () => {
       natsUrl: nats.url,
       workers: 0,
       engineUrl: 'http://127.0.0.1:9',
-      ingress: { SEAL_SECRET: randomBytes(32).toString('hex'), FILES_MAX_BYTES: String(3 * largest), ...s3?.settings },
+      ingress: {
+        SEAL_SECRET: randomBytes(32).toString('hex'),
+        FILE_MAX_BYTES: String(largest),
+        FILES_MAX_BYTES: String(3 * largest),
+        ...s3?.settings,
+      },
     });
     onTestFinished(() => cluster.stop());
     // What every part has loaded is not what a large file takes.
@@ -99,9 +111,9 @@ describe('a file of 512 MiB', () => {
     const before = watchMemory(cluster.ingress)();
     const most = watchMemory(cluster.ingress);
     const { status, file, digest } = await upload(cluster, largest);
-    expect([status, file.bytes]).toEqual([200, largest]);
+    expect({ ...file, status }).toMatchObject({ status: 200, bytes: largest });
     expect(await download(cluster, file.id)).toBe(digest());
-    expect(most() - before).toBeLessThan(150);
+    expect(most() - before).toBeLessThan(100);
     // A byte more is refused, and leaves nothing.
     const more = await upload(cluster, largest + 1);
     expect(more.status).toBe(413);

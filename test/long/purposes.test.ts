@@ -10,7 +10,7 @@ import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
 import { until } from '../helpers/until.ts';
 
-const [claude, codex, opencode] = [findCli('claude'), findCli('codex'), findCli('opencode')];
+const [claude = '', codex = '', opencode = ''] = [findCli('claude'), findCli('codex'), findCli('opencode')];
 
 /** Every program asks for a name of its own, so that its requests are told apart in the ledger. */
 const rules = `
@@ -61,7 +61,7 @@ const allOf =
   (found: readonly UsageRecord[]) =>
     purposes.every((purpose) => found.some((each) => each.purpose === purpose));
 
-describe.skipIf(!claude)('Claude Code', () => {
+describe('Claude Code', { tags: ['claude'] }, () => {
   const start = (model: string, args: readonly string[], input?: string) => {
     const environment = {
       ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
@@ -72,7 +72,7 @@ describe.skipIf(!claude)('Claude Code', () => {
       ENABLE_TOOL_SEARCH: 'false',
       ...(model === 'by-hints' && { CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' }),
     };
-    return runAgent(claude ?? '', ['-p', '--model', model, ...args], folder, environment, input);
+    return runAgent(claude, ['-p', '--model', model, ...args], folder, environment, input);
   };
   const ask = (model: string, prompt: string, ...args: string[]) =>
     start(model, [prompt, '--output-format', 'json', ...args]);
@@ -125,7 +125,7 @@ describe.skipIf(!claude)('Claude Code', () => {
   );
 });
 
-describe.skipIf(!codex)('Codex', () => {
+describe('Codex', { tags: ['codex'] }, () => {
   const ask = (prompt: string, ...settings: string[]) => {
     const provider = `{name="Router",base_url="${cluster.url}/api/openai/v1",env_key="RTR_KEY",wire_api="responses"}`;
     const all = [
@@ -135,7 +135,7 @@ describe.skipIf(!codex)('Codex', () => {
       ...settings,
     ];
     const args = ['exec', '--json', '--skip-git-repo-check', '-m', 'codex', ...all.flatMap((each) => ['-c', each])];
-    return runAgent(codex ?? '', [...args, prompt], folder, { RTR_KEY: cluster.key });
+    return runAgent(codex, [...args, prompt], folder, { RTR_KEY: cluster.key });
   };
 
   it('has its agents and compactions run on the model of the rules', async () => {
@@ -165,12 +165,12 @@ describe.skipIf(!codex)('Codex', () => {
   });
 });
 
-describe.skipIf(!opencode).each([
-  { format: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
-  { format: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
-  { format: 'responses', npm: '@ai-sdk/openai', path: '/api/openai/v1' },
-])('opencode in the $format format', ({ format, npm, path }) => {
-  it('has its titles written by the model of the rule, and its turns by the other', async () => {
+describe('opencode', { tags: ['opencode'] }, () => {
+  it.each([
+    { format: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
+    { format: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
+    { format: 'responses', npm: '@ai-sdk/openai', path: '/api/openai/v1' },
+  ])('has its titles written by the model of the rule in the $format format', async ({ format, npm, path }) => {
     const provider = {
       npm,
       name: 'Router',
@@ -180,7 +180,7 @@ describe.skipIf(!opencode).each([
     const config = { autoupdate: false, share: 'disabled', provider: { router: provider } };
     const args = ['run', '--format', 'json', '-m', `router/${format}`, 'Say hello to the badger.'];
     const environment = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
-    const { stdout, stderr } = await runAgent(opencode ?? '', args, folder, environment);
+    const { stdout, stderr } = await runAgent(opencode, args, folder, environment);
     expect(stdout, stderr).toContain('Say hello to the badger.');
     expect(await servedFor(format, allOf('main', 'auxiliary'))).toEqual(['auxiliary: small', 'main: big']);
   });

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { keyWith, nothing, openLimitKeeper } from '../helpers/accounts/open-limit-keeper.ts';
 import { openLimitNode, type LimitNode } from '../helpers/accounts/open-limit-node.ts';
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 it('nodes never pass a limit together, in any order of requests and deaths, and nothing leaks', async () => {
   let reported = 0;
@@ -89,10 +88,10 @@ it('nodes never pass a limit together, in any order of requests and deaths, and 
       const held = await redis.hgetall(`${prefix}limit:team:t1`);
       expect(Object.keys(held).filter((name) => name.startsWith('share:'))).toEqual([]);
     }),
-    { numRuns: 20 },
+    { numRuns: 12 },
   );
   // Otherwise no share was under test.
-  expect(reported).toBeGreaterThan(100);
+  expect(reported).toBeGreaterThan(60);
 });
 
 function noUse() {

@@ -1,14 +1,15 @@
-import { execFile } from 'node:child_process';
+// @module-tag claude
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAgent } from '../helpers/clis/run-agent.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 
-const claude = findCli('claude');
+const claude = findCli('claude') ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'rtr-search-'));
 const diary = join(folder, 'diary');
 
@@ -35,23 +36,16 @@ afterAll(async () => {
 });
 
 /** Runs Claude Code with its WebSearch alone, on the demo engine. */
-function ask(url: string, prompt: string): Promise<string> {
-  const args = ['-p', prompt, '--output-format', 'json', '--model', 'demo', '--tools', 'WebSearch'];
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: folder,
+async function ask(url: string, prompt: string): Promise<{ result: string }> {
+  const flags = '--output-format json --model demo --tools WebSearch --allowedTools WebSearch'.split(' ');
+  const environment = {
     ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
     ANTHROPIC_AUTH_TOKEN: cluster.key,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_MAX_RETRIES: '0',
   };
-  return new Promise((done) => {
-    const all = [...args, '--allowedTools', 'WebSearch'];
-    const child = execFile(claude ?? '', all, { cwd: folder, env, timeout: 120_000 }, (_, stdout, stderr) =>
-      done(stdout || stderr),
-    );
-    child.stdin?.end();
-  });
+  const { stdout, stderr } = await runAgent(claude, ['-p', prompt, ...flags], folder, environment);
+  return JSON.parse(stdout || stderr) as { result: string };
 }
 
 /** A prompt that has the engine call WebSearch, whose own request, with this query, then calls `web_search`. */
@@ -60,9 +54,9 @@ function searching(query: string): string {
   return `Please look it up.\n[demo call WebSearch ${JSON.stringify({ query: inner })}]`;
 }
 
-describe.skipIf(!claude)('WebSearch of Claude Code on an engine that cannot search', () => {
+describe('WebSearch of Claude Code on an engine that cannot search', () => {
   it('searches with the tool of the router, and the agent reads what it finds', async () => {
-    const answer = JSON.parse(await ask(cluster.url, searching('umbrellas of badgers'))) as { result: string };
+    const answer = await ask(cluster.url, searching('umbrellas of badgers'));
     expect(answer).toMatchObject({ is_error: false, num_turns: 2 });
     expect(answer.result).toContain('https://pages.example/a');
     expect(answer.result).toContain('umbrellas of badgers at other.example');
@@ -70,13 +64,13 @@ describe.skipIf(!claude)('WebSearch of Claude Code on an engine that cannot sear
   });
 
   it('goes on when the search fails', async () => {
-    const answer = JSON.parse(await ask(cluster.url, searching('broken umbrellas'))) as { result: string };
+    const answer = await ask(cluster.url, searching('broken umbrellas'));
     expect(answer).toMatchObject({ is_error: false, num_turns: 2 });
     expect(answer.result).toContain('Web search error: unavailable');
   });
 
   it('goes on where the router has no tool that searches', async () => {
-    const answer = JSON.parse(await ask(withoutSearch.url, searching('umbrellas'))) as { result: string };
+    const answer = await ask(withoutSearch.url, searching('umbrellas'));
     expect(answer).toMatchObject({ is_error: false, num_turns: 2 });
     expect(answer.result).toContain('web_search_20250305');
   });

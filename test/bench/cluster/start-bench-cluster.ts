@@ -3,14 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Releases } from '#shared/core/release.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { provideServer } from '#services/rtr/up/servers/install-server.ts';
-import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
-import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { stopChild } from '#services/rtr/up/children/child.ts';
 import type { LoadTarget } from '../load/load.ts';
 import { makeKey } from './make-key.ts';
 import { Part } from './start-part.ts';
+import { startBenchNats, startBenchRedis } from './start-servers.ts';
 import { untilWorkers } from './until-workers.ts';
 
 /** Jobs that one worker takes at once: the most that a gpu-worker can be set to. */
@@ -43,19 +40,8 @@ export interface BenchCluster {
 export async function startBenchCluster(releases: Releases): Promise<BenchCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const nats = await startNatsServer({
-    program: await provideServer('nats', process.env, say),
-    folder: `${folder}/nats`,
-    environment: process.env,
-  });
-  releases.add('nats', () => stopChild(nats.child, 5_000));
-  const redis = await startRedisServer({
-    program: await provideServer('redis', process.env, say),
-    folder: `${folder}/redis`,
-  });
-  releases.add('redis', () => stopChild(redis.child, 5_000));
-  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const nats = await startBenchNats(folder, releases);
+  const redis = await startBenchRedis(folder, releases);
   const start = (name: string, file: string, env: Record<string, string> = {}, preload?: string): Part => {
     const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
     const part = new Part({ file, env, nodeFlags, logFile: join(folder, `${name}.log`), ...(preload && { preload }) });
@@ -65,16 +51,15 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
 
   const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
   const upstreamPort = (await upstream.ask<{ port: number }>()).port;
-  const natsUrl = `nats://127.0.0.1:${nats.port}`;
-  const bareEnv = { NATS_URL: natsUrl, UPSTREAM: `http://127.0.0.1:${upstreamPort}` };
+  const bareEnv = { NATS_URL: nats.url, UPSTREAM: `http://127.0.0.1:${upstreamPort}` };
   const bareWorker = start('bare-worker', 'test/bench/bare/bare-worker.ts', bareEnv);
   await bareWorker.ask();
   const bareIngress = start('bare-ingress', 'test/bench/bare/bare-ingress.ts', bareEnv);
   const barePort = (await bareIngress.ask<{ port: number }>()).port;
-  const key = await makeKey(redisUrl, prefix);
+  const key = await makeKey(redis.url, prefix);
   const port = await freePort();
   const common = {
-    NATS_URL: natsUrl,
+    NATS_URL: nats.url,
     RTR_PREFIX: prefix,
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'info',
@@ -82,7 +67,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   const ingress = start(
     'ingress',
     'services/ingress/main.ts',
-    { ...common, REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()), LEAVE_MS: '0' },
+    { ...common, REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(await freePort()), LEAVE_MS: '0' },
     memoryProbe,
   );
   const workers: Part[] = [];
@@ -111,8 +96,8 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
     bareParts: { ingress: bareIngress, worker: bareWorker },
     ingress,
     workers,
-    nats: nats.child.pid ?? 0,
-    redis: redis.child.pid ?? 0,
+    nats: nats.pid,
+    redis: redis.pid,
     generator: start('generator', 'test/bench/load/load-generator.ts'),
     upstream,
     scaleTo,

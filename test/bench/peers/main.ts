@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import type { Releases } from '#shared/core/release.ts';
+import { renderCells, renderRatios, renderRun, renderSystems } from '../../docs/tables/render-performance.ts';
 import { cells } from './cells/cells.ts';
 import { comparePeers } from './compare-peers.ts';
 import { fullPeerPlan, quickPeerPlan, type PeerPlan } from './peer-plan.ts';
 import { keepResults, keptFile } from './results/peer-results.ts';
-import { reportPeers } from './results/report-peers.ts';
 import { systems } from './systems/systems.ts';
 
 /**
@@ -39,7 +39,8 @@ export async function runPeers(args: readonly string[], releases: Releases): Pro
     kinds: choose('system', systems, values.systems),
   };
   const results = await comparePeers({ plan, quick: values.quick, ...chosen }, releases);
-  process.stdout.write(reportPeers(results));
+  for (const render of [renderRun, renderSystems, renderCells, renderRatios])
+    process.stdout.write(`${render(results)}\n`);
   if (values.json !== undefined) keepResults(results, values.json);
   if (values.update) keepResults(results, keptFile);
 }

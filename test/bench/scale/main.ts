@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
-import { table } from '../report/table.ts';
+import { renderScaleRun } from '../../docs/tables/render-scale.ts';
 import { measurePhase, type PhaseResult } from './measure-phase.ts';
 import { phasesOf } from './phases.ts';
 import { startScaleCluster, type ScaleSize } from './scale-cluster.ts';
@@ -64,7 +64,7 @@ for (const text of values.sizes.split(',')) {
 }
 const date = new Date().toISOString().slice(0, 10);
 const run: ScaleRun = { date, nats, machine: machineFacts(), takenByOthers: others(), sizes };
-process.stdout.write(sizes.map(report).join('\n'));
+process.stdout.write(renderScaleRun({ after: run }, 'after'));
 process.stdout.write(
   `\nnats-server ${nats}; other programs took ${Math.round(run.takenByOthers * 100)} % of the machine\n`,
 );
@@ -91,45 +91,4 @@ async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
   } finally {
     for (const failure of await releases.run()) process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
   }
-}
-
-function report({ size, phases }: ScaleRun['sizes'][number]): string {
-  const { ingresses, workers, pools, models, natsServers } = size;
-  const head = [
-    'phase',
-    'ingress CPU %',
-    'worker CPU %',
-    'NATS CPU %',
-    'messages/s',
-    'MB/s',
-    'ingress MiB',
-    'NATS MiB',
-    'answer p50 / p99 / most ms',
-    'failed',
-    'again as before',
-  ];
-  const rows = phases.map((phase) => [
-    phase.name,
-    phase.ingressCpu.toFixed(1),
-    phase.workerCpu.toFixed(1),
-    phase.natsCpu.toFixed(1),
-    Math.round(phase.messages).toLocaleString('en'),
-    (phase.bytes / 1e6).toFixed(2),
-    Math.round(phase.ingressBytes / 1024 ** 2).toString(),
-    Math.round(phase.natsBytes / 1024 ** 2).toString(),
-    [phase.probes.p50, phase.probes.p99, phase.probes.most].map((ms) => ms.toFixed(0)).join(' / '),
-    Object.entries(phase.probes.failed)
-      .map(([reason, count]) => `${count} × ${reason}`)
-      .join(', ') || `0 of ${phase.probes.sent}`,
-    phase.recoveredMs === undefined ? '' : `${(phase.recoveredMs / 1_000).toFixed(1)} s`,
-  ]);
-  const notes = phases.filter(({ notes: text }) => text !== '').map(({ name, notes: text }) => `${name}: ${text}`);
-  return [
-    `${ingresses} ingress nodes, ${workers} workers in ${pools} pools with ${models} models each, ${natsServers} NATS`,
-    '',
-    ...table(head, rows),
-    '',
-    ...notes,
-    '',
-  ].join('\n');
 }

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Releases } from '#shared/core/release.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { stopChild } from '#services/rtr/up/children/child.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { provideServer } from '#services/rtr/up/servers/install-server.ts';
-import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import { makeKey } from '../cluster/make-key.ts';
 import { Part } from '../cluster/start-part.ts';
+import { startBenchRedis } from '../cluster/start-servers.ts';
+import { until } from '../../helpers/until.ts';
 import {
   maxTickets,
   type IngressesAnswer,
@@ -64,12 +63,7 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
   const nats = await ScaleNats.start(folder, size.natsServers);
   releases.add('nats', () => nats.stop());
-  const redis = await startRedisServer({
-    program: await provideServer('redis', process.env, (line) => void process.stderr.write(`${line}\n`)),
-    folder: join(folder, 'redis'),
-  });
-  releases.add('redis', () => stopChild(redis.child, 5_000));
-  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const redis = await startBenchRedis(folder, releases);
   const start = (name: string, file: string, env: Record<string, string> = {}): Part => {
     const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
     const part = new Part({ file, env, nodeFlags, logFile: join(folder, `${name}.log`) });
@@ -78,10 +72,10 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
   };
   const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
   const { port: upstreamPort } = await upstream.ask<{ port: number }>();
-  const key = await makeKey(redisUrl, prefix);
+  const key = await makeKey(redis.url, prefix);
   const port = await freePort();
   const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: 'warn' };
-  const admin = { REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()) };
+  const admin = { REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(await freePort()) };
   const bounds = { LEAVE_MS: '0', MAX_QUEUED: String(maxTickets) };
   const ingress = start('ingress', 'services/ingress/main.ts', { ...common, ...admin, ...bounds });
   const worker = start('worker', 'services/gpu-worker/main.ts', {
@@ -131,10 +125,5 @@ export async function untilKnown(
   { knownWorkers }: Pick<ScaleCluster, 'knownWorkers'>,
   isAsWanted: (known: number) => boolean,
 ): Promise<void> {
-  const deadline = performance.now() + knownMs;
-  while (performance.now() < deadline) {
-    if (isAsWanted(await knownWorkers())) return;
-    await sleep(50);
-  }
-  throw new Error(`the ingress knows ${await knownWorkers()} workers after ${knownMs} ms`);
+  await until(async () => isAsWanted(await knownWorkers()), knownMs);
 }

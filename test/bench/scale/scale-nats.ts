@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { spawnGuarded, stopChild, type Child } from '#services/rtr/up/children/child.ts';
 import { cpuMs } from '../cluster/process-usage.ts';
+import { until } from '../../helpers/until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
@@ -122,12 +122,6 @@ export class ScaleNats {
   }
 }
 
-async function untilReady({ name, monitor }: Server): Promise<void> {
-  const deadline = performance.now() + startMs;
-  while (performance.now() < deadline) {
-    const answer = await fetch(`http://127.0.0.1:${monitor}/healthz`).catch(() => undefined);
-    if (answer?.ok) return;
-    await sleep(50);
-  }
-  throw new Error(`${name} is not ready after ${startMs} ms`);
+function untilReady({ monitor }: Server): Promise<void> {
+  return until(async () => (await fetch(`http://127.0.0.1:${monitor}/healthz`)).ok, startMs);
 }

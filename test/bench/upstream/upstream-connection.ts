@@ -1,38 +1,24 @@
 import type { Socket } from 'node:net';
+import { RequestReader, type ReadRequest } from '../peers/upstream/request-reader.ts';
 import { readPace, type Pace } from '../load/pace.ts';
 import { upstreamModel, wholeAnswer, streamHead, streamPiece, streamTail } from './upstream-bytes.ts';
-
-const headEnd = Buffer.from('\r\n\r\n');
 
 /** One connection to the fake upstream: requests come one after the other, each with a content-length or no body. */
 export class UpstreamConnection {
   readonly #socket: Socket;
-  #received: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    socket.on('data', (bytes) => this.#onData(bytes));
+    const reader = new RequestReader((request) => this.#answer(request));
+    socket.on('data', (bytes: Buffer) => reader.push(bytes));
     socket.on('close', () => clearTimeout(this.#timer));
     // A client that leaves in the middle of an answer resets the connection; `close` follows.
     socket.on('error', () => socket.destroy());
   }
 
-  #onData(bytes: Buffer): void {
-    this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
-    const headLength = this.#received.indexOf(headEnd);
-    if (headLength < 0) return;
-    const head = this.#received.toString('latin1', 0, headLength);
-    const bodyLength = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-    const end = headLength + headEnd.length + bodyLength;
-    if (this.#received.length < end) return;
-    const body = this.#received.subarray(headLength + headEnd.length, end);
-    this.#received = this.#received.subarray(end);
-    this.#answer(head.slice(0, head.indexOf(' HTTP/')), body);
-  }
-
-  #answer(requestLine: string, body: Buffer): void {
-    switch (requestLine) {
+  #answer({ line, body }: ReadRequest): void {
+    switch (line) {
       case 'POST /v1/chat/completions':
         return this.#complete(body);
       case 'GET /v1/models':

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
+import { cliPackage } from '../../helpers/clis/install-clis.ts';
 import type { Client } from '../client.ts';
 import { readTask } from './read-task.ts';
 
 export const claudeCode: Client = {
   name: 'Claude Code',
-  from: { registry: 'npm', packages: { '@anthropic-ai/claude-code': '2.1.332' } },
+  from: { registry: 'npm', packages: cliPackage('claude') },
+  cli: 'claude',
   formats: ['messages'],
   task: (folder) => readTask(folder, 'Read', (file) => ({ file_path: file })),
   start: ({ installed, prompt, model }) => ({

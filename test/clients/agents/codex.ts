@@ -1,10 +1,12 @@
 import { join } from 'node:path';
+import { cliPackage } from '../../helpers/clis/install-clis.ts';
 import type { Client } from '../client.ts';
 import { readTask } from './read-task.ts';
 
 export const codex: Client = {
   name: 'Codex',
-  from: { registry: 'npm', packages: { '@openai/codex': '0.171.0' } },
+  from: { registry: 'npm', packages: cliPackage('codex') },
+  cli: 'codex',
   formats: ['responses'],
   task: (folder) => readTask(folder, 'exec_command', (file) => ({ cmd: `cat ${file}` })),
   start: ({ installed, prompt, model, url }) => ({

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { cliPackage } from '../../helpers/clis/install-clis.ts';
 import type { Client } from '../client.ts';
 import { readTask } from './read-task.ts';
 
@@ -11,7 +12,8 @@ const providers: Record<string, { npm: string; path: string }> = {
 
 export const opencode: Client = {
   name: 'opencode',
-  from: { registry: 'npm', packages: { 'opencode-ai': '1.18.33' } },
+  from: { registry: 'npm', packages: cliPackage('opencode') },
+  cli: 'opencode',
   formats: ['chat', 'messages', 'responses'],
   task: (folder) => readTask(folder, 'read', (file) => ({ filePath: file })),
   start: ({ installed, prompt, model, format, url }) => {

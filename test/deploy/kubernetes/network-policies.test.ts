@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chartTools, exampleFile, noChartTools, renderChart } from '../../helpers/deploy/chart-tools.ts';
+import { exampleFile, renderChart } from '../../helpers/deploy/chart-tools.ts';
 import type { Rendered } from '../../helpers/deploy/kubernetes-objects.ts';
 import { letsThrough, type Peer, type Port } from '../../helpers/deploy/network-policies.ts';
 
@@ -14,7 +14,7 @@ const elsewhere = (namespace: string, labels: Record<string, string> = {}): Peer
 const internet: Peer = { address: '104.18.6.192' };
 const metadata: Peer = { address: '169.254.169.254' };
 
-describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped where ${noChartTools})`, () => {
+describe("the chart's network policies", { tags: ['chart-tools'] }, () => {
   let policies: Rendered[];
   let objects: Rendered[];
   beforeAll(async () => {

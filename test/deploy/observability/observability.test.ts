@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorTable, isErrorCode } from '#shared/core/errors.ts';
-import { hasPrometheus } from '../../helpers/deploy/start-prometheus.ts';
-import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
+import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
+import { definedMetrics, type DefinedMetric } from '../../helpers/cluster/metric-registries.ts';
 import {
   dashboardQueries,
   observabilityFolder,
@@ -12,49 +12,21 @@ import {
   readDashboards,
 } from '../../helpers/deploy/observability-files.ts';
 import { promqlNames } from '../../helpers/deploy/promql-names.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { adminOf } from '../../helpers/cluster/worker-admin.ts';
 
 /** Labels that Prometheus itself adds to every series. */
 const added = ['job', 'instance'];
 
-let cluster: Cluster;
-/** The labels of every metric that the parts of a running cluster export. */
+/** The labels of every metric that the parts of a cluster export. */
 const shown = new Map<string, Set<string>>([['up', new Set(added)]]);
-
-beforeAll(async () => {
-  cluster = await startCluster({ worker: { ADMIN_PORT: '0' } });
-  const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0' });
-  const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
-  const runner = await cluster.addBatchRunner({
-    ADMIN_PORT: '0',
-    SMTP_URL: 'smtp://127.0.0.1:1',
-    MAIL_FROM: 'router@example.com',
-  });
-  const workers = await Promise.all([cluster.workers[0], tools, cli, runner].map(adminOf));
-  for (const url of [cluster.adminUrl, ...workers]) {
-    const text = await (await fetch(`${url}/metrics`)).text();
-    const labels = new Map(
-      (['ingress', 'batch-runner', 'worker'] as const)
-        .flatMap(definedMetrics)
-        .map(({ name, labelNames }) => [name, labelNames]),
-    );
-    for (const [, name = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
-      const seen = [...text.matchAll(new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, 'gm'))].flatMap(([, list = '']) =>
-        [...list.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
-      );
-      const all = new Set([...(labels.get(name) ?? []), ...seen, ...added]);
-      if (type !== 'histogram') shown.set(name, all);
-      else {
-        shown.set(`${name}_bucket`, new Set([...all, 'le']));
-        for (const part of ['sum', 'count']) shown.set(`${name}_${part}`, all);
-      }
-      if (type === 'summary') for (const part of ['sum', 'count']) shown.set(`${name}_${part}`, all);
-    }
-  }
-});
-
-afterAll(() => cluster?.stop());
+const parts = ['ingress', 'batch-runner', 'worker'] as const;
+const ofNode = createServiceRegistry('test').getMetricsAsArray() as unknown as DefinedMetric[];
+for (const { name, type, labelNames } of [...parts.flatMap(definedMetrics), ...ofNode]) {
+  const all = new Set([...labelNames, ...added]);
+  if (type === 'histogram') shown.set(`${name}_bucket`, new Set([...all, 'le']));
+  else shown.set(name, all);
+  if (type === 'histogram' || type === 'summary')
+    for (const part of ['sum', 'count']) shown.set(`${name}_${part}`, all);
+}
 
 /** Names in an expression that no part exports. */
 function unknownNames(where: string, expr: string): string[] {
@@ -72,7 +44,7 @@ function unknownNames(where: string, expr: string): string[] {
 }
 
 describe('the dashboards', () => {
-  it('use only metrics and labels that a running cluster exports', () => {
+  it('use only metrics and labels that the parts export', () => {
     const queries = dashboardQueries();
     expect(queries.length).toBeGreaterThan(60);
     expect(queries.flatMap(({ where, expr }) => unknownNames(where, expr))).toEqual([]);
@@ -86,7 +58,7 @@ describe('the dashboards', () => {
 
   it('cover every metric of the router', () => {
     const used = new Set(dashboardQueries().flatMap(({ expr }) => promqlNames(expr).metrics.map(({ name }) => name)));
-    const defined = (['ingress', 'batch-runner', 'worker'] as const).flatMap(definedMetrics).map(({ name }) => name);
+    const defined = parts.flatMap(definedMetrics).map(({ name }) => name);
     expect(defined.filter((name) => !used.has(name) && !used.has(`${name}_bucket`))).toEqual([]);
   });
 
@@ -110,7 +82,7 @@ describe('the dashboards', () => {
 });
 
 describe('the alerts', () => {
-  it('use only metrics and labels that a running cluster exports', () => {
+  it('use only metrics and labels that the parts export', () => {
     expect(readAlerts().flatMap(({ alert, expr }) => unknownNames(alert, expr))).toEqual([]);
   });
 
@@ -136,19 +108,14 @@ describe('the alerts', () => {
     for (const { alert } of readAlerts()) expect(tried).toContain(`alertname: ${alert}\n`);
   });
 
-  it.skipIf(!hasPrometheus)(
-    'fire when they should and not before',
-    () => {
-      expect(promtool('check', 'rules', join(observabilityFolder, 'alerts.yml'))).toContain('SUCCESS');
-      expect(promtool('test', 'rules', join(import.meta.dirname, 'alerts.test.yml'))).toContain('SUCCESS');
-      // Days of alerts are computed: ten seconds of a core.
-    },
-    90_000,
-  );
+  it('fire when they should and not before', { tags: ['prometheus'], timeout: 90_000 }, () => {
+    expect(promtool('check', 'rules', join(observabilityFolder, 'alerts.yml'))).toContain('SUCCESS');
+    // Days of alerts are computed: seconds of a core.
+    expect(promtool('test', 'rules', join(import.meta.dirname, 'alerts.test.yml'))).toContain('SUCCESS');
+  });
 
-  it.skipIf(!hasPrometheus)('are loaded by a configuration that Prometheus takes', () => {
-    const file = join(observabilityFolder, 'prometheus.yml');
-    expect(promtool('check', 'config', file)).toContain('SUCCESS');
+  it('are loaded by a configuration that Prometheus takes', { tags: ['prometheus'] }, () => {
+    expect(promtool('check', 'config', join(observabilityFolder, 'prometheus.yml'))).toContain('SUCCESS');
   });
 });
 

@@ -78,16 +78,14 @@ export function renderCells({ cells, leftOut }: PeerResults): string {
 }
 
 function renderCell({ title, sides }: CellResult): string {
+  const all = Object.entries(sides);
   const shown = (Object.keys(metrics) as Metric[]).filter((metric) =>
-    Object.values(sides).some(({ values }) => values[metric] !== undefined),
+    all.some(([, { values }]) => values[metric] !== undefined),
   );
-  const rows = Object.entries(sides).map(([side, { values, failures }]) => [
-    side,
-    ...shown.map((metric) => withSpread(values[metric] ?? [])),
-    Object.entries(failures)
-      .map(([reason, count]) => `${count} ${reason}`)
-      .join(', ') || '0',
-  ]);
+  const rows = all.map(([side, { values, failures }]) => {
+    const counts = Object.entries(failures).map(([reason, count]) => `${count} ${reason}`);
+    return [side, ...shown.map((metric) => withSpread(values[metric] ?? [])), counts.join(', ') || '0'];
+  });
   return `**${title}**\n\n${renderTable(['side', ...shown.map((metric) => metrics[metric]), 'failures'], rows)}`;
 }
 

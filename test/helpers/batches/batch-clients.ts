@@ -25,6 +25,17 @@ export function chatLine(id: string, text: string, more: object = {}): object {
   return { custom_id: id, method: 'POST', url: '/v1/chat/completions', body };
 }
 
+/** So many lines, `line-0` and so on, for each of which the demo engine takes so many milliseconds. */
+export function slowLines(count: number, ms: number): object[] {
+  const demo = { first_token_delay_ms: ms };
+  return Array.from({ length: count }, (_, at) => chatLine(`line-${at}`, `Say ${at}.`, { demo }));
+}
+
+/** How many lines of a batch have been answered. */
+export async function completedOf(openai: OpenAI, id: string): Promise<number> {
+  return (await openai.batches.retrieve(id)).request_counts?.completed ?? 0;
+}
+
 /** Uploads lines and creates a batch of them. */
 export async function submit(
   openai: OpenAI,

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { installedIn, installOnce } from '../processes/install-once.ts';
 
 /** The real command-line agents that tests drive, by package, pinned. They are too big to be dependencies. */
 const clis = {
@@ -15,36 +13,32 @@ const clis = {
 export type CliName = keyof typeof clis;
 export const cliNames = Object.keys(clis) as CliName[];
 
-/** One installation serves every copy of the project. */
-const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'model-router', 'clis');
-
 /** The path of the command of an installed agent; undefined where it is not installed. */
 export function findCli(name: CliName): string | undefined {
-  const command = join(homeOf(name), 'node_modules/.bin', clis[name].bin);
+  const command = join(installedIn(folderOf(name)), 'node_modules/.bin', clis[name].bin);
   return existsSync(command) ? command : undefined;
 }
 
-/** Installs the agents that are missing, all at once. Says which of them cannot be had: their tests are skipped. */
-export async function installClis(): Promise<void> {
-  await Promise.all(cliNames.filter((name) => findCli(name) === undefined).map(install));
+/** The package of an agent, with its version. */
+export function cliPackage(name: CliName): Record<string, string> {
+  return { [clis[name].package]: clis[name].version };
 }
 
-async function install(name: CliName): Promise<void> {
+/** Installs an agent that is missing. @returns the folder with its `node_modules` */
+export function installCli(name: CliName): Promise<string> {
   const wanted = `${clis[name].package}@${clis[name].version}`;
-  const home = homeOf(name);
-  const unfinished = `${home}.${process.pid}`;
-  mkdirSync(unfinished, { recursive: true });
-  try {
-    const args = ['install', '--prefix', unfinished, '--no-fund', '--no-audit', wanted];
-    await promisify(execFile)('npm', args, { timeout: 300_000 });
-    rmSync(home, { recursive: true, force: true });
-    renameSync(unfinished, home);
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    console.warn(`${wanted} could not be installed, so its tests are skipped: ${String(error)}`);
-  }
+  return installOnce(folderOf(name), [['npm', 'install', '--prefix', '.', '--no-fund', '--no-audit', wanted]]);
 }
 
-function homeOf(name: CliName): string {
-  return join(folder, `${name}-${clis[name].version}`);
+/** Installs the agents that are missing. Says which of them cannot be had: their tests are skipped. */
+export async function installClis(): Promise<void> {
+  const missing = cliNames.filter((name) => findCli(name) === undefined);
+  const installed = await Promise.allSettled(missing.map(installCli));
+  for (const [at, result] of installed.entries())
+    if (result.status === 'rejected')
+      console.warn(`${missing[at]} could not be installed, so its tests are skipped: ${String(result.reason)}`);
+}
+
+function folderOf(name: CliName): string {
+  return `clis/${name}-${clis[name].version}`;
 }

@@ -24,9 +24,6 @@ export const chartTools: string | undefined =
     encoding: 'utf8',
   }).trim() || undefined;
 
-/** The reason shown where the tools are missing. */
-export const noChartTools = 'test/helpers/deploy/get-kubernetes-tools.sh has not got helm and kubeconform here';
-
 /** How one of the tools ended. */
 export interface ToolResult {
   succeeded: boolean;
@@ -36,7 +33,7 @@ export interface ToolResult {
 
 /** Runs one of the tools in the project's folder. */
 export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly string[]): Promise<ToolResult> {
-  if (chartTools === undefined) throw new Error(noChartTools);
+  if (chartTools === undefined) throw new Error('helm and kubeconform are not installed');
   const options = { cwd: root, maxBuffer: 64 * 1024 ** 2, timeout: 60_000 };
   try {
     const { stdout: out, stderr: err } = await run(join(chartTools, tool), args, options);

@@ -6,7 +6,7 @@ import { treeUsage } from './process-tree.ts';
 /** Takes 200 ms of CPU time, on a busy machine too. */
 const busy = 'while (process.cpuUsage().user < 200_000);';
 
-describe.runIf(process.platform === 'linux')('the usage of a tree of processes', () => {
+describe('the usage of a tree of processes', { tags: ['linux'] }, () => {
   it('contains children, and those that have ended', async () => {
     // A shell with a child that works and ends, and one that stays.
     const script = `"${process.execPath}" -e '${busy}'; echo done; sleep 20; true`;

@@ -15,21 +15,31 @@ export interface RecordingProxy {
 /**
  * Starts a proxy before the server at an address such as `http://127.0.0.1:1234`.
  * @param given headers that every request has, whatever the client sends
+ * @param rewrite what the server gets of the body of a POST request
  */
-export async function startRecordingProxy(server: string, given: Record<string, string> = {}): Promise<RecordingProxy> {
+export async function startRecordingProxy(
+  server: string,
+  given: Record<string, string> = {},
+  rewrite = (body: string): string => body,
+): Promise<RecordingProxy> {
   const bodies: string[] = [];
   const answered: string[] = [];
   const proxy = await serveHttp(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request;
+    const isPost = method === 'POST';
     const body = await text(request);
-    if (method === 'POST') bodies.push(body);
-    const onward = send(`${server}${url}`, { method, headers: { ...headers, ...given } }, (answer) => {
+    if (isPost) bodies.push(body);
+    const passed = Buffer.from(isPost ? rewrite(body) : body);
+    const length = isPost && { 'content-length': String(passed.length) };
+    const sent = { method, headers: { ...headers, ...length, ...given } };
+    const onward = send(`${server}${url}`, sent, (answer) => {
       answered.push(`${method} ${url} ${answer.statusCode}`);
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
     onward.on('error', () => response.destroy());
-    onward.end(body);
+    onward.end(passed);
   });
+  proxy.server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\n\r\n'));
   return { url: proxy.url, bodies, answered, stop: proxy.stop };
 }

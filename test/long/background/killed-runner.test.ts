@@ -2,16 +2,19 @@ import OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { expect, it, onTestFinished } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import { startCluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 
-async function start(options: ClusterOptions = {}) {
-  const cluster = await startCluster({ worker: { SLOTS: '8' }, ...options });
+async function start(starting: Promise<Cluster>) {
+  const cluster = await starting;
   onTestFinished(() => cluster.stop());
   const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
-  return { cluster, client, runner: await cluster.addBatchRunner() };
+  /** What the ledger has of its key. */
+  const used = async () => (await readUsage(cluster.prefix)).filter(({ key }) => key.id === cluster.keyId);
+  return { cluster, client, used, runner: await cluster.addBatchRunner() };
 }
 
 /** Begins a response in the background, and follows its stream until it ends. */
@@ -36,7 +39,7 @@ const numbersOf = (events: readonly ResponseStreamEvent[]): number[] =>
   events.map((event) => ('sequence_number' in event ? event.sequence_number : -1));
 
 it('a response whose runner is killed is made anew by another one, and no stream mixes the two', async () => {
-  const { cluster, client, runner } = await start();
+  const { cluster, client, used, runner } = await start(shareCluster());
   const { add, deliveries } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
   const { endpoint } = await add('http://127.0.0.1:9/', { events: ['response.*'] });
   const { id, seen, ended } = await follow(client, 'rate=20 tokens=120');
@@ -64,27 +67,25 @@ it('a response whose runner is killed is made anew by another one, and no stream
   expect(numbers[0]).toBeGreaterThan(last);
   const whole = client.responses.stream({ response_id: id });
   expect((await whole.finalResponse()).output_text).toBe(response.output_text);
-  const used = await readUsage(cluster.prefix);
-  expect(used).toHaveLength(1);
-  expect(used[0]).toMatchObject({ outcome: 'done' });
+  expect(await used()).toMatchObject([{ outcome: 'done' }]);
   expect((await deliveries.list(endpoint.id, { limit: 9 })).map(({ type }) => type)).toEqual(['response.completed']);
 });
 
 it('a response goes on while its runner stops', async () => {
-  const { cluster, client, runner } = await start();
+  const { client, used, runner } = await start(shareCluster());
   const { id, seen, ended } = await follow(client, 'rate=50 tokens=120');
   await runner.stop();
   await ended;
   expect(seen.at(-1)?.type).toBe('response.completed');
   expect(numbersOf(seen)).toEqual(seen.map((_, at) => at));
   expect(textOf(seen)).toBe((await client.responses.retrieve(id)).output_text);
-  expect(await readUsage(cluster.prefix)).toHaveLength(1);
+  expect(await used()).toHaveLength(1);
 });
 
 it('a response and its stream go on after a restart of Redis', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const { client } = await start({ redisUrl: redis.url });
+  const { client } = await start(startCluster({ redisUrl: redis.url }));
   const { id, seen, ended } = await follow(client, 'rate=20 tokens=160');
   await redis.restart();
   await ended;

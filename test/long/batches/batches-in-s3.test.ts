@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import OpenAI, { toFile } from 'openai';
-import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import {
+  batchClients,
+  completedOf,
+  resultsOf,
+  slowLines,
+  submit,
+  untilBatch,
+} from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
@@ -36,9 +43,7 @@ afterAll(async () => {
   await s3.stop();
 });
 
-const all = Array.from({ length: lines }, (_, at) =>
-  chatLine(`line-${at}`, `Say ${at}.`, { demo: { first_token_delay_ms: 100 } }),
-);
+const all = slowLines(lines, 100);
 
 describe('a batch whose files are in S3', () => {
   it('has its results there, and nothing else when it is over', async () => {
@@ -54,7 +59,7 @@ describe('a batch whose files are in S3', () => {
     const { raw } = await cluster.addKey({});
     const { openai: other } = batchClients({ url: cluster.url, key: raw });
     const { id } = await submit(other, all);
-    const completed = async (): Promise<number> => (await other.batches.retrieve(id)).request_counts?.completed ?? 0;
+    const completed = () => completedOf(other, id);
     await until(async () => (await completed()) > 100, 30_000);
     way.cut();
     const { input_file_id: input } = await other.batches.retrieve(id);

@@ -41,7 +41,7 @@ it('a batch whose results use up the quota of its owner pauses, says so, and goe
   await cluster.addBatchRunner({ ...settings, BATCH_SLICES: '1' });
   const { openai } = batchClients(cluster);
   const large = await uploadBytes(openai, quota - 200_000);
-  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=4000]`));
+  const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=1000]`));
   const { id, input_file_id: input } = await submit(openai, long);
   await until(async () => 'paused' in (await openai.batches.retrieve(id)), 60_000);
   const paused = await openai.batches.retrieve(id);

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { batchClients, completedOf, slowLines, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -7,7 +7,7 @@ import { startNats } from '../../helpers/servers/start-nats.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 
-const lines = 500;
+const lines = 400;
 
 /** A cluster with a batch runner, and how all of its processes end at once. */
 async function start(options: ClusterOptions): Promise<{ cluster: Cluster; processes: ServiceProcess[] }> {
@@ -29,11 +29,8 @@ it.each(['stop', 'kill'] as const)(
     const before = await start(servers);
     const { key, prefix } = before.cluster;
     const { openai: client } = batchClients(before.cluster);
-    const slow = { demo: { first_token_delay_ms: 200 } };
-    const all = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.`, slow));
-    const { id } = await submit(client, all);
-    const completed = async (): Promise<number> => (await client.batches.retrieve(id)).request_counts?.completed ?? 0;
-    await until(async () => (await completed()) > 150, 60_000);
+    const { id } = await submit(client, slowLines(lines, 200));
+    await until(async () => (await completedOf(client, id)) > 150, 60_000);
     await Promise.all(before.processes.map((process) => process[how]()));
     if (how === 'kill') await Promise.all([nats.kill(), redis.kill()]);
     await Promise.all([nats.restart(), redis.restart()]);

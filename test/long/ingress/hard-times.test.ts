@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { createKey } from '#shared/accounts/keys/create-key.ts';
-import { KeyStore } from '#shared/accounts/keys/key-store.ts';
-import { createLog } from '#shared/core/log.ts';
-import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
+let cluster: ScriptedCluster;
+beforeAll(async () => {
+  cluster = await startScriptedCluster({ ingress: { SILENCE_TIMEOUT_MS: '3000' } });
+  await cluster.addScripted();
+});
+afterAll(() => cluster.stop());
+
 describe('a key', () => {
-  it('that is good is not delayed by a thousand wrong ones a second', { timeout: 40_000 }, async () => {
-    const cluster = await startScriptedCluster();
-    onTestFinished(() => cluster.stop());
-    await cluster.addScripted();
+  it('that is good is not delayed by a thousand wrong ones a second', async () => {
     await (await cluster.post([{ write: 'x' }])).text();
-    const victim = await makeVictim(cluster.prefix);
+    // Somebody guesses secrets for it.
+    const { id: victim } = await cluster.addKey({ name: 'victim' });
     const flood = startProcess('test/helpers/broker/flood-keys.ts', {
       FLOOD_URL: cluster.url,
       FLOOD_COUNT: '3000',
@@ -43,30 +44,15 @@ describe('a key', () => {
 });
 
 describe('an ingress', () => {
-  it('that stands still for five seconds declares nobody lost', { timeout: 30_000 }, async () => {
-    const own = await startScriptedCluster({ ingress: { SILENCE_TIMEOUT_MS: '3000' } });
-    onTestFinished(() => own.stop());
-    await own.addScripted();
-    const streaming = await own.post([{ write: 'data: 1\n\n' }, { waitMs: 7_000 }, { write: 'data: 2\n\n' }], {
-      stream: true,
-    });
-    own.ingress.child.kill('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    own.ingress.child.kill('SIGCONT');
+  it('that stands still for five seconds declares nobody lost', async () => {
+    const steps = [{ write: 'data: 1\n\n' }, { waitMs: 7_000 }, { write: 'data: 2\n\n' }];
+    const streaming = await cluster.post(steps, { stream: true });
+    cluster.ingress.child.kill('SIGSTOP');
+    await sleep(5_000);
+    cluster.ingress.child.kill('SIGCONT');
     const text = await streaming.text();
     expect(text).toContain('data: 2');
     expect(text).not.toContain('error');
-    expect(own.ingress.lines.filter(({ msg }) => msg === 'worker is lost')).toEqual([]);
+    expect(cluster.ingress.lines.filter(({ msg }) => msg === 'worker is lost')).toEqual([]);
   });
 });
-
-/** The id of a key that somebody guesses secrets for. */
-async function makeVictim(prefix: string): Promise<string> {
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
-  onTestFinished(() => connection.close());
-  await connection.whenReady(AbortSignal.timeout(5_000));
-  const store = new KeyStore(connection.redis, `${prefix}:`);
-  const { record } = await createKey(store, { kind: 'router', name: 'victim', class: 'normal' });
-  return record.id;
-}

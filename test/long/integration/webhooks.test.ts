@@ -1,13 +1,14 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await shareCluster();
 });
 afterAll(() => cluster.stop());
 

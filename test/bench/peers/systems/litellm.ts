@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { modelsOf } from '../upstream/scenarios.ts';
-import { installOnce } from './install-once.ts';
+import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
 import { headersOf, hungAfterMs, paths, type StartOptions, type SystemKind } from './system.ts';
 
@@ -27,7 +27,7 @@ export const litellm: SystemKind = {
   avoidsHungUpstreams: true,
 
   async install() {
-    home = await installOnce(`litellm-${version}`, [
+    home = await installOnce(`peers/litellm-${version}`, [
       ['python3', '-m', 'venv', '.'],
       ['bin/python', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `litellm[proxy]==${version}`],
     ]);
@@ -42,14 +42,20 @@ export const litellm: SystemKind = {
     writeFileSync(file, JSON.stringify(configuration(options)));
     const flags = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
     const workers = ['--num_workers', String(availableParallelism())];
-    const program = new Program('litellm', join(home, 'bin/litellm'), [...flags, ...workers], {
-      PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
-      LITELLM_LOG: 'ERROR',
-      LITELLM_MODE: 'PRODUCTION',
-      // It asks OpenAI's Responses API for clients of the messages format otherwise.
-      LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
-      ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
-    });
+    // The script itself names the folder in which it was installed, which was moved.
+    const program = new Program(
+      'litellm',
+      join(home, 'bin/python'),
+      [join(home, 'bin/litellm'), ...flags, ...workers],
+      {
+        PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
+        LITELLM_LOG: 'ERROR',
+        LITELLM_MODE: 'PRODUCTION',
+        // It asks OpenAI's Responses API for clients of the messages format otherwise.
+        LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
+        ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
+      },
+    );
     await program.untilAnswers(`http://127.0.0.1:${port}/health/liveliness`, startSeconds);
     return {
       target: ({ client }, access) =>

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { installOnce } from './install-once.ts';
+import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
 import { hungAfterMs, relayedTarget, type StartOptions, type SystemKind } from './system.ts';
 
@@ -46,7 +46,7 @@ export const nginx: SystemKind = {
 };
 
 function unpackPackage(): Promise<string> {
-  return installOnce('nginx', [
+  return installOnce('peers/nginx', [
     ['apt-get', 'update', '-qq'],
     ['apt-get', 'download', '-qq', 'nginx'],
     ['sh', '-c', 'dpkg -x nginx_*.deb .'],

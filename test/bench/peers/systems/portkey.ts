@@ -1,5 +1,5 @@
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { installOnce } from './install-once.ts';
+import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
 import { headersOf, hungAfterMs, paths, type Access, type Route, type SystemKind } from './system.ts';
 
@@ -25,7 +25,7 @@ export const portkey: SystemKind = {
       overrides: { '@hono/node-server': serverVersion },
     };
     home = await installOnce(
-      `portkey-${version}`,
+      `peers/portkey-${version}`,
       [['npm', 'install', '--no-fund', '--no-audit', '--ignore-scripts', '--save-exact']],
       { 'package.json': JSON.stringify(manifest) },
     );

@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { stopChild } from '#services/rtr/up/children/child.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
-import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
-import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import type { LoadTarget } from '../../load/load.ts';
 import { Part } from '../../cluster/start-part.ts';
+import { startBenchNats, startBenchRedis } from '../../cluster/start-servers.ts';
 import { slotsPerWorker } from '../../cluster/start-bench-cluster.ts';
 import { untilWorkers } from '../../cluster/until-workers.ts';
 import { modelsOf, type BenchFormat } from '../upstream/scenarios.ts';
@@ -53,23 +51,13 @@ export const rtr: SystemKind = {
 
 async function startRtr({ upstreams, folder, streams }: StartOptions, releases: Releases) {
   mkdirSync(folder, { recursive: true });
-  const nats = await startNatsServer({
-    program: await provideServer('nats', process.env, say),
-    folder: `${folder}/nats`,
-    environment: process.env,
-  });
-  releases.add('nats', () => stopChild(nats.child, 5_000));
-  const redis = await startRedisServer({
-    program: await provideServer('redis', process.env, say),
-    folder: `${folder}/redis`,
-  });
-  releases.add('redis', () => stopChild(redis.child, 5_000));
-  const redisUrl = `redis://127.0.0.1:${redis.port}`;
-  const keys = await RtrKeys.open(redisUrl, prefix);
+  const nats = await startBenchNats(folder, releases);
+  const redis = await startBenchRedis(folder, releases);
+  const keys = await RtrKeys.open(redis.url, prefix);
   releases.add('keys', () => keys.close());
   const parts: Part[] = [];
   const common = {
-    NATS_URL: `nats://127.0.0.1:${nats.port}`,
+    NATS_URL: nats.url,
     RTR_PREFIX: prefix,
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'info',
@@ -83,7 +71,7 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
   const port = await freePort();
   const health = `http://127.0.0.1:${port}/health`;
   start('ingress', 'services/ingress/main.ts', {
-    REDIS_URL: redisUrl,
+    REDIS_URL: redis.url,
     PORT: String(port),
     ADMIN_PORT: String(await freePort()),
     LEAVE_MS: '0',
@@ -120,7 +108,7 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
       const key = await keys.keyFor(access);
       return { host: '127.0.0.1', port, path: clientPaths[client], key, headers: headersOf(client) };
     },
-    roots: () => [nats.child.pid ?? 0, redis.child.pid ?? 0, ...parts.map(({ pid }) => pid)],
+    roots: () => [nats.pid, redis.pid, ...parts.map(({ pid }) => pid)],
     makeKeys: (count: number) => keys.makeMany(count),
     stop: async () => {
       const failures = await releases.run();

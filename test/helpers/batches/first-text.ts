@@ -1,0 +1,20 @@
+import type OpenAI from 'openai';
+
+/** Milliseconds to the first text of a streamed live request, for which the demo engine takes so many. */
+export async function firstTextMs(openai: OpenAI, engineMs: number): Promise<number> {
+  const begun = performance.now();
+  const stream = await openai.chat.completions.create({
+    model: 'demo',
+    messages: [{ role: 'user', content: `Hello.\n[demo delay=${engineMs} tokens=3]` }],
+    stream: true,
+  });
+  let ms: number | undefined;
+  for await (const { choices } of stream) if (choices[0]?.delta.content) ms ??= performance.now() - begun;
+  return ms ?? Number.NaN;
+}
+
+/** How many requests the demo engine answers now. */
+export async function activeAt(engineUrl: string): Promise<number> {
+  const answer = await fetch(`${engineUrl}/demo/state`);
+  return ((await answer.json()) as { active: number }).active;
+}

@@ -1,0 +1,93 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import type { JsonObject } from '#shared/core/json.ts';
+import { shareCluster } from '../cluster/share-cluster.ts';
+import { startCliWorker, type CliWorker } from '../cluster/start-cli-worker.ts';
+import type { Cluster } from '../cluster/start-cluster.ts';
+import { startFakeModelApis, type FakeModelApis } from '../upstreams/fake-model-apis.ts';
+import type { CliName } from './install-clis.ts';
+import { commandOf, realClis } from './real-clis.ts';
+
+/** A worker of a real agent, which asks fake model APIs, and clients that ask it through an ingress. */
+export interface OpenedCli {
+  /** The first one that it serves. */
+  model: string;
+  api: FakeModelApis;
+  cluster: Cluster;
+  worker: CliWorker;
+  openai: OpenAI;
+  anthropic: Anthropic;
+  /** Has a chat completion of the model, streamed unless it is said otherwise. */
+  chat: (params: ChatParams, streams?: boolean) => Promise<OpenAI.ChatCompletion>;
+  /** The body of the last request to the upstream. */
+  lastBody: () => JsonObject;
+  stop(): Promise<void>;
+}
+
+/** What of a chat request a test decides. */
+export type ChatParams = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string };
+
+/** Opens it. Its `stop` belongs into `afterAll`. @param environment of the worker besides or instead of what the agent needs */
+export async function openRealCli(
+  name: CliName,
+  environment: Record<string, string | undefined> = {},
+): Promise<OpenedCli> {
+  const cli = realClis[name];
+  const [model] = cli.models;
+  const api = await startFakeModelApis();
+  const cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+  const given: Record<string, string | undefined> = {
+    CLI_KIND: name,
+    CLI_COMMAND: commandOf(name),
+    CLI_MODELS: model,
+    SLOTS: '2',
+    START_TIMEOUT_MS: '200000',
+    ...cli.environment(api.url),
+    ...environment,
+  };
+  const set = Object.entries(given).flatMap(([variable, value]) => (value === undefined ? [] : [[variable, value]]));
+  const worker = await startCliWorker(cluster, Object.fromEntries(set) as Record<string, string>);
+  const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+  const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+  return {
+    model,
+    api,
+    cluster,
+    worker,
+    openai,
+    anthropic,
+    chat: (params, streams = true) => {
+      const body = { model, ...params };
+      return streams
+        ? openai.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
+        : openai.chat.completions.create(body);
+    },
+    lastBody: () => api.calls.at(-1)?.body ?? {},
+    stop: async () => {
+      await worker.stop();
+      await cluster.stop();
+      await api.close();
+    },
+  };
+}
+
+/** What a user says. */
+export function user(content: string): { role: 'user'; content: string } {
+  return { role: 'user', content };
+}
+
+/** One pixel. */
+export const pixelData =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** The same tool in the words of each format. */
+export function clientTool(name: string, schema: { type: 'object' }) {
+  // Longer than an agent lets a description be.
+  const description = `Says the weather. ${'It is exact. '.repeat(400)}`.trim();
+  return {
+    description,
+    chat: [{ type: 'function' as const, function: { name, description, parameters: schema } }],
+    messages: [{ name, description, input_schema: schema }],
+    responses: [{ type: 'function' as const, name, description, parameters: schema, strict: false }],
+  };
+}
