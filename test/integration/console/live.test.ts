@@ -160,12 +160,12 @@ it('administrators see the code and place of every failure, members of their own
   const quoting = await cluster.addWorker({ ENGINE_URL: engine.url, ENGINE_KIND: 'openai' });
   onTestFinished(async () => void (await quoting.stop()));
   const team = String((await admin.post('/teams', { name: 'Crew' })).body.id);
-  const [bob, carol] = [await join('Bob', team), await join('Carol', team)];
-  const pages = [await listenLive(admin), await listenLive(bob), await listenLive(carol)] as const;
-  const elsewhere = await listenLive(bob, otherUrl);
+  const [bert, carol] = [await join('Bert', team), await join('Carol', team)];
+  const pages = [await listenLive(admin), await listenLive(bert), await listenLive(carol)] as const;
+  const elsewhere = await listenLive(bert, otherUrl);
 
-  const personal = await makeKey(bob, { kind: 'user' });
-  const session = { cookie: bob.cookie ?? '', 'x-csrf-token': bob.csrfToken ?? '' };
+  const personal = await makeKey(bert, { kind: 'user' });
+  const session = { cookie: bert.cookie ?? '', 'x-csrf-token': bert.csrfToken ?? '' };
   const own = [
     await failWith(`400 ${secret}`, personal),
     await failWith(`500 ${secret}`, personal, otherUrl),
@@ -176,13 +176,13 @@ it('administrators see the code and place of every failure, members of their own
     await failWith(`400 ${secret}`, { authorization: `Bearer ${cluster.key}` }),
   ];
 
-  const [seenByAdmin, seenByBob, seenByCarol] = pages.map(({ news }) => news);
+  const [seenByAdmin, seenByBert, seenByCarol] = pages.map(({ news }) => news);
   const ids = (news = elsewhere.news) => news.failures?.map(({ requestId }) => requestId).sort();
-  await until(() => ids(seenByAdmin)?.length === 5 && ids(seenByBob)?.length === 3 && ids()?.length === 3);
+  await until(() => ids(seenByAdmin)?.length === 5 && ids(seenByBert)?.length === 3 && ids()?.length === 3);
   expect(ids(seenByAdmin)).toEqual([...own, ...others].sort());
-  expect(ids(seenByBob)).toEqual([...own].sort());
-  expect(ids()).toEqual(ids(seenByBob));
-  expect(seenByBob?.failures?.map(({ code }) => code).sort()).toEqual([
+  expect(ids(seenByBert)).toEqual([...own].sort());
+  expect(ids()).toEqual(ids(seenByBert));
+  expect(seenByBert?.failures?.map(({ code }) => code).sort()).toEqual([
     'invalid_request',
     'upstream_failed',
     'upstream_failed',
@@ -196,7 +196,7 @@ it('administrators see the code and place of every failure, members of their own
 
   await until(async () => (await admin.get('/usage/requests?outcome=failed')).body.requests.length === 5);
   for (const text of [...pages, elsewhere].map((page) => page.text())) expect(text).not.toContain(secret);
-  for (const client of [admin, bob, carol]) expect(await readEverything(client)).not.toContain(secret);
+  for (const client of [admin, bert, carol]) expect(await readEverything(client)).not.toContain(secret);
   const logs = [cluster.ingress, ...cluster.workers].map(({ lines }) => JSON.stringify(lines));
   expect(logs.join('\n')).toContain(own[0]);
   expect(logs.join('\n')).not.toContain(secret);
