@@ -11,11 +11,11 @@ const texts = Array.from({ length: 10_000 }, (_, at) => `${at % 1000} apples`);
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster({
-    workers: 2,
+    workers: 4,
     // A part takes a while, so that a worker can be killed while it has one.
-    engine: { DEMO_FIRST_TOKEN_DELAY_MS: '400' },
+    engine: { DEMO_FIRST_TOKEN_DELAY_MS: '150' },
     ingress: withRegistry('prices:\n  demo: { input: 1, output: 2 }\n'),
-    worker: { SLOTS: '4' },
+    worker: { SLOTS: '2' },
   });
 });
 afterAll(() => cluster.stop());
