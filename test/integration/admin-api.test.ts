@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
-import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import type { ConsoleClient } from '../helpers/console/console-client.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 
-const prefix = `a${randomBytes(6).toString('hex')}`;
 /** Of the cluster's authority. */
 const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
-let cluster: Cluster;
+let cluster: SharedCluster;
 let ada: ConsoleClient;
 let api: AdminClient;
 let source: string;
@@ -32,9 +31,10 @@ interface OperationObject {
 }
 
 beforeAll(async () => {
+  const { prefix } = await shareCluster();
   await writeAuthority(folder, await createAuthority(prefix, undefined));
-  cluster = await startCluster({ prefix, ingress: { CREDENTIALS_DIR: folder } });
-  ({ client: ada } = await firstAdministrator(cluster));
+  cluster = await shareCluster({ ingressOnce: { CREDENTIALS_DIR: folder } });
+  ({ client: ada } = await newAdministrator(cluster));
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
   source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();
@@ -84,9 +84,9 @@ describe('the Admin API of a router', () => {
       exportAuditEntries: '?format=json',
     };
     await api.put('/prices/openai/gpt-oss', { input: 1, output: 2 });
-    await api.put('/keys-by-name/first', { kind: 'user' });
-    await api.put('/teams-by-name/Blue', { limits: { costPerDay: 3 }, ceiling: { tiers: ['gpu'] } });
-    await api.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    await api.put(`/keys-by-name/${uniqueName('first')}`, { kind: 'user' });
+    await api.put(`/teams-by-name/${uniqueName('Blue')}`, { limits: { costPerDay: 3 }, ceiling: { tiers: ['gpu'] } });
+    await api.post('/invitations', { email: newEmail('Bob'), role: 'member' });
     await api.post('/webhooks', { kind: 'router', url: 'https://example.com/', events: ['batch.*'] });
     await api.post('/worker-credentials', { name: 'box', tier: 'gpu', expiresInDays: 1 });
     const asked: string[] = [];
@@ -143,8 +143,9 @@ describe('the Admin API of a router', () => {
       baseUrl: `${cluster.url}/api/admin/v1`,
       baseApiParams: { headers: { authorization: `Bearer ${api.token}` } },
     });
-    const made = await sdk.teams.upsertTeam('Generated', { weight: 2 });
-    expect(made.data).toMatchObject({ name: 'Generated', weight: 2 });
+    const name = uniqueName('Generated');
+    const made = await sdk.teams.upsertTeam(name, { weight: 2 });
+    expect(made.data).toMatchObject({ name, weight: 2 });
     const { headers } = await sdk.teams.getTeam(made.data.id);
     const change = { limits: { costPerMonth: 10 } };
     const match = { headers: { authorization: `Bearer ${api.token}`, 'if-match': headers.get('etag') } };

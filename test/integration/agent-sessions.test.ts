@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import type { AgentSession, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { inviteToConsole } from '../helpers/console/open-as.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { until } from '../helpers/until.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let otherUrl: string;
 let ada: ConsoleClient;
 let bob: ConsoleClient;
@@ -18,13 +19,13 @@ let team: string;
 let bobId: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({ ingress: { AGENT_SESSIONS_DAYS: '3' } });
-  ({ url: otherUrl } = await cluster.addIngress());
-  const first = await firstAdministrator(cluster);
+  cluster = await shareCluster({ ingressOnce: { AGENT_SESSIONS_DAYS: '3' } });
+  ({ url: otherUrl } = await cluster.otherIngress());
+  const first = await newAdministrator(cluster);
   ada = first.client;
   team = String((await ada.post('/teams', { name: 'Crew' })).body.id);
-  ({ client: bob, id: bobId } = await inviteToConsole(first, 'Bob', { teamId: team }));
-  ({ client: carol } = await inviteToConsole(first, 'Carol'));
+  ({ client: bob, id: bobId } = await inviteToConsole(first, 'Bob', { teamId: team, email: newEmail('Bob') }));
+  ({ client: carol } = await inviteToConsole(first, 'Carol', { email: newEmail('Carol') }));
 });
 afterAll(() => cluster?.stop());
 
@@ -36,10 +37,12 @@ async function makeKey(client: ConsoleClient, wanted: object): Promise<string> {
 
 /** Sends a request to models, and reads the answer. */
 async function send(key: string, headers: Record<string, string>, content = 'Hello!', url = cluster.url) {
-  const answer = await fetch(`${url}/api/anthropic/v1/messages`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content }] }),
+  const answer = await post({
+    url,
+    key,
+    path: '/anthropic/v1/messages',
+    body: { model: 'demo', max_tokens: 50, messages: [{ role: 'user', content }] },
+    headers,
   });
   expect(answer.status, await answer.text()).toBe(200);
 }
@@ -129,10 +132,12 @@ describe('sessions of a team', () => {
     await send(key, { 'x-rtr-session': name });
     await send(key, { 'x-rtr-session': name, 'x-rtr-purpose': 'auxiliary' });
     // To count tokens is no turn.
-    const counted = await fetch(`${cluster.url}/api/anthropic/v1/messages/count_tokens`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-rtr-session': name },
-      body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] }),
+    const counted = await post({
+      url: cluster.url,
+      key,
+      path: '/anthropic/v1/messages/count_tokens',
+      body: { model: 'demo', messages: [{ role: 'user', content: 'Hi' }] },
+      headers: { 'x-rtr-session': name },
     });
     expect(counted.status).toBe(200);
     await until(async () => (await sessionNamed(bob, name))?.sums.requests === 2);

@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { until } from '../helpers/until.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 /** The same client at each of two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 
 beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  cluster = await shareCluster();
   const [{ url }] = await Promise.all([
-    cluster.addIngress(),
+    cluster.otherIngress(),
     cluster.addBatchRunner({ BATCH_ATTEMPTS: '2', WEBHOOK_NETWORKS: '127.0.0.1' }),
   ]);
   here = clientAt(cluster.url);
@@ -59,12 +59,12 @@ const numbersOf = (events: readonly ResponseStreamEvent[]): number[] =>
 async function usedSince(before: number, count: number) {
   let used: Awaited<ReturnType<typeof readUsage>> = [];
   await until(async () => {
-    used = (await readUsage(cluster.prefix)).slice(0, -before || undefined);
+    used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
     return used.length >= count;
   });
   // None comes later.
   await sleep(700);
-  used = (await readUsage(cluster.prefix)).slice(0, -before || undefined);
+  used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
   expect(used).toHaveLength(count);
   return used;
 }
@@ -78,7 +78,7 @@ async function refusal(asked: Promise<unknown>): Promise<unknown> {
 
 describe('a response in the background', () => {
   it('is queued at once, made without its client, stored, and counted once', async () => {
-    const before = (await readUsage(cluster.prefix)).length;
+    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const asked = await here.responses.create({
       model: 'demo',
       input: 'Say hello.\n[demo rate=100 tokens=60]',
@@ -162,7 +162,7 @@ describe('a response in the background', () => {
   });
 
   it('that is cancelled stops, is counted as far as it came, and its stream ends with an error', async () => {
-    const before = (await readUsage(cluster.prefix)).length;
+    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const asked = await here.responses.create({
       model: 'demo',
       input: 'Tell a story.\n[demo rate=20 tokens=2000]',

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchClients, chatLine, submit } from '../helpers/batches/batch-clients.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { adminOf } from '../helpers/cluster/worker-admin.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import { until } from '../helpers/until.ts';
 
 /** The largest body, which almost every line has. */
 const bodyBytes = 64 * 1024;
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  cluster = await shareCluster();
 });
 afterAll(() => cluster.stop());
 
@@ -23,8 +23,7 @@ it('the requests of batches that run take as much memory as four of the largest 
   const { id } = await submit(openai, lines);
   const running: number[] = [];
   await until(async () => {
-    const metrics = await (await fetch(`${admin}/metrics`)).text();
-    running.push(Number(/^rtr_batch_lines_running (\d+)$/m.exec(metrics)?.[1]));
+    running.push(Number(await metricOf(admin, 'rtr_batch_lines_running')));
     return (await openai.batches.retrieve(id)).status === 'completed';
   });
   expect((await openai.batches.retrieve(id)).request_counts).toEqual({ total: 8, completed: 8, failed: 0 });

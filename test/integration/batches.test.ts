@@ -17,7 +17,7 @@ import { fileIdOf } from '#shared/files/file-id.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
@@ -27,12 +27,12 @@ const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
 const folder = mkdtempSync(join(tmpdir(), 'rtr-batches-'));
 const registry = join(folder, 'router.yaml');
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let openai: OpenAI;
 let anthropic: Anthropic;
 beforeAll(async () => {
   writeFileSync(registry, JSON.stringify({ models: { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } } }));
-  cluster = await startCluster({ worker: { SLOTS: '8' } });
+  cluster = await shareCluster();
   ({ openai, anthropic } = batchClients(cluster));
 });
 afterAll(async () => {
@@ -93,7 +93,7 @@ describe('a batch', () => {
 
 describe('a batch of the openai SDK', () => {
   it('answers every line once, in the file of answers or that of errors, and charges each once', async () => {
-    const before = (await readUsage(cluster.prefix)).length;
+    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const good = Array.from({ length: 120 }, (_, at) => chatLine(`good-${at}`, `Say ${at}.`));
     const bad = [chatLine('no-model', 'Hi.', { model: 'nobody' }), chatLine('no-messages', 'Hi.', { messages: 'x' })];
     const { id, status, request_counts: counts } = await submit(openai, [...good, ...bad]);
@@ -118,7 +118,7 @@ describe('a batch of the openai SDK', () => {
     expect(unknown).toMatchObject({ error: null, response: { status_code: 404 } });
     expect(unknown?.response?.body).toMatchObject({ error: { code: 'model_not_found' } });
 
-    const used = (await readUsage(cluster.prefix)).slice(0, -before || undefined);
+    const used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
     expect(used).toHaveLength(120);
     const tokens = used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
     expect(batch.usage?.total_tokens).toBe(tokens);
@@ -164,7 +164,7 @@ describe('a batch of the openai SDK', () => {
   });
 
   it('fails with the numbers of the lines that are not requests, and runs none', async () => {
-    const before = (await readUsage(cluster.prefix)).length;
+    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const lines = [chatLine('a', 'Hi.'), '{"custom_id":', chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), url: '/x' }];
     const batch = await untilBatch(openai, (await submit(openai, lines)).id);
     expect(batch.status).toBe('failed');
@@ -173,7 +173,7 @@ describe('a batch of the openai SDK', () => {
       { line: 3, code: 'duplicate_custom_id', param: 'custom_id' },
       { line: 4, code: 'invalid_request', param: 'url' },
     ]);
-    expect((await readUsage(cluster.prefix)).length).toBe(before);
+    expect((await readUsage(cluster.prefix, cluster.keyId)).length).toBe(before);
   });
 
   it('that is cancelled keeps what is done, and has a line for each request that is not', async () => {
@@ -387,7 +387,7 @@ describe('a batch runner', () => {
     const { add, accounts, store, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
     const bounds = { maxRequests: 1_000, requestsKeptMs: 86_400_000 };
     const ledger = new UsageLedger(connection.redis, prefix, createLog(silent), bounds);
-    const [last] = await readUsage(cluster.prefix);
+    const [last] = await readUsage(cluster.prefix, cluster.keyId);
     // The hour of the export may not have come today.
     if (last)
       for (const days of [1, 2]) ledger.add({ ...last, id: `days-ago-${days}`, at: Date.now() - days * 86_400_000 });

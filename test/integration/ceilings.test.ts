@@ -2,34 +2,30 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { signInProgram } from '../helpers/clients/device-flow.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { firstAdministrator } from '../helpers/console/first-administrator.ts';
-import { goodPassword } from '../helpers/console/good-password.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import type { ConsoleClient } from '../helpers/console/console-client.ts';
+import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
+import { inviteToConsole } from '../helpers/console/open-as.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
 
 const denied = { error: { code: 'permission_denied' } };
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let ada: ConsoleClient;
 let bob: ConsoleClient;
 let bobId: string;
 let teamId: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({ engine: { DEMO_MODELS: 'demo,demo-b' } });
-  await cluster.addBatchRunner();
-  ({ client: ada } = await firstAdministrator(cluster));
-  const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
-  bob = new ConsoleClient(cluster.url);
-  await bob.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name: 'Bob', password: goodPassword });
-  bobId = String((await bob.get('/session')).body.user.id);
-  teamId = String((await ada.post('/teams', { name: 'Blue' })).body.id);
+  cluster = await shareCluster();
+  await Promise.all([cluster.addEngine({ DEMO_MODELS: 'demo-b' }), cluster.addBatchRunner()]);
+  ({ client: ada } = await newAdministrator(cluster));
+  ({ client: bob, id: bobId } = await inviteToConsole({ client: ada }, 'Bob', { email: newEmail('Bob') }));
+  teamId = String((await ada.post('/teams', { name: uniqueName('Blue') })).body.id);
   await ada.put(`/teams/${teamId}/members/${bobId}`, { role: 'owner' });
 });
-afterAll(async () => {
-  await cluster.stop();
-});
+afterAll(() => cluster.stop());
 
 /** Has a chat request answered, and returns the status and what the router says. */
 async function ask(model: string, headers: Record<string, string>): Promise<{ status: number; body: unknown }> {

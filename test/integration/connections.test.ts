@@ -5,12 +5,13 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
-import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
-import { type SignedInPerson } from '../helpers/console/open-as.ts';
+import { inviteToConsole, type SignedInPerson } from '../helpers/console/open-as.ts';
 import {
   grantAccess,
   knownClient,
@@ -37,7 +38,7 @@ interface Person {
 
 let notes: ProtectedMcp;
 let impostor: { url: string; close: () => void };
-let cluster: Cluster;
+let cluster: SharedCluster;
 let otherUrl: string;
 let redis: Redis;
 let admin: Person;
@@ -63,12 +64,12 @@ beforeAll(async () => {
   );
   const settings = { PUBLIC_URL: publicUrl, OAUTH_NETWORKS: '127.0.0.1', KNOWN_SECRET: knownClient.secret };
   const ingress = { ...registry, ...settings, NO_WORKER_TIMEOUT_MS: '2000' };
-  cluster = await startCluster({ ingress });
-  ({ url: otherUrl } = await cluster.addIngress());
+  cluster = await shareCluster({ ingressOnce: ingress });
+  ({ url: otherUrl } = await cluster.otherIngress());
   await cluster.addToolsWorker(registry);
   redis = new Redis(inject('redisUrl'));
-  admin = await withKey(await firstAdministrator(cluster));
-  [grace, alan] = await Promise.all([join('grace@example.com'), join('alan@example.com')]);
+  admin = await withKey(await newAdministrator(cluster));
+  [grace, alan] = await Promise.all([join('grace'), join('alan')]);
 });
 
 afterAll(async () => {
@@ -105,12 +106,8 @@ async function withKey({ client, id }: SignedInPerson): Promise<Person> {
   return { id, client, key: String(body.raw) };
 }
 
-async function join(email: string): Promise<Person> {
-  const { body } = await admin.client.post('/invitations', { email, role: 'member' });
-  const client = new ConsoleClient(cluster.url);
-  const token = String(body.link).split('/link/')[1] ?? '';
-  const joined = await client.post(`/links/${token}`, { name: email.split('@')[0], password: goodPassword });
-  return withKey({ client, id: String(joined.body.user.id) });
+async function join(name: string): Promise<Person> {
+  return withKey(await inviteToConsole(admin, name, { email: newEmail(name) }));
 }
 
 async function begin({ client }: Person, server = 'notes'): Promise<string> {
@@ -142,11 +139,7 @@ async function stateOf({ client }: Person): Promise<string> {
 }
 
 async function execute(key: string, tool: string, url = cluster.url): Promise<Answer> {
-  const answer = await fetch(`${url}/api/tools/v1/execute`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ tool, input: {} }),
-  });
+  const answer = await post({ url, key, path: '/tools/v1/execute', body: { tool, input: {} } });
   return { status: answer.status, body: await answer.json() };
 }
 
@@ -218,10 +211,11 @@ describe('an MCP server that people connect to', () => {
       require_approval: 'never',
     };
     const ask = async (key: string): Promise<Answer> => {
-      const answer = await fetch(`${cluster.url}/api/openai/v1/responses`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'demo', input: '[demo call mcp_notes_whoami {}]', tools: [tool], store: false }),
+      const answer = await post({
+        url: cluster.url,
+        key,
+        path: '/openai/v1/responses',
+        body: { model: 'demo', input: '[demo call mcp_notes_whoami {}]', tools: [tool], store: false },
       });
       return { status: answer.status, body: await answer.json() };
     };
@@ -322,7 +316,7 @@ describe('an MCP server that people connect to', () => {
   });
 
   it('is forgotten when the person is blocked', async () => {
-    const edsger = await join('edsger@example.com');
+    const edsger = await join('edsger');
     await connect(edsger, 'edsger');
     const name = `${cluster.prefix}:connections-of:${edsger.id}`;
     expect(await redis.exists(name)).toBe(1);
@@ -347,7 +341,9 @@ describe('an answer of an authorization server', () => {
 
     const second = answerIn(await grantAccess(await begin(alan), 'alan'));
     const elsewhere = new ConsoleClient(cluster.url);
-    expect(await elsewhere.signIn('alan@example.com', goodPassword)).toMatchObject({ status: 200 });
+    expect(await elsewhere.signIn((await alan.client.get('/session')).body.user.email, goodPassword)).toMatchObject({
+      status: 200,
+    });
     expect(await elsewhere.post('/connections', second)).toMatchObject(refused('does not belong'));
 
     const third = answerIn(await grantAccess(await begin(alan), 'alan'));
@@ -402,7 +398,7 @@ describe('nobody is connected', () => {
   });
 
   it('who tries too often', async () => {
-    const ken = await join('ken@example.com');
+    const ken = await join('ken');
     const asked = notes.asked.length;
     const answers = [];
     for (let attempt = 0; attempt < 21; attempt += 1) answers.push(await ken.client.post('/connections/notes'));

@@ -1,17 +1,29 @@
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import OpenAI, { toFile } from 'openai';
+import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
+import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { until } from '../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
 
-const prefix = 'guarded';
+const prefix = `c${randomBytes(4).toString('hex')}`;
+const path = '/worker-credentials';
 let nats: SecuredNats;
 let cluster: Cluster;
-let upstream: ServiceProcess;
+let upstream: MessagesUpstream;
+let other: { process: ServiceProcess; url: string };
+/** An administrator, at each of two ingress nodes that share the folder of the authority. */
+let ada: [ConsoleClient, ConsoleClient];
 
 /** Settings of a part with a credential. */
 const having = (file: string): Record<string, string> => ({ NATS_CREDENTIALS: file });
@@ -22,25 +34,24 @@ const fewFiles = { FILES_MAX_BYTES: String(64 * 1024 ** 2) };
 /** A cluster in which each part has its own credential: an ingress and one worker of each tier. */
 beforeAll(async () => {
   nats = await startSecuredNats({ prefix });
-  upstream = startProcess('services/demo-engine/main.ts', {
-    PORT: '0',
-    DEMO_MODELS: 'far',
-    DEMO_TOKENS_PER_SECOND: '0',
-  });
-  const { url } = await upstream.line('demo engine is ready');
+  upstream = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]);
   const { files } = nats;
   cluster = await startCluster({
     prefix,
     natsUrl: `nats://127.0.0.1:${nats.port}`,
-    ingress: { ...having(files.ingress), ...fewFiles },
+    ingress: { ...having(files.ingress), ...fewFiles, CREDENTIALS_DIR: nats.folder },
     worker: having(files.gpu),
   });
+  other = await cluster.addIngress();
+  const { client: here } = await firstAdministrator(cluster);
+  ada = [here, new ConsoleClient(other.url)];
+  await ada[1].signIn('ada@example.com', goodPassword);
   await cluster.addCloudWorker({
     ...having(files.cloud),
     PROVIDER: 'custom',
-    PROVIDER_URL: `${String(url)}/v1`,
+    PROVIDER_URL: `${upstream.url}/v1`,
     PROVIDER_KEY: 'none',
-    PROVIDER_FORMAT: 'chat',
+    PROVIDER_FORMAT: 'messages',
   });
   await cluster.addCliWorker({
     ...having(files.cli),
@@ -57,11 +68,11 @@ afterAll(async () => {
   await nats.stop();
 });
 
-const client = (): OpenAI =>
+const openai = (): OpenAI =>
   new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
 
 async function ask(model: string): Promise<{ text: string; tier: string | null; worker: string | null }> {
-  const { data, response } = await client()
+  const { data, response } = await openai()
     .chat.completions.create({ model, messages: [{ role: 'user', content: 'Say hello.' }] })
     .withResponse();
   const { headers } = response;
@@ -75,7 +86,7 @@ async function ask(model: string): Promise<{ text: string; tier: string | null; 
 describe('a cluster in which every part has a credential of its own', () => {
   it('stores files, reads and removes them', async () => {
     const bytes = randomBytes(1_000_000);
-    const { files } = client();
+    const { files } = openai();
     const { id } = await files.create({ purpose: 'user_data', file: await toFile(bytes, 'a.bin') });
     expect(Buffer.from(await (await files.content(id)).arrayBuffer()).equals(bytes)).toBe(true);
     expect(await files.delete(id)).toMatchObject({ deleted: true });
@@ -86,12 +97,12 @@ describe('a cluster in which every part has a credential of its own', () => {
     const runner = await cluster.addBatchRunner({ ...having(nats.files.runner), ...fewFiles });
     const long = { demo: { first_token_delay_ms: 2_000 } };
     const lines = Array.from({ length: 20 }, (_, at) => chatLine(`l${at}`, 'Hi.', at < 10 ? long : {}));
-    const { id } = await submit(client(), lines);
-    await untilBatch(client(), id, ['in_progress']);
+    const { id } = await submit(openai(), lines);
+    await untilBatch(openai(), id, ['in_progress']);
     expect((await ask('demo')).tier).toBe('gpu');
-    const batch = await untilBatch(client(), id);
+    const batch = await untilBatch(openai(), id);
     expect(batch.request_counts).toEqual({ total: 20, completed: 20, failed: 0 });
-    expect((await resultsOf(client(), batch.output_file_id)).length).toBe(20);
+    expect((await resultsOf(openai(), batch.output_file_id)).length).toBe(20);
     expect(runner.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 
@@ -106,7 +117,7 @@ describe('a cluster in which every part has a credential of its own', () => {
   });
 
   it('streams', async () => {
-    const stream = await client().chat.completions.create({
+    const stream = await openai().chat.completions.create({
       model: 'demo',
       stream: true,
       messages: [{ role: 'user', content: 'Say hello.\n[demo tokens=50]' }],
@@ -117,17 +128,17 @@ describe('a cluster in which every part has a credential of its own', () => {
   });
 
   it('runs tools', async () => {
-    const answer = await fetch(`${cluster.url}/api/tools/v1/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ tool: 'calculator', input: { expression: '6 * 7' } }),
+    const answer = await post({
+      ...cluster,
+      path: '/tools/v1/execute',
+      body: { tool: 'calculator', input: { expression: '6 * 7' } },
     });
     expect(await answer.json()).toMatchObject({ content: [{ text: '42' }], is_error: false });
   });
 
   it('stops the generation when its client disconnects', async () => {
     const controller = new AbortController();
-    const stream = await client().chat.completions.create(
+    const stream = await openai().chat.completions.create(
       { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Go on.\n[demo tokens=500 rate=20]' }] },
       { signal: controller.signal },
     );
@@ -157,10 +168,12 @@ describe('a worker', () => {
     expect(JSON.stringify(worker.lines)).toContain('the credential gpu is for gpu, not for tools');
   });
 
-  it('joins with a credential that the server never saw before, and is gone once it is revoked', async () => {
-    // A name of its own for each run: a revoked one stays revoked.
-    const name = `joes-box-${randomBytes(4).toString('hex')}`;
-    const file = await nats.issue({ role: 'gpu', name });
+  it('joins with a credential that an administrator makes, and is gone once it is revoked and the servers reloaded', async () => {
+    const { status, body } = await ada[0].post(path, { name: 'joes-box', tier: 'gpu', expiresInDays: 1 });
+    expect(status).toBe(201);
+    expect(body.command).toContain(`--nats nats://127.0.0.1:${nats.port} --credentials joes-box.creds`);
+    const file = join(nats.folder, 'joes-box.creds');
+    writeFileSync(file, body.text);
     const worker = startProcess('services/gpu-worker/main.ts', {
       NATS_URL: `nats://127.0.0.1:${nats.port}`,
       WORKER_ID: 'w1',
@@ -169,9 +182,10 @@ describe('a worker', () => {
     });
     onTestFinished(() => worker.kill());
     const said = (message: string) =>
-      cluster.ingress.lines.some(({ msg, worker: who }) => msg === message && who === `${name}.w1`);
+      cluster.ingress.lines.some(({ msg, worker: who }) => msg === message && who === 'joes-box.w1');
     await until(() => said('worker joined'));
-    await nats.revoke(name);
+    expect(await ada[1].delete(`${path}/joes-box`)).toMatchObject({ status: 200 });
+    nats.reload();
     await worker.line('broker connection lost');
     await until(() => said('worker is lost'), 10_000);
     // It tries again every few seconds, with a log line each time.
@@ -182,5 +196,40 @@ describe('a worker', () => {
     expect(errors.filter(({ msg }) => msg !== refusal.msg)).toEqual([]);
     // The others are not affected.
     expect(await ask('demo')).toMatchObject({ tier: 'gpu', worker: expect.stringMatching(/^gpu\./) });
+    const secret = /-----BEGIN USER NKEY SEED-----\s+(\S+)/.exec(body.text)?.[1] ?? 'no seed';
+    expect(body.text).toContain(secret);
+    expect(JSON.stringify([cluster.ingress.lines, other.process.lines])).not.toContain(secret);
+  });
+});
+
+describe('credentials that administrators make', () => {
+  it('are all recorded when two ingress nodes and the command line make them at the same time', async () => {
+    const make = (client: ConsoleClient, name: string) => client.post(path, { name, tier: 'cloud' });
+    const names = ['a', 'b', 'c', 'd'];
+    const [made] = await Promise.all([
+      Promise.all(names.map((name, at) => make(ada[at % 2 === 0 ? 0 : 1], name))),
+      nats.issue({ role: 'tools', name: 'by-hand' }),
+    ]);
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    const recorded = readAuthority(nats.folder).issued.map(({ name }) => name);
+    expect(recorded).toEqual(expect.arrayContaining([...names, 'by-hand']));
+    const listed = (await ada[1].get(path)).body as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining([...names, 'by-hand']));
+    expect((await ada[0].get('/about')).body).toMatchObject({ managesCredentials: true });
+  });
+});
+
+describe('an ingress', () => {
+  it.each([
+    ['no authority', () => join(nats.folder, 'nowhere'), 'there is no authority'],
+    ['that of another cluster', () => nats.folder, `the authority belongs to the cluster ${prefix}`],
+  ])('whose CREDENTIALS_DIR has %s does not start, and says so', async (_, folder, reason) => {
+    const ingress = startProcess('services/ingress/main.ts', { PORT: '0', ADMIN_PORT: '0', CREDENTIALS_DIR: folder() });
+    let said = '';
+    ingress.child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const [code] = (await once(ingress.child, 'close')) as [number];
+    expect(code).toBe(78);
+    expect(said).toContain('CREDENTIALS_DIR=');
+    expect(said).toContain(reason);
   });
 });

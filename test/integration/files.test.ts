@@ -9,7 +9,8 @@ import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts'
 import { until } from '../helpers/until.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 
-const mebibyte = 1024 * 1024;
+/** A few of these are all that an owner may store. */
+const piece = 256 * 1024;
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(300_000)]);
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(5_000)]);
 
@@ -27,11 +28,11 @@ beforeAll(async () => {
     engineUrl: 'http://127.0.0.1:9',
     ingress: {
       // The least that a stream of files may have.
-      FILES_MAX_BYTES: String(64 * mebibyte),
-      FILES_OWNER_BYTES: String(20 * mebibyte),
-      FILE_MAX_BYTES: String(8 * mebibyte),
+      FILES_MAX_BYTES: String(64 * 1024 ** 2),
+      FILES_OWNER_BYTES: String(20 * piece),
+      FILE_MAX_BYTES: String(8 * piece),
       FILE_MAX_LINES: '100',
-      MAX_BODY_BYTES: String(4 * mebibyte),
+      MAX_BODY_BYTES: String(4 * piece),
       BODY_TIMEOUT_MS: '2000',
       SEAL_SECRET: randomBytes(32).toString('hex'),
     },
@@ -87,6 +88,19 @@ const post = (path: string, init: RequestInit): Promise<Response> =>
     headers: { authorization: `Bearer ${cluster.key}`, ...(init.headers as Record<string, string>) },
   });
 
+/** The bytes of an upload up to those of its file. */
+function begunUpload(key: string, length: number): string {
+  const head = [
+    'POST /api/openai/v1/files HTTP/1.1',
+    'host: router',
+    `authorization: Bearer ${key}`,
+    'content-type: multipart/form-data; boundary=b',
+    `content-length: ${length}`,
+  ];
+  const file = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\n\r\n';
+  return `${head.join('\r\n')}\r\n\r\n${file}`;
+}
+
 /** The blocks of the last message that the upstream was sent. */
 function lastBlocks(): JsonObject[] {
   const content = upstream.calls.at(-1)?.body.messages.at(-1)?.content;
@@ -95,7 +109,7 @@ function lastBlocks(): JsonObject[] {
 
 describe('the files of the chat format', () => {
   it('are uploaded at one ingress, and shown, read and removed at another', async () => {
-    const bytes = randomBytes(6 * mebibyte);
+    const bytes = randomBytes(6 * piece);
     const file = await here.files.create({ file: await toFile(bytes, 'données (1).bin'), purpose: 'user_data' });
     expect(file).toMatchObject({
       id: expect.stringMatching(/^file-rtr[0-9a-f]{24}$/) as string,
@@ -267,12 +281,12 @@ describe('the files of the messages format', () => {
 describe('an upload', () => {
   it('that is too large, or has too many lines, is refused in the format of the client, and leaves nothing', async () => {
     const { openai, anthropic } = await newOwner();
-    const large = await toFile(randomBytes(8 * mebibyte + 1), 'a.bin');
+    const large = await toFile(randomBytes(8 * piece + 1), 'a.bin');
     expect(await refusal(openai.files.create({ file: large, purpose: 'user_data' }))).toMatchObject({
       status: 413,
       code: 'request_too_large',
     });
-    const file = await anthropicFile(randomBytes(8 * mebibyte + 1), 'a.bin');
+    const file = await anthropicFile(randomBytes(8 * piece + 1), 'a.bin');
     expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject({
       status: 413,
       type: 'request_too_large',
@@ -285,13 +299,13 @@ describe('an upload', () => {
     expect((await openai.files.list()).data).toEqual([]);
     // All that was reserved is there again.
     for (let at = 0; at < 2; at += 1)
-      await openai.files.create({ file: await toFile(randomBytes(8 * mebibyte), 'b.bin'), purpose: 'user_data' });
+      await openai.files.create({ file: await toFile(randomBytes(8 * piece), 'b.bin'), purpose: 'user_data' });
   });
 
   it('beyond the quota of its owner is refused, whatever its order and however many come at once', async () => {
     const { openai, anthropic } = await newOwner();
     const create = async (): Promise<string> =>
-      (await openai.files.create({ file: await toFile(randomBytes(3 * mebibyte), 'a.bin'), purpose: 'user_data' })).id;
+      (await openai.files.create({ file: await toFile(randomBytes(3 * piece), 'a.bin'), purpose: 'user_data' })).id;
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create));
     const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     expect(made.length).toBeGreaterThan(2);
@@ -301,7 +315,7 @@ describe('an upload', () => {
         expect(outcome.reason).toMatchObject({ status: 403, code: 'storage_quota_exceeded' });
     for (let left = made.length; left < 6; left += 1) await create();
     expect(await refusal(create())).toMatchObject({ status: 403 });
-    const file = await anthropicFile(randomBytes(3 * mebibyte), 'a.bin');
+    const file = await anthropicFile(randomBytes(3 * piece), 'a.bin');
     expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject({
       status: 403,
       type: 'permission_error',
@@ -314,21 +328,12 @@ describe('an upload', () => {
     const { raw, openai } = await newOwner();
     for (let at = 0; at < 3; at += 1) {
       const { socket } = await openRaw(cluster.url);
-      const length = 8 * mebibyte;
-      const head = [
-        'POST /api/openai/v1/files HTTP/1.1',
-        'host: router',
-        `authorization: Bearer ${raw}`,
-        'content-type: multipart/form-data; boundary=b',
-        `content-length: ${length}`,
-      ];
-      socket.write(`${head.join('\r\n')}\r\n\r\n`);
-      socket.write('--b\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\n\r\n');
-      await new Promise((resolve) => socket.write(randomBytes(3 * mebibyte), resolve));
+      socket.write(begunUpload(raw, 8 * piece));
+      await new Promise((resolve) => socket.write(randomBytes(3 * piece), resolve));
       socket.destroy();
     }
     await until(async () => {
-      const whole = await toFile(randomBytes(8 * mebibyte), 'b.bin');
+      const whole = await toFile(randomBytes(8 * piece), 'b.bin');
       const { id } = await openai.files.create({ file: whole, purpose: 'user_data' });
       const listed = (await openai.files.list()).data.map((file) => file.id);
       return listed.includes(id) && listed.length === 2;
@@ -338,85 +343,48 @@ describe('an upload', () => {
 
   it('that stalls is refused in time', async () => {
     const { socket, text, closed } = await openRaw(cluster.url);
-    const head = [
-      'POST /api/openai/v1/files HTTP/1.1',
-      'host: router',
-      `authorization: Bearer ${cluster.key}`,
-      'content-type: multipart/form-data; boundary=b',
-      'content-length: 5000',
-    ];
-    socket.write(
-      `${head.join('\r\n')}\r\n\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc`,
-    );
+    socket.write(`${begunUpload(cluster.key, 5_000)}abc`);
     await closed;
     expect(readRawAnswer(text())).toMatchObject({ status: 408 });
   });
 
-  it.each<[string, RequestInit, { status: number; error: object }]>([
-    [
-      'without a form',
-      { body: '{}', headers: { 'content-type': 'application/json' } },
-      { status: 400, error: { code: 'invalid_type' } },
-    ],
-    [
-      'of a form that does not end',
-      {
-        body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc',
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      },
-      { status: 400, error: { code: 'invalid_type' } },
-    ],
+  const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
+  const field = (name: string, value: string) =>
+    `--b\r\ncontent-disposition: form-data; name=${name}\r\n\r\n${value}\r\n`;
+  const file = field('"file"; filename="a"', 'abc');
+  const end = '--b--\r\n';
+
+  it.each<[string, string, Record<string, string>, number, object]>([
+    ['without a form', '{}', { 'content-type': 'application/json' }, 400, { code: 'invalid_type' }],
+    ['of a form that does not end', file.trimEnd(), multipart, 400, { code: 'invalid_type' }],
     [
       'without a file',
-      {
-        body: '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--\r\n',
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      },
-      { status: 400, error: { code: 'missing_required_parameter', param: 'file' } },
+      field('"purpose"', 'batch') + end,
+      multipart,
+      400,
+      { code: 'missing_required_parameter', param: 'file' },
     ],
-    [
-      'without a purpose',
-      {
-        body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc\r\n--b--\r\n',
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      },
-      { status: 400, error: { code: 'missing_required_parameter', param: 'purpose' } },
-    ],
-    [
-      'of two files',
-      {
-        body: `${'--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc\r\n'.repeat(2)}--b--\r\n`,
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      },
-      { status: 400, error: { message: 'The form has too many files: 1 is the most.' } },
-    ],
+    ['without a purpose', file + end, multipart, 400, { code: 'missing_required_parameter', param: 'purpose' }],
+    ['of two files', file + file + end, multipart, 400, { message: 'The form has too many files: 1 is the most.' }],
     [
       'with a field that is too long',
-      {
-        body: `--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${'a'.repeat(132_000)}\r\n--b--\r\n`,
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      },
-      { status: 400, error: { param: 'purpose' } },
+      field('"purpose"', 'a'.repeat(132_000)) + end,
+      multipart,
+      400,
+      { param: 'purpose' },
     ],
-    [
-      'that is compressed',
-      { body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' } },
-      { status: 415, error: { code: 'unsupported_encoding' } },
-    ],
-  ])('%s is refused with the reason', async (_, init, { status, error }) => {
-    const answer = await post('/api/openai/v1/files', init);
+    ['that is compressed', 'x', { ...multipart, 'content-encoding': 'gzip' }, 415, { code: 'unsupported_encoding' }],
+  ])('%s is refused with the reason', async (_, body, headers, status, error) => {
+    const answer = await post('/api/openai/v1/files', { body, headers });
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ error });
   });
 
   it('has the file before or behind the purpose', async () => {
-    const file = '--b\r\ncontent-disposition: form-data; name="file"; filename="../a/b.txt"\r\n\r\nabc\r\n';
-    const purpose = '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n';
-    for (const body of [`${file}${purpose}--b--\r\n`, `${purpose}${file}--b--\r\n`]) {
-      const answer = await post('/api/openai/v1/files', {
-        body,
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      });
+    const named = field('"file"; filename="../a/b.txt"', 'abc');
+    const purpose = field('"purpose"', 'user_data');
+    for (const body of [named + purpose + end, purpose + named + end]) {
+      const answer = await post('/api/openai/v1/files', { body, headers: multipart });
       expect(await answer.json()).toMatchObject({ filename: 'b.txt', bytes: 3, purpose: 'user_data' });
     }
   });
@@ -559,7 +527,7 @@ describe('a request that names files', () => {
   });
 
   it('is refused when it is too large with them', async () => {
-    const bytes = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(2 * mebibyte)]);
+    const bytes = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(2 * piece)]);
     const { id } = await here.files.create({ file: await toFile(bytes, 'a.pdf'), purpose: 'user_data' });
     const part = { type: 'file' as const, file: { file_id: id } };
     const create = (parts: (typeof part)[]) =>

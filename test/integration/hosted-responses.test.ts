@@ -1,48 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { withRegistry } from '../helpers/cluster/with-registry.ts';
-import type { ServiceProcess } from '../helpers/processes/start-process.ts';
+import { hostedToolsRegistry, shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
 import { startFakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
 
 type Tool = OpenAI.Responses.Tool;
 type Item = OpenAI.Responses.ResponseOutputItem;
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-responses-'));
-
-let cluster: Cluster;
-let withoutSearch: { url: string };
-let toolsWorker: ServiceProcess;
-const diary = join(folder, 'diary');
+let cluster: HostedTools['cluster'];
+let withoutTools: string;
+let toolsWorker: HostedTools['toolsWorker'];
+let diary: string;
 
 beforeAll(async () => {
-  writeFileSync(diary, '');
-  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
-  const mcp = join(folder, 'mcp.json');
-  writeFileSync(mcp, JSON.stringify({ mcpServers: { 'my pages': { command: 'node', args } } }));
-  const registry = 'hosted_tools: { web_search: { tool: find_pages }, mcp: { pages: my pages }, max_uses: 4 }';
-  cluster = await startCluster({ ingress: { ...withRegistry(registry), KEEP_ALIVE_MS: '200' } });
-  const [ingress, worker] = await Promise.all([
-    cluster.addIngress({ ROUTER_CONFIG: '' }),
-    cluster.addToolsWorker({ MCP_CONFIG: mcp }),
-    cluster.addBatchRunner(withRegistry(registry)),
-  ]);
-  withoutSearch = ingress;
-  toolsWorker = worker;
-  await until(async () => {
-    const headers = { authorization: `Bearer ${cluster.key}` };
-    return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
-  });
+  ({ cluster, withoutTools, toolsWorker, diary } = await shareHostedTools());
+  await cluster.addBatchRunner(hostedToolsRegistry());
 });
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => cluster.stop());
 
 const openai = (url = cluster.url): OpenAI =>
   new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
@@ -164,7 +139,7 @@ describe('a web search of a Responses client on an engine without one', () => {
       const answer = stream
         ? await openai().responses.stream(asked).finalResponse()
         : await openai().responses.create(asked);
-      const found = await openai(withoutSearch.url).responses.retrieve(answer.id);
+      const found = await openai(withoutTools).responses.retrieve(answer.id);
       expect(typesOf(found.output)).toEqual(['web_search_call', 'message']);
       expect(found).toMatchObject({ status: 'completed', store: true, output_text: 'Badgers dig.' });
       const next = { model: 'demo', input: 'And now?', previous_response_id: answer.id };
@@ -262,7 +237,7 @@ describe('a web search of a Responses client on an engine without one', () => {
 
   it('is left out when it may only search a cache, and refused by name where no tool is configured', async () => {
     const offline = { type: 'web_search', external_web_access: false } as unknown as Tool;
-    const { url } = withoutSearch;
+    const url = withoutTools;
     expect(await openai(url).responses.create(ask(['[demo say "Hm."]'], [offline]))).toMatchObject({
       output_text: 'Hm.',
     });

@@ -1,62 +1,24 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-'));
-const diary = join(folder, 'diary');
-const command = resolve('test/helpers/upstreams/mcp-test-server.ts');
-
-let cluster: Cluster;
-let withoutTools: { url: string };
+let cluster: HostedTools['cluster'];
+let withoutTools: string;
+let diary: string;
 let claude: FakeModelApis;
 
 beforeAll(async () => {
-  writeFileSync(diary, '');
-  const registry = join(folder, 'router.yaml');
-  writeFileSync(
-    registry,
-    JSON.stringify({
-      hosted_tools: {
-        web_search: { tool: 'find_pages', input: { count: 2 } },
-        web_fetch: { tool: 'get_page' },
-        max_uses: 4,
-      },
-      auto: {
-        purposes: { auxiliary: { targets: [{ model: 'gone' }] }, subagent: { targets: [{ model: 'demo' }] } },
-      },
-    }),
-  );
-  const mcp = join(folder, 'mcp.json');
-  writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args: [command, diary] } } }));
-  claude = await startFakeModelApis();
-  cluster = await startCluster({ ingress: { ROUTER_CONFIG: registry, KEEP_ALIVE_MS: '200' } });
-  const [ingress] = await Promise.all([
-    cluster.addIngress({ ROUTER_CONFIG: '' }),
-    cluster.addToolsWorker({ MCP_CONFIG: mcp }),
-  ]);
-  withoutTools = ingress;
-  await until(async () => (await toolNames()).includes('find_pages'));
+  [{ cluster, withoutTools, diary }, claude] = await Promise.all([shareHostedTools(), startFakeModelApis()]);
 });
-
 afterAll(async () => {
-  await cluster.stop();
-  await claude.close();
-  rmSync(folder, { recursive: true });
+  await cluster?.stop();
+  await claude?.close();
 });
-
-async function toolNames(): Promise<string[]> {
-  const answer = await fetch(`${cluster.url}/api/tools/v1/list`, {
-    headers: { 'x-api-key': cluster.key, authorization: `Bearer ${cluster.key}` },
-  });
-  const { data } = (await answer.json()) as { data: { name: string }[] };
-  return data.map(({ name }) => name);
-}
 
 const anthropic = (key = cluster.key, url = cluster.url): Anthropic =>
   new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: key, maxRetries: 0 });
@@ -129,10 +91,11 @@ describe('a web search on an engine without one', () => {
   });
 
   it('makes turns of one session of its turns, and the tools of the client before it count once', async () => {
-    const headers = { 'x-claude-code-session-id': 'searching', 'x-claude-code-prev-tool-durations': 'Bash=742' };
+    const session = uniqueName('searching');
+    const headers = { 'x-claude-code-session-id': session, 'x-claude-code-prev-tool-durations': 'Bash=742' };
     await anthropic().messages.create(ask([search('badgers'), search('otters')]), { headers });
     const ofSession = async () =>
-      (await readUsage(cluster.prefix)).filter(({ turn }) => turn?.session === 'searching').toReversed();
+      (await readUsage(cluster.prefix, cluster.keyId)).filter(({ turn }) => turn?.session === session).toReversed();
     await until(async () => (await ofSession()).length === 3);
     expect((await ofSession()).map(({ turn }) => turn?.tools?.ms)).toEqual([742, undefined, undefined]);
   });
@@ -355,8 +318,7 @@ describe('who runs a web search', () => {
   });
 
   it('is nobody where no tool is configured: the request is refused by the name of the tool', async () => {
-    const { url } = withoutTools;
-    const refused = anthropic(cluster.key, url).messages.create(ask([search('a')]));
+    const refused = anthropic(cluster.key, withoutTools).messages.create(ask([search('a')]));
     await expect(refused).rejects.toMatchObject({
       status: 400,
       error: { error: { type: 'invalid_request_error', message: expect.stringContaining('tools.0.type') } },

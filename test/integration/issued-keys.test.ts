@@ -1,31 +1,23 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { firstAdministrator } from '../helpers/console/first-administrator.ts';
-import { goodPassword } from '../helpers/console/good-password.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import type { ConsoleClient } from '../helpers/console/console-client.ts';
+import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
+import { inviteToConsole } from '../helpers/console/open-as.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let ada: ConsoleClient;
 let bob: ConsoleClient;
 let bobId: string;
 let teamId: string;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  ({ client: ada } = await firstAdministrator(cluster));
-  const { body: invited } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
-  bob = new ConsoleClient(cluster.url);
-  const path = `/links/${String(invited.link).split('/link/')[1]}`;
-  ({
-    body: {
-      user: { id: bobId },
-    },
-  } = await bob.post(path, { name: 'Bob', password: goodPassword }));
-  ({
-    body: { id: teamId },
-  } = await ada.post('/teams', { name: 'Blue' }));
+  cluster = await shareCluster();
+  ({ client: ada } = await newAdministrator(cluster));
+  ({ client: bob, id: bobId } = await inviteToConsole({ client: ada }, 'Bob', { email: newEmail('Bob') }));
+  teamId = String((await ada.post('/teams', { name: uniqueName('Blue') })).body.id);
   await ada.put(`/teams/${teamId}/members/${bobId}`, { role: 'owner' });
 });
 afterAll(() => cluster.stop());

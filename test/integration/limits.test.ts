@@ -1,53 +1,41 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
-import { startRedis } from '../helpers/servers/start-redis.ts';
-import type { TestServer } from '../helpers/servers/test-server.ts';
-import { watchRedisCommands } from '../helpers/servers/watch-redis-commands.ts';
 
-let redis: TestServer;
-let cluster: Cluster;
+let cluster: SharedCluster;
 
 beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url, ingress: { ...pricedDemo(), STORE_WAIT_MS: '0' } });
+  cluster = await shareCluster({ ingress: pricedDemo() });
 });
+afterAll(() => cluster.stop());
 
-afterAll(async () => {
-  await cluster.stop();
-  await redis.stop();
-});
+const hello = { model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }] };
 
 const ask = (
   key: string,
   fields: object = {},
-  init: RequestInit = {},
+  init: { signal?: AbortSignal } = {},
   { url }: { url: string } = cluster,
-): Promise<Response> =>
-  fetch(`${url}/api/openai/chat/completions`, {
-    method: 'POST',
-    body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...init,
-  });
+): Promise<Response> => post({ url, key, path: '/openai/chat/completions', body: { ...hello, ...fields }, ...init });
 
 const askMessages = (key: string, fields: object = {}): Promise<Response> =>
   fetch(`${cluster.url}/api/anthropic/v1/messages`, {
     method: 'POST',
-    body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
+    body: JSON.stringify({ ...hello, ...fields }),
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
   });
 
 /** The counts of a key's limits in Redis, by period. */
 async function useOf(id: string): Promise<Record<string, Record<string, string>>> {
-  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
   const names = await connection.redis.keys(`${cluster.prefix}:limit:key:${id}:*`);
   const uses = await Promise.all(names.map(async (name) => [name, await connection.redis.hgetall(name)] as const));
   return Object.fromEntries(uses.map(([name, use]) => [name.split(':').slice(4).join(':'), use]));
@@ -55,8 +43,8 @@ async function useOf(id: string): Promise<Record<string, Record<string, string>>
 
 /** Makes a key with limits of its own, of a team that has limits too. */
 async function keyOfTeam(own: Limits, shared: Limits): Promise<string> {
-  const { store, accounts } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  const team = await accounts.teams.create('Blue');
+  const { store, accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+  const team = await accounts.teams.create(uniqueName('Blue'));
   await accounts.teams.change(team.id, { limits: shared });
   const settings = { kind: 'team', name: 'shared', class: 'normal', limits: own, ownerId: team.id } as const;
   const key = await createOwnedKey(store, settings);
@@ -72,7 +60,7 @@ describe('a budget', () => {
     // The reservation of the tenth request after nine commits, and half the cost of one: too little for an eleventh.
     const held = 8 * 1_000 + 50 * 2_000;
     const costPerDay = (nano * 9.5 + held) / 1e9;
-    const nodes = [cluster, await cluster.addIngress()];
+    const nodes = [cluster, await cluster.otherIngress()];
     const { raw, id } = await cluster.addKey({ limits: { costPerDay } });
 
     const outcomes = await Promise.all(
@@ -113,7 +101,7 @@ describe('a budget', () => {
   it('and a rate are those of a rotated key as well, for as long as both keys work and afterwards', async () => {
     const { raw, id } = await cluster.addKey({ limits: { tokensPerMonth: 120, requestsPerMinute: 3 } });
     expect((await ask(raw, { max_tokens: 30 })).status).toBe(200);
-    const { store } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const { store } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const rotate = async (old: string, overlapMs: number): Promise<{ raw: string; id: string }> => {
       const record = await store.find(old);
       const next = record && (await rotateKey(store, record, { createdBy: 'nobody', overlapMs }));
@@ -208,56 +196,6 @@ describe('a limit of requests at the same time', () => {
     expect((await ask(raw)).status).toBe(429);
     gone.abort();
     await until(async () => (await ask(raw)).status === 200);
-  });
-});
-
-describe('while Redis is away', () => {
-  it('requests with limits get 503, and those without are served', { timeout: 40_000 }, async () => {
-    const { raw, id } = await cluster.addKey({ limits: { requestsPerMinute: 1_000 } });
-    expect((await ask(raw)).status).toBe(200);
-    expect((await ask(cluster.key)).status).toBe(200);
-    await redis.kill();
-    const [chat, messages, free] = await Promise.all([ask(raw), askMessages(raw), ask(cluster.key)]);
-    expect(chat.status).toBe(503);
-    expect(Number(chat.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await chat.json()).toMatchObject({ error: { code: 'store_unavailable' } });
-    expect(messages.status).toBe(503);
-    expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
-    expect(free.status).toBe(200);
-    await redis.restart();
-    await until(async () => (await ask(raw)).status === 200);
-    const month = new Date().toISOString().slice(0, 7);
-    // Answers do not wait for what they are charged.
-    await until(async () => Number((await useOf(id))[month]?.['tokens'] ?? 0) > 0);
-  });
-});
-
-describe('a request without limits', () => {
-  it('needs nothing of Redis', async () => {
-    expect((await ask(cluster.key)).status).toBe(200);
-    const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-    const commands: string[] = [];
-    const watch = await watchRedisCommands(redis.url, ([command, ...args]) => {
-      if (args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
-    });
-    for (let count = 0; count < 50; count++) await ask(cluster.key);
-    // The ledger may write on after this one.
-    const last = `get ${cluster.prefix}:last`;
-    await connection.redis.get(`${cluster.prefix}:last`);
-    await until(() => commands.includes(last));
-    watch.stop();
-    // The ingress checks every few seconds that the store is still the one that it was, and holds the cluster's secret.
-    const storeWatch = /^(get \S+:store-(id|accepted)|exists \S+:keys|(setnx|get) \S+:cluster-secret)$/;
-    const perRequest = commands.filter((command) => !storeWatch.test(command));
-    // What the ledger writes, a batch at a time, behind the requests.
-    const others = perRequest.filter((command) => command !== last && !/^eval(sha)? /.test(command));
-    // What is read or written every 30 or 60 seconds, so once at most meanwhile, however many requests there are.
-    const names = accountNames(`${cluster.prefix}:`);
-    const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(cluster.keyId)}`, `hset ${names.keyUses}`];
-    expect(timed).toEqual(expect.arrayContaining(others));
-    expect(new Set(others).size).toBe(others.length);
-    // The ledger writes a batch every while, so more of them the longer the 50 requests take.
-    expect(perRequest.length).toBeLessThan(25);
   });
 });
 

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { runRtr } from '../helpers/rtr/run-rtr.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
 import { until } from '../helpers/until.ts';
@@ -13,7 +13,7 @@ let limited: string;
 /** A key that no ingress has seen. */
 let unused: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   redis = await startRedis();
   cluster = await startScriptedCluster({ redisUrl: redis.url });
   await cluster.addScripted();
@@ -22,7 +22,7 @@ beforeEach(async () => {
   expect([await ask(cluster.key), await ask(limited)]).toEqual([200, 200]);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await cluster.stop();
   await redis.stop();
 });
@@ -33,49 +33,13 @@ async function ask(key: string): Promise<number> {
   return answer.status;
 }
 
-async function rtr(...words: string[]): Promise<string> {
-  const { port } = new URL(cluster.url);
-  const env = {
-    ...process.env,
-    REDIS_URL: redis.url,
-    NATS_URL: 'nats://127.0.0.1:9',
-    RTR_PREFIX: cluster.prefix,
-    PORT: port,
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, ['services/rtr/main.ts', ...words], { env });
-  return stdout;
-}
+const rtr = (...words: string[]) =>
+  runRtr(cluster, words, { REDIS_URL: redis.url, NATS_URL: 'nats://127.0.0.1:9', PORT: new URL(cluster.url).port });
 
-async function storeOf(): Promise<{ health: unknown; metric: string | undefined }> {
+async function storeOf(): Promise<{ health: unknown; metric: number | undefined }> {
   const health = (await (await fetch(`${cluster.url}/health`)).json()) as { store: string };
-  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
-  return { health: health.store, metric: /^rtr_store_lost (\d)/m.exec(metrics)?.[1] };
+  return { health: health.store, metric: await metricOf(cluster.adminUrl, 'rtr_store_lost') };
 }
-
-it('answers 503 to keys of a store that was emptied, until an operator confirms it', async () => {
-  expect(await storeOf()).toEqual({ health: 'intact', metric: '0' });
-  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  await connection.redis.flushall();
-  expect(await ask(unused)).toBe(503);
-  await cluster.ingress.line(
-    'the account store was emptied or replaced: restore it, or confirm it with `rtr store accept`',
-  );
-  expect([await ask(cluster.key), await ask(limited), await ask(unused)]).toEqual([200, 503, 503]);
-  expect((await fetch(`${cluster.url}/console/api/session`)).status).toBe(503);
-  const stored = `${cluster.url}/api/openai/v1/responses/resp_1`;
-  expect((await fetch(stored, { headers: { authorization: `Bearer ${cluster.key}` } })).status).toBe(503);
-  expect(await storeOf()).toEqual({ health: 'lost', metric: '1' });
-  expect(await rtr('doctor')).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
-
-  // A key in the new store is no confirmation.
-  const fresh = (await cluster.addKey({})).raw;
-  expect([await ask(fresh), await ask(unused)]).toEqual([503, 503]);
-
-  expect(await rtr('store', 'accept')).toContain('confirmed with 1 keys and 0 people');
-  await until(async () => (await storeOf()).health === 'intact');
-  expect([await ask(fresh), await ask(unused)]).toEqual([200, 401]);
-  expect(await rtr('doctor')).toMatch(/✓ store +1 keys, 0 people/);
-});
 
 it('serves again when the emptied store is restored', async () => {
   const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
@@ -89,4 +53,29 @@ it('serves again when the emptied store is restored', async () => {
   for (const [name, bytes] of backup) if (bytes) await connection.redis.restore(name, 0, bytes, 'REPLACE');
   await until(async () => (await storeOf()).health === 'intact');
   expect([await ask(unused), await ask(limited)]).toEqual([200, 200]);
+});
+
+it('answers 503 to keys of a store that was emptied, until an operator confirms it', async () => {
+  const unseen = (await cluster.addKey({})).raw;
+  expect(await storeOf()).toEqual({ health: 'intact', metric: 0 });
+  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  await connection.redis.flushall();
+  expect(await ask(unseen)).toBe(503);
+  await cluster.ingress.line(
+    'the account store was emptied or replaced: restore it, or confirm it with `rtr store accept`',
+  );
+  expect([await ask(cluster.key), await ask(limited), await ask(unseen)]).toEqual([200, 503, 503]);
+  expect((await fetch(`${cluster.url}/console/api/session`)).status).toBe(503);
+  const stored = `${cluster.url}/api/openai/v1/responses/resp_1`;
+  expect((await fetch(stored, { headers: { authorization: `Bearer ${cluster.key}` } })).status).toBe(503);
+  expect(await storeOf()).toEqual({ health: 'lost', metric: 1 });
+  expect((await rtr('doctor')).out).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
+
+  // A key in the new store is no confirmation.
+  const fresh = (await cluster.addKey({})).raw;
+  expect([await ask(fresh), await ask(unseen)]).toEqual([503, 503]);
+
+  expect((await rtr('store', 'accept')).out).toContain('confirmed with 1 keys and 0 people');
+  await until(async () => (await storeOf()).health === 'intact');
+  expect([await ask(fresh), await ask(unseen)]).toEqual([200, 401]);
 });

@@ -1,10 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post as postTo } from '../helpers/clients/keyed-requests.ts';
 import { batchClients, chatLine, submit } from '../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
-import { adminOf } from '../helpers/cluster/worker-admin.ts';
+import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 
 let cluster: Cluster;
 
@@ -14,20 +15,11 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-const body = (fields: object) => JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], ...fields });
-
-function post(fields: object, path = 'openai/chat/completions'): Promise<Response> {
-  const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
-  return fetch(`${cluster.url}/api/${path}`, { method: 'POST', headers, body: body(fields) });
-}
+const post = (fields: object, path = 'openai/chat/completions') =>
+  postTo({ ...cluster, path: `/${path}`, body: { messages: [{ role: 'user', content: 'hi' }], ...fields } });
 
 async function page(url: string): Promise<string> {
   return (await fetch(url)).text();
-}
-
-async function valueOf(url: string, series: string): Promise<number | undefined> {
-  const line = (await page(`${url}/metrics`)).split('\n').find((each) => each.startsWith(`${series} `));
-  return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
 describe("a worker's admin port", () => {
@@ -37,17 +29,17 @@ describe("a worker's admin port", () => {
     await (await post({ model: 'demo', max_tokens: 5 }, 'anthropic/v1/messages')).text();
     const job = (format: string) =>
       `rtr_worker_jobs_total{format="${format}",operation="generate",model="demo",outcome="done"}`;
-    await until(async () => expect(await valueOf(url, job('messages'))).toBe(1));
-    expect(await valueOf(url, job('chat'))).toBe(1);
-    const claimed = await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}');
-    const offered = await valueOf(url, 'rtr_worker_offers_total{outcome="taken"}');
+    await until(async () => expect(await metricOf(url, job('messages'))).toBe(1));
+    expect(await metricOf(url, job('chat'))).toBe(1);
+    const claimed = await metricOf(url, 'rtr_worker_claims_total{outcome="grant"}');
+    const offered = await metricOf(url, 'rtr_worker_offers_total{outcome="taken"}');
     expect(Number(claimed) + Number(offered)).toBe(2);
-    expect(await valueOf(url, 'rtr_worker_claim_seconds_count')).toBe(claimed);
-    expect(await valueOf(url, 'rtr_upstream_requests_total{outcome="2xx"}')).toBe(2);
-    expect(await valueOf(url, 'rtr_upstream_first_token_seconds_count')).toBe(1);
-    expect(await valueOf(url, 'rtr_worker_slots')).toBe(1);
-    expect(await valueOf(url, 'rtr_worker_state{state="serving"}')).toBe(1);
-    expect(await valueOf(url, 'rtr_dependency_up{dependency="nats"}')).toBe(1);
+    expect(await metricOf(url, 'rtr_worker_claim_seconds_count')).toBe(claimed);
+    expect(await metricOf(url, 'rtr_upstream_requests_total{outcome="2xx"}')).toBe(2);
+    expect(await metricOf(url, 'rtr_upstream_first_token_seconds_count')).toBe(1);
+    expect(await metricOf(url, 'rtr_worker_slots')).toBe(1);
+    expect(await metricOf(url, 'rtr_worker_state{state="serving"}')).toBe(1);
+    expect(await metricOf(url, 'rtr_dependency_up{dependency="nats"}')).toBe(1);
   });
 
   it('is ready while the worker takes jobs, and live while it runs', async () => {
@@ -56,12 +48,6 @@ describe("a worker's admin port", () => {
     expect(health.status).toBe(200);
     expect(await health.json()).toMatchObject({ status: 'serving', nats: true, slots: 1, busy: 0 });
     expect((await fetch(`${url}/live`)).status).toBe(200);
-  });
-
-  it('is closed unless it is set', async () => {
-    const worker = await cluster.addToolsWorker();
-    expect(worker.lines.some(({ msg }) => msg === 'the admin port is open')).toBe(false);
-    await worker.stop();
   });
 });
 
@@ -75,8 +61,8 @@ describe("an ingress's metrics", () => {
 
   it('cover both stores', async () => {
     for (const dependency of ['nats', 'redis']) {
-      expect(await valueOf(cluster.adminUrl, `rtr_dependency_up{dependency="${dependency}"}`)).toBe(1);
-      const roundTrip = await valueOf(
+      expect(await metricOf(cluster.adminUrl, `rtr_dependency_up{dependency="${dependency}"}`)).toBe(1);
+      const roundTrip = await metricOf(
         cluster.adminUrl,
         `rtr_dependency_round_trip_seconds{dependency="${dependency}"}`,
       );
@@ -97,7 +83,7 @@ describe("an ingress's metrics", () => {
     expect(Number(/^rtr_queue_oldest_seconds (.*)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
     for (const answer of answers) await (await answer).text();
     expect(await page(`${cluster.adminUrl}/metrics`)).not.toContain('rtr_lane_waiting{');
-    expect(await valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);
+    expect(await metricOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);
   }, 30_000);
 
   it('count the background work that nobody does, of each kind by itself', async () => {
@@ -105,7 +91,7 @@ describe("an ingress's metrics", () => {
     const waiting = async () =>
       Promise.all(
         ['batches', 'responses', 'webhooks'].map((kind) =>
-          valueOf(cluster.adminUrl, `rtr_background_unfinished{kind="${kind}"}`),
+          metricOf(cluster.adminUrl, `rtr_background_unfinished{kind="${kind}"}`),
         ),
       );
     expect(await waiting()).toEqual([0, 0, 0]);
@@ -119,12 +105,14 @@ describe("an ingress's metrics", () => {
   });
 
   it('drop a worker that is gone', async () => {
-    const worker = await cluster.addWorker();
+    const worker = await cluster.addWorker({ ADMIN_PORT: '' });
     const { worker: id } = await worker.line('gpu-worker is ready');
     const series = `rtr_slots{tier="gpu",worker="${String(id)}"}`;
-    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBe(1));
+    await until(async () => expect(await metricOf(cluster.adminUrl, series)).toBe(1));
+    // Its own port is closed unless it is set.
+    expect(worker.lines.some(({ msg }) => msg === 'the admin port is open')).toBe(false);
     await worker.stop();
-    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBeUndefined());
+    await until(async () => expect(await metricOf(cluster.adminUrl, series)).toBeUndefined());
   });
 });
 

@@ -2,20 +2,24 @@ import { request } from 'node:http';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
+import { withScripted } from '../helpers/cluster/start-scripted-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { responseEvents, type ResponseEvent } from '../shared/translate/responses/assemble-response.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 beforeAll(async () => {
-  cluster = await startCluster({ ingress: { KEEP_ALIVE_MS: '150', NO_WORKER_TIMEOUT_MS: '1500' } });
+  cluster = await shareCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
 });
 afterAll(() => cluster.stop());
 
-function ask(fields: object, key = cluster.key, url = cluster.url): Promise<Response> {
-  return fetch(`${url}/api/openai/responses`, {
-    method: 'POST',
-    body: JSON.stringify({ model: 'demo', stream: true, store: false, ...fields }),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+function ask(fields: object, { key = cluster.key, url = cluster.url, headers = {} } = {}): Promise<Response> {
+  return post({
+    url,
+    key,
+    path: '/openai/responses',
+    body: { model: 'demo', stream: true, store: false, ...fields },
+    headers,
   });
 }
 
@@ -59,8 +63,8 @@ describe('a Responses stream', () => {
 
   it('that fails before its first byte fails in its stream, where a status would be repeated', async () => {
     // Without keep-alives, which would be further events.
-    const { url } = await cluster.addIngress({ KEEP_ALIVE_MS: '10000' });
-    const failed = await eventsOf(await ask({ input: 'Hi!\n[demo fault=500]' }, cluster.key, url));
+    const { url } = await shareCluster();
+    const failed = await eventsOf(await ask({ input: 'Hi!\n[demo fault=500]' }, { url }));
     expect(typesOf(failed)).toEqual(['created', 'in_progress', 'failed']);
     expect(failed.at(-1)).toMatchObject({ response: { status: 'failed', error: { code: 'server_error' } } });
     const whole = await ask({ input: 'Hi!\n[demo fault=500]', stream: false });
@@ -78,12 +82,12 @@ describe('a Responses stream', () => {
 
   it('is refused with a status where that says what to do', async () => {
     const { raw: limited } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
-    expect((await ask({ input: 'Hi!' }, limited)).status).toBe(200);
-    const again = await ask({ input: 'Hi!' }, limited);
+    expect((await ask({ input: 'Hi!' }, { key: limited })).status).toBe(200);
+    const again = await ask({ input: 'Hi!' }, { key: limited });
     expect([again.status, again.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
     expect((await ask({ input: 'Hi!', model: 'nobody-has-it' })).status).toBe(404);
     expect((await ask({ input: 7 })).status).toBe(400);
-    expect((await ask({ input: 'Hi!' }, 'wrong')).status).toBe(401);
+    expect((await ask({ input: 'Hi!' }, { key: 'wrong' })).status).toBe(401);
   });
 });
 
@@ -133,8 +137,11 @@ describe('a WebSocket', () => {
 
 describe('a Responses stream without a worker', () => {
   it('waits inside its stream, and fails there with a code after which it is not repeated', async () => {
-    await cluster.workers[0]?.stop();
-    const events = await eventsOf(await ask({ input: 'Hi!' }));
+    const worker = await withScripted(cluster).addScripted({ models: [{ id: 'gone', capabilities: ['stream'] }] });
+    await worker.drain(0);
+    await worker.close();
+    const headers = { 'x-rtr-max-wait': '1.5' };
+    const events = await eventsOf(await ask({ model: 'gone', input: 'Hi!' }, { headers }));
     expect(typesOf(events).slice(0, 3)).toEqual(['created', 'in_progress', 'in_progress']);
     expect(events.at(-1)).toMatchObject({
       type: 'response.failed',

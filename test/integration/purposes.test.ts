@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { readUsage } from '../helpers/accounts/read-usage.ts';
+import { recordOf } from '../helpers/accounts/read-usage.ts';
+import { metricOf } from '../helpers/cluster/worker-admin.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { recordedRequests } from '../helpers/clients/recorded-requests.ts';
-import type { Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 
 const registry = `
@@ -29,7 +30,7 @@ prices:
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startTwoModels(registry);
+  cluster = await startCluster({ engine: { DEMO_MODELS: 'big,small' }, ingress: withRegistry(registry) });
 });
 afterAll(() => cluster?.stop());
 
@@ -41,23 +42,11 @@ async function send(
   path = 'openai/chat/completions',
 ) {
   const id = `purpose-${++count}`;
-  const response = await fetch(`${cluster.url}/api/${path}`, {
-    method: 'POST',
-    headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-request-id': id },
-    body: JSON.stringify({ max_tokens: 20, messages: [{ role: 'user', content: 'hi' }], ...fields }),
-  });
+  const body = { max_tokens: 20, messages: [{ role: 'user', content: 'hi' }], ...fields };
+  const own = { authorization: `Bearer ${key}`, 'x-request-id': id };
+  const response = await post({ url: cluster.url, key, path: `/${path}`, body, headers: { ...headers, ...own } });
   const model = /"model":"([^"]*)"/.exec(await response.text())?.[1];
   return { id, status: response.status, model, rule: response.headers.get('x-rtr-rule') };
-}
-
-/** The ledger's record of a request, when it is written. */
-async function recordOf(id: string): Promise<UsageRecord | undefined> {
-  let found: UsageRecord | undefined;
-  await until(async () => {
-    found = (await readUsage(cluster.prefix)).find((record) => record.id === id);
-    return found !== undefined;
-  });
-  return found;
 }
 
 describe('a request sent for a purpose', () => {
@@ -79,11 +68,16 @@ describe('a request sent for a purpose', () => {
     const turn = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' });
     const plain = await send({ model: 'coder' });
     const rule = 'models.coder.purposes.auxiliary';
-    expect(await recordOf(title.id)).toMatchObject({ asked: 'coder', model: 'small', purpose: 'auxiliary', rule });
-    const ofTurn = await recordOf(turn.id);
+    expect(await recordOf(cluster, title.id)).toMatchObject({
+      asked: 'coder',
+      model: 'small',
+      purpose: 'auxiliary',
+      rule,
+    });
+    const ofTurn = await recordOf(cluster, turn.id);
     expect(ofTurn).toMatchObject({ asked: 'coder', model: 'big', purpose: 'main' });
     expect(ofTurn).not.toHaveProperty('rule');
-    expect(await recordOf(plain.id)).not.toHaveProperty('purpose');
+    expect(await recordOf(cluster, plain.id)).not.toHaveProperty('purpose');
   });
 
   it.each([
@@ -108,26 +102,18 @@ describe('a request sent for a purpose', () => {
       'anthropic/v1/messages',
     );
     expect(rule).toBe('models.coder.agents.Explore');
-    expect(await recordOf(id)).toMatchObject({ model: 'small', purpose: 'subagent', rule });
+    expect(await recordOf(cluster, id)).toMatchObject({ model: 'small', purpose: 'subagent', rule });
   });
 
   it('to count tokens is counted by the model that would serve it', async () => {
     const count_tokens = 'anthropic/v1/messages/count_tokens';
     const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, cluster.key, count_tokens);
-    expect(await recordOf(id)).toMatchObject({ model: 'small', operation: 'count_tokens' });
+    expect(await recordOf(cluster, id)).toMatchObject({ model: 'small', operation: 'count_tokens' });
   });
 
   it('is named in the log line and in the metrics', async () => {
     const series = 'rtr_rule_requests_total{rule="models.coder.purposes.auxiliary"}';
-    const counted = async (): Promise<number> => {
-      const lines = (await (await fetch(`${cluster.adminUrl}/metrics`)).text()).split('\n');
-      return Number(
-        lines
-          .find((line) => line.startsWith(series))
-          ?.split(' ')
-          .at(-1) ?? 0,
-      );
-    };
+    const counted = async () => Number((await metricOf(cluster.adminUrl, series)) ?? 0);
     const before = await counted();
     const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
     await until(() => cluster.ingress.lines.some(({ msg, requestId }) => msg === 'request served' && requestId === id));
@@ -159,7 +145,7 @@ describe('a key', () => {
     expect(main.status).toBe(400);
     const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, raw);
     expect(title.status).toBe(200);
-    const { cost = 0, promptTokens = 0, completionTokens = 0 } = (await recordOf(title.id)) ?? {};
+    const { cost = 0, promptTokens = 0, completionTokens = 0 } = await recordOf(cluster, title.id);
     expect(cost).toBe((promptTokens + completionTokens) * 1_000);
   });
 });

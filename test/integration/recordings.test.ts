@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
@@ -11,13 +11,13 @@ import { startProcess } from '../helpers/processes/start-process.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { until } from '../helpers/until.ts';
 
-const on = { RECORDINGS: 'on', SEAL_SECRET: randomBytes(32).toString('hex'), RECORDING_BYTES: '65536' };
+const on = { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32), RECORDING_BYTES: '65536' };
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 /** A key that is recorded. */
 let recorded: string;
 beforeAll(async () => {
-  cluster = await startCluster({ ingress: on });
+  cluster = await shareCluster({ ingressOnce: on });
   const { raw, id } = await cluster.addKey({ name: 'recorded' });
   await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
   recorded = raw;
@@ -155,11 +155,11 @@ describe('what is recorded', () => {
 
   it('a cancelled request, with what was sent of its answer', async () => {
     const leaving = new AbortController();
-    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
+    const answer = await post({
+      url: cluster.url,
+      key: recorded,
+      body: chat('Hello.\n[demo tokens_per_second=5]', { stream: true, max_tokens: 500 }),
       signal: leaving.signal,
-      headers: { authorization: `Bearer ${recorded}`, 'content-type': 'application/json' },
-      body: JSON.stringify(chat('Hello.\n[demo tokens_per_second=5]', { stream: true, max_tokens: 500 })),
     });
     const { value } = (await answer.body?.getReader().read()) ?? {};
     leaving.abort();
@@ -246,14 +246,10 @@ describe('nothing is recorded', () => {
   });
 
   it('by a router without the setting, and nothing can be switched on there', async () => {
-    const { url } = await cluster.addIngress({ RECORDINGS: 'off' });
+    const { url } = await shareCluster();
     const statuses: number[] = [];
     await until(async () => {
-      const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${recorded}`, 'content-type': 'application/json' },
-        body: JSON.stringify(chat('Hello.')),
-      });
+      const answer = await post({ url, key: recorded, body: chat('Hello.') });
       await answer.text();
       expect(answer.headers.get('x-rtr-recorded')).toBeNull();
       return statuses.push(answer.status) > 0 && answer.ok;

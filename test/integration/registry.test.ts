@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { chatRequest, startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { ConsoleClient, type ApiAnswer } from '../helpers/console/console-client.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { firstAdministrator } from '../helpers/console/first-administrator.ts';
+import { goodPassword } from '../helpers/console/good-password.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
@@ -12,27 +14,25 @@ import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
 
 let redis: TestServer;
-let cluster: Cluster;
-let other: Awaited<ReturnType<Cluster['addIngress']>>;
+let cluster: ScriptedCluster;
+let other: Awaited<ReturnType<ScriptedCluster['addIngress']>>;
 let runner: ServiceProcess;
 /** An administrator, on the first ingress. */
 let ada: ConsoleClient;
 
 beforeAll(async () => {
   redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url });
-  [other, runner] = await Promise.all([cluster.addIngress(), cluster.addBatchRunner()]);
-  ada = new ConsoleClient(cluster.url);
-  const person = { name: 'Ada', email: 'ada@example.com', password: 'purple monkeys type slowly' };
-  await ada.post(`/links/${await firstLinkToken(cluster.prefix, redis.url)}`, person);
-}, 120_000);
+  cluster = await startScriptedCluster({ redisUrl: redis.url });
+  [other, runner] = await Promise.all([cluster.addIngress(), cluster.addBatchRunner(), cluster.addScripted()]);
+  ({ client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url }));
+});
 
 afterAll(async () => {
   await cluster?.stop();
   await redis?.stop();
 });
 
-/** A registry with one name for the model of the demo engine. */
+/** A registry with one name for the model of the scripted worker. */
 const naming = (name: string): string => `models:\n  ${name}: { targets: [{ model: demo }] } # a comment\n`;
 
 async function newest(): Promise<number> {
@@ -45,11 +45,7 @@ async function store(text: string): Promise<ApiAnswer> {
 
 /** What an ingress answers to a request for this name. */
 async function ask(name: string, url = cluster.url): Promise<number> {
-  const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: name, max_tokens: 1, messages: [{ role: 'user', content: 'Hello!' }] }),
-  });
+  const answer = await post({ url, key: cluster.key, body: chatRequest([{ write: '{}' }], { model: name }) });
   await answer.text();
   return answer.status;
 }
@@ -151,7 +147,7 @@ describe('a file that ROUTER_CONFIG names', () => {
     const node = await cluster.addIngress(withRegistry(naming('written')));
     expect([await ask('stored', node.url), await ask('written', node.url)]).toEqual([404, 200]);
     const page = new ConsoleClient(node.url);
-    await page.signIn('ada@example.com', 'purple monkeys type slowly');
+    await page.signIn('ada@example.com', goodPassword);
     expect((await page.get('/registry')).body).toMatchObject({
       source: 'file',
       readOnly: true,

@@ -10,11 +10,11 @@ import { Batches } from '#shared/accounts/batches/batches.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { batchClients, chatLine, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { clientCommands } from '../helpers/batches/run-client-command.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await shareCluster();
   await cluster.addBatchRunner();
 });
 afterAll(() => cluster.stop());

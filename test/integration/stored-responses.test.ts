@@ -5,18 +5,18 @@ import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { everythingUnder } from '../helpers/processes/everything-under.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 /** The same client at each of two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 let otherUrl: string;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  ({ url: otherUrl } = await cluster.addIngress());
+  cluster = await shareCluster();
+  ({ url: otherUrl } = await cluster.otherIngress());
   here = clientAt(cluster.url);
   there = clientAt(otherUrl);
 });

@@ -1,16 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { metricOf } from '../helpers/cluster/worker-admin.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { until } from '../helpers/until.ts';
 
-const recordings = { RECORDINGS: 'on', SEAL_SECRET: randomBytes(32).toString('hex') };
+const recordings = { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32) };
 const server = 2;
 
 let collector: Collector;
-let cluster: Cluster;
+let cluster: SharedCluster;
 /** A key that is recorded. */
 let recorded: string;
 /** An ingress with recordings in its traces. That of the cluster has recordings alone. */
@@ -18,7 +20,7 @@ let tracing: { url: string; adminUrl: string };
 
 beforeAll(async () => {
   collector = await startCollector();
-  cluster = await startCluster({ ingress: { ...recordings, ...collector.environment } });
+  cluster = await shareCluster({ ingressOnce: { ...recordings, ...collector.environment } });
   const { raw, id } = await cluster.addKey({ name: 'recorded' });
   await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
   recorded = raw;
@@ -41,15 +43,12 @@ async function ask(
   { key = recorded, url = tracing.url, flags = '01', headers = {} } = {},
 ): Promise<Asked> {
   const traceId = randomBytes(16).toString('hex');
-  const answer = await fetch(`${url}/api${path}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`,
-      ...headers,
-    },
-    body: JSON.stringify(body),
+  const answer = await post({
+    url,
+    key,
+    path,
+    body,
+    headers: { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`, ...headers },
   });
   const text = await answer.text();
   const serverSpan = () => collector.spans.find((span) => span.traceId === traceId && span.kind === server);
@@ -64,14 +63,6 @@ const parsed = (span: ReceivedSpan | undefined, name: string): unknown => {
 
 /** Everything that the collector was sent. */
 const sent = (): string => Buffer.concat(collector.raw).toString('latin1');
-
-/** A metric of the ingress with recordings in its traces. */
-async function metricOf(name: string): Promise<number> {
-  const lines = (await (await fetch(`${tracing.adminUrl}/metrics`)).text()).split('\n');
-  const line = lines.find((each) => each.startsWith(`${name} `));
-  if (line === undefined) throw new Error(`there is no ${name}`);
-  return Number(line.slice(name.length + 1));
-}
 
 const user = (content: unknown) => [{ role: 'user', content }];
 
@@ -152,8 +143,8 @@ describe('the span of a recorded request', () => {
   });
 
   it('is counted', async () => {
-    expect(await metricOf('rtr_traced_recordings_total{outcome="queued"}')).toBeGreaterThan(5);
-    expect(await metricOf('rtr_traced_recordings_total{outcome="failed"}')).toBe(0);
+    expect(await metricOf(tracing.adminUrl, 'rtr_traced_recordings_total{outcome="queued"}')).toBeGreaterThan(5);
+    expect(await metricOf(tracing.adminUrl, 'rtr_traced_recordings_total{outcome="failed"}')).toBe(0);
   });
 });
 
@@ -200,7 +191,7 @@ describe('nothing of a conversation is in traces', () => {
       return answer.headers.has('x-rtr-recorded');
     });
     const asked = ask(path, { model: 'demo', ...slow }, { key: raw });
-    await until(async () => (await metricOf('rtr_recording_held_bytes')) > 0);
+    await until(async () => Number(await metricOf(tracing.adminUrl, 'rtr_recording_held_bytes')) > 0);
     await adminCommandsOf(cluster)('keys', 'revoke', id);
     const { answer, text, span } = await asked;
     expect([answer.status, answer.headers.get('x-rtr-recorded')]).toEqual([200, 'true; traces']);
@@ -208,6 +199,6 @@ describe('nothing of a conversation is in traces', () => {
     expect(span?.attributes).toMatchObject({ 'gen_ai.request.model': 'demo', 'http.response.status_code': 200 });
     expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
     expect(sent()).not.toContain(mark);
-    expect(await metricOf('rtr_traced_recordings_total{outcome="gone"}')).toBe(1);
+    expect(await metricOf(tracing.adminUrl, 'rtr_traced_recordings_total{outcome="gone"}')).toBe(1);
   });
 });

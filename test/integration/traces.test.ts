@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
@@ -35,15 +36,12 @@ interface Asked {
 
 async function ask(path: string, fields: object, flags = '01', url = cluster.url): Promise<Asked> {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
-  const answer = await fetch(`${url}/api/${path}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${cluster.key}`,
-      'content-type': 'application/json',
-      traceparent: `00-${traceId}-${spanId}-${flags}`,
-      tracestate: 'vendor=one',
-    },
-    body: JSON.stringify(fields),
+  const answer = await post({
+    url,
+    key: cluster.key,
+    path: `/${path}`,
+    body: fields,
+    headers: { traceparent: `00-${traceId}-${spanId}-${flags}`, tracestate: 'vendor=one' },
   });
   return { traceId, spanId, answer, text: await answer.text() };
 }

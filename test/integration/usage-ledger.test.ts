@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { recordOf } from '../helpers/accounts/read-usage.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
-import { until } from '../helpers/until.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
 import { inject } from 'vitest';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 
 beforeAll(async () => {
-  cluster = await startCluster({ ingress: pricedDemo() });
+  cluster = await shareCluster({ ingress: pricedDemo() });
 });
 
 afterAll(() => cluster.stop());
@@ -23,37 +25,21 @@ async function reader(): Promise<UsageReader> {
   return new UsageReader(connection.redis, `${cluster.prefix}:`);
 }
 
-/** The ledger's entry of a request, when it is written. */
-async function entry(id: string): Promise<UsageRecord> {
-  const usage = await reader();
-  let found: UsageRecord | undefined;
-  await until(async () => {
-    found = (await usage.requests(admin, {}, 200)).requests.find((record) => record.id === id);
-    return found !== undefined;
-  });
-  if (!found) throw new Error('unreachable');
-  return found;
-}
-
 interface Sent {
   id: string;
   response: Response;
 }
 
 let count = 0;
-async function send(path: string, fields: object, init: RequestInit = {}): Promise<Sent> {
-  const id = `ledger-${++count}`;
-  const response = await fetch(`${cluster.url}${path}`, {
-    method: 'POST',
-    body: JSON.stringify({ model: 'demo', max_tokens: 60, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', 'x-request-id': id },
-    ...init,
-  });
+async function send(path: string, fields: object, init: { signal?: AbortSignal } = {}): Promise<Sent> {
+  const id = `${uniqueName('ledger')}-${++count}`;
+  const body = { model: 'demo', max_tokens: 60, messages: [{ role: 'user', content: 'Hello!' }], ...fields };
+  const response = await post({ ...cluster, path, body, headers: { 'x-request-id': id }, ...init });
   return { id, response };
 }
 
-const chat = '/api/openai/chat/completions';
-const messages = '/api/anthropic/v1/messages';
+const chat = '/openai/chat/completions';
+const messages = '/anthropic/v1/messages';
 const saying = (content: string): object => ({ messages: [{ role: 'user', content }] });
 
 describe('the usage ledger', () => {
@@ -68,7 +54,7 @@ describe('the usage ledger', () => {
     const completionTokens = Array.from(text.matchAll(/"(?:completion|output)_tokens":(\d+)/g), ([, tokens]) =>
       Number(tokens),
     ).at(-1);
-    const record = await entry(id);
+    const record = await recordOf(cluster, id);
     expect(record).toMatchObject({
       key: { id: cluster.keyId, name: 'test' },
       asked: 'demo',
@@ -101,7 +87,7 @@ describe('the usage ledger', () => {
       if (read.split('\n\n').length > 60) break;
     }
     gone.abort();
-    const record = await entry(id);
+    const record = await recordOf(cluster, id);
     expect(record).toMatchObject({ outcome: 'cancelled', model: 'demo' });
     expect(record.promptTokens).toBeGreaterThan(0);
     expect(record.completionTokens).toBeGreaterThanOrEqual(50);
@@ -109,41 +95,41 @@ describe('the usage ledger', () => {
     expect(record.cost).toBe(record.promptTokens * 1_000 + record.completionTokens * 2_000);
   });
 
-  it.each([
-    ['a message', messages, {}],
-    ['a streamed message', messages, { stream: true }],
-    ['a chat answer', chat, {}],
-    ['a streamed chat answer', chat, { stream: true }],
-  ])(
-    'counts of %s what a provider caches for an hour, and its web searches, at their own prices',
-    async (_, path, fields) => {
-      const usage = {
-        input_tokens: 20,
-        cache_read_input_tokens: 1_000,
-        cache_creation_input_tokens: 556,
-        cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
-        output_tokens: 503,
-        server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
-      };
-      const content = [{ type: 'text', text: 'Found.' }];
-      const upstream = await startMessagesUpstream(['claude-sonnet-5-5'], () => ({ content, usage }));
-      onTestFinished(() => upstream.stop());
-      const provider = { PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' };
-      const worker = await cluster.addCloudWorker(provider);
-      onTestFinished(async () => void (await worker.stop()));
-      const { id, response } = await send(path, { ...fields, ...saying('Hi!'), model: 'claude-sonnet-5-5' });
-      await response.text();
-      // By the price list: 2 dollars, 0.1 from the cache, 2.5 and 4 into it, 10 for output, and a cent a search.
-      const tokens = 20 * 2_000 + 1_000 * 100 + 456 * 2_500 + 100 * 4_000 + 503 * 10_000;
-      expect(await entry(id)).toMatchObject({ promptTokens: 1_576, searches: 3, cost: tokens + 3 * 10_000_000 });
-    },
-  );
+  it('counts what a provider caches for an hour, and its web searches, at their own prices', async () => {
+    const usage = {
+      input_tokens: 20,
+      cache_read_input_tokens: 1_000,
+      cache_creation_input_tokens: 556,
+      cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
+      output_tokens: 503,
+      server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
+    };
+    const content = [{ type: 'text', text: 'Found.' }];
+    const upstream = await startMessagesUpstream(['claude-sonnet-5-5'], () => ({ content, usage }));
+    onTestFinished(() => upstream.stop());
+    const provider = { PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' };
+    const worker = await cluster.addCloudWorker(provider);
+    onTestFinished(async () => void (await worker.stop()));
+    // By the price list: 2 dollars, 0.1 from the cache, 2.5 and 4 into it, 10 for output, and a cent a search.
+    const tokens = 20 * 2_000 + 1_000 * 100 + 456 * 2_500 + 100 * 4_000 + 503 * 10_000;
+    for (const path of [messages, chat]) {
+      for (const stream of [false, true]) {
+        const { id, response } = await send(path, { stream, ...saying('Hi!'), model: 'claude-sonnet-5-5' });
+        await response.text();
+        expect(await recordOf(cluster, id)).toMatchObject({
+          promptTokens: 1_576,
+          searches: 3,
+          cost: tokens + 3 * 10_000_000,
+        });
+      }
+    }
+  });
 
   it('counts the relayed part of a stream that broke, with the error', async () => {
     const fields = { stream: true, max_tokens: 500, ...saying('Hi!\n[demo tokens=100 fault=drop after=40 rate=0]') };
     const { id, response } = await send(chat, fields);
     await response.text();
-    const record = await entry(id);
+    const record = await recordOf(cluster, id);
     expect(record.outcome).toBe('failed');
     expect(record.code).toBeTruthy();
     expect(record.completionTokens).toBeGreaterThanOrEqual(39);
@@ -153,13 +139,18 @@ describe('the usage ledger', () => {
   it('counts nothing for a request that failed before its answer', async () => {
     const { id, response } = await send(chat, saying('Hi!\n[demo fault=500]'));
     expect(response.status).toBeGreaterThanOrEqual(500);
-    expect(await entry(id)).toMatchObject({ outcome: 'failed', promptTokens: 0, completionTokens: 0, cost: 0 });
+    expect(await recordOf(cluster, id)).toMatchObject({
+      outcome: 'failed',
+      promptTokens: 0,
+      completionTokens: 0,
+      cost: 0,
+    });
   });
 
   it('has no part of a prompt or an answer', async () => {
     const secret = 'elephants-in-pyjamas';
     const { id } = await send(chat, saying(secret));
-    await entry(id);
+    await recordOf(cluster, id);
     const { connection } = await openKeyStore(inject('redisUrl'));
     const entries = await connection.redis.xrange(`${cluster.prefix}:usage:requests`, '-', '+');
     expect(JSON.stringify(entries)).toContain(id);
@@ -168,7 +159,7 @@ describe('the usage ledger', () => {
 
   it('has totals equal to the sum of its requests, by day, month and every group', async () => {
     const usage = await reader();
-    const { requests } = await usage.requests(admin, {}, 200);
+    const { requests } = await usage.requests(admin, { key: cluster.keyId }, 200);
     const sum = (of: (record: UsageRecord) => number): number => requests.reduce((all, each) => all + of(each), 0);
     const wanted = {
       requests: requests.length,
@@ -181,7 +172,7 @@ describe('the usage ledger', () => {
     for (const step of ['day', 'month'] as const) {
       for (const by of ['model', 'key', 'tier'] as const) {
         const range = { from: Date.now() - 86_400_000, to: Date.now() + 60_000 };
-        const report = await usage.report({ viewer: admin, ...range, step, by, filter: {} });
+        const report = await usage.report({ viewer: admin, ...range, step, by, filter: { key: cluster.keyId } });
         expect(report.totals).toMatchObject(wanted);
         expect(
           report.groups.find(({ id }) => id === { model: 'demo', key: cluster.keyId, tier: 'gpu' }[by]),
@@ -193,15 +184,12 @@ describe('the usage ledger', () => {
   it('is complete when a node stops', async () => {
     const { process, url } = await cluster.addIngress();
     onTestFinished(async () => void (await process.stop()));
-    const id = 'last-words';
-    const answer = await fetch(`${url}${chat}`, {
-      method: 'POST',
-      body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
-      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', 'x-request-id': id },
-    });
+    const id = uniqueName('last-words');
+    const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };
+    const answer = await post({ url, key: cluster.key, path: chat, body, headers: { 'x-request-id': id } });
     await answer.text();
     await process.stop();
-    const { requests } = await (await reader()).requests(admin, {}, 200);
+    const { requests } = await (await reader()).requests(admin, { key: cluster.keyId }, 200);
     expect(requests.map((record) => record.id)).toContain(id);
   });
 });

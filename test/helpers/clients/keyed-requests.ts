@@ -33,6 +33,20 @@ export function post({ url, key, path = '/openai/v1/chat/completions', body, hea
   });
 }
 
+/** A request with an idempotency key, which may go on after an event of its stream. */
+export interface RepeatedPost extends Pick<KeyedPost, 'path' | 'signal'> {
+  key: string;
+  body: object;
+  /** Of an ingress. Default: the first one of the cluster. */
+  url?: string;
+  after?: number;
+}
+
+export function sendWithKey(cluster: Pick<Cluster, 'url' | 'key'>, { key, after, url, ...asked }: RepeatedPost) {
+  const headers = { 'idempotency-key': key, ...(after !== undefined && { 'last-event-id': String(after) }) };
+  return post({ url: url ?? cluster.url, key: cluster.key, headers, ...asked });
+}
+
 /** The body of a chat request. @param words options of the demo engine, such as `rate=50 tokens=40` */
 export function chat(words: string, fields: object = {}): object {
   return { model: 'demo', messages: [{ role: 'user', content: `Tell a story.\n[demo ${words}]` }], ...fields };
@@ -43,6 +57,11 @@ export interface NumberedEvent {
   id: number | undefined;
   data: string;
 }
+
+export const idsOf = (events: readonly NumberedEvent[]) => events.map(({ id }) => id);
+
+/** The numbers from 0 on. */
+export const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 /** The events of a part of a stream; comments and pings are left out. */
 export function eventsIn(text: string): NumberedEvent[] {

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
-import { startCluster } from './start-cluster.ts';
+import { shareCluster } from './share-cluster.ts';
 
-/** What the suites of the SDKs need of a cluster whose demo engine offers demo, demo-b and demo-c. */
+/** What the suites of the SDKs need of a cluster whose demo engine offers `demo`. */
 export interface SdkCluster {
   /** Where clients connect to, as `http://127.0.0.1:1234`. */
   url: string;
@@ -18,9 +18,9 @@ declare module 'vitest' {
   }
 }
 
-/** The cluster that runs already in containers, else one of processes. Its `stop` belongs into `afterAll`. */
+/** The cluster that runs already in containers, else one of processes that other files use, too. Its `stop` belongs into `afterAll`. */
 export async function sdkCluster(): Promise<SdkCluster & { stop(): Promise<void> }> {
   const running = inject('composeCluster');
   if (running) return { ...running, stop: () => Promise.resolve() };
-  return startCluster({ engine: { DEMO_MODELS: 'demo,demo-b,demo-c' } });
+  return shareCluster();
 }

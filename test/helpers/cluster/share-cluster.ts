@@ -1,48 +1,118 @@
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
-import type { ServiceProcess } from '../processes/start-process.ts';
+import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
+import { until } from '../until.ts';
 
 /** What clusters that files share may differ in. Redis, NATS and prefix are those of the run. */
-export type SharedOptions = Omit<ClusterOptions, 'prefix' | 'natsUrl' | 'redisUrl' | 'key'> &
-  Pick<ClusterOptions, 'key'>;
+export type SharedOptions = Omit<ClusterOptions, 'prefix' | 'natsUrl' | 'redisUrl'> & {
+  /** Settings of the ingress that no other file has: it stops with this one. Instead of `ingress`. */
+  ingressOnce?: Record<string, string>;
+};
 
-const running = new Map<string, Promise<Cluster>>();
+type Node = Awaited<ReturnType<Cluster['addIngress']>>;
+
+export interface SharedCluster extends Cluster {
+  /** A second ingress with the same settings, which later files use, too. */
+  otherIngress: () => Promise<Node>;
+  /** Starts one more demo engine, and a gpu-worker for it. */
+  addEngine: (
+    engine: Record<string, string>,
+    worker?: Record<string, string>,
+  ) => Promise<{ engine: ServiceProcess; engineUrl: string; worker: ServiceProcess }>;
+}
+
+/** A cluster, and its ingress nodes by their settings. */
+interface Running {
+  cluster: Promise<Cluster>;
+  nodes: Map<string, Promise<Node>>;
+}
+
+// Modules may be loaded anew within a process.
+const { sharedClusters: running } = ((
+  globalThis as { rtrTests?: { sharedClusters: Map<string, Running> } }
+).rtrTests ??= { sharedClusters: new Map() });
 
 /**
- * A cluster that test files of this process with equal options use one after the other: only the first one waits for its start. It has a
- * key of its own and no log lines from before, and `stop`, which belongs into `afterAll`, stops what was added to it. For tests that kill or stop nothing of it, and count
- * only what their own keys and models did.
+ * A cluster that test files of this process with equal options use one after the other: only the first one waits for its start. Where only the
+ * settings of the ingress differ, they share the rest. It has a key of its own and no log lines from before, and `stop`, which belongs into
+ * `afterAll`, stops what was added to it. For tests that kill or stop nothing of it, and count only what their own keys and models did.
  */
-export async function shareCluster({ key, ...options }: SharedOptions = {}): Promise<Cluster> {
-  const kind = JSON.stringify(options);
-  const start = running.get(kind) ?? startCluster(options);
-  running.set(kind, start);
+export async function shareCluster(options: SharedOptions = {}): Promise<SharedCluster> {
+  const { key, ingressOnce, ingress: settings = ingressOnce, ...others } = options;
+  const wanted = { ...others, worker: { SLOTS: '8', ...others.worker } };
+  const kind = JSON.stringify(wanted);
+  const { cluster: start, nodes } = running.get(kind) ?? { cluster: startCluster(wanted), nodes: new Map() };
+  running.set(kind, { cluster: start, nodes });
   const cluster = await start;
+  for (const { lines } of [cluster.ingress, ...cluster.workers]) lines.length = 0;
   const added: ServiceProcess[] = [];
+  const addIngress = async (environment: Record<string, string> = {}): Promise<Node> => {
+    const node = await cluster.addIngress({ ...settings, ...environment });
+    added.push(node.process);
+    return node;
+  };
+  const nodeOf = (name: string): Promise<Node> => {
+    const node = nodes.get(name) ?? cluster.addIngress(settings);
+    nodes.set(name, node);
+    return node;
+  };
+  const findNode = async (): Promise<Node> => {
+    if (ingressOnce) return addIngress();
+    return settings ? nodeOf(JSON.stringify(settings)) : { ...cluster, process: cluster.ingress };
+  };
+  const { process: ingress, url, adminUrl } = await findNode();
+  ingress.lines.length = 0;
+
+  /** The workers of which an ingress has said this. */
+  const saidOf = ({ lines }: ServiceProcess, ...messages: string[]): unknown[] =>
+    lines.filter(({ msg }) => messages.includes(String(msg))).map(({ worker }) => worker);
   const keep =
     <Arguments extends unknown[]>(add: (...args: Arguments) => Promise<ServiceProcess>) =>
     async (...args: Arguments): Promise<ServiceProcess> => {
       const process = await add(...args);
       added.push(process);
+      await until(() => {
+        const known = saidOf(ingress, 'worker joined');
+        return saidOf(cluster.ingress, 'worker joined').every((worker) => known.includes(worker));
+      });
       return process;
     };
-  for (const { lines } of [cluster.ingress, ...cluster.workers]) lines.length = 0;
+  const addWorker = keep(cluster.addWorker);
+  const workersBefore = cluster.workers.length;
   const { raw, id } = await cluster.addKey(key ?? {});
   return {
     ...cluster,
+    url,
+    adminUrl,
+    ingress,
     key: raw,
     keyId: id,
-    addWorker: keep(cluster.addWorker),
+    addWorker,
     addToolsWorker: keep(cluster.addToolsWorker),
     addCliWorker: keep(cluster.addCliWorker),
     addCloudWorker: keep(cluster.addCloudWorker),
     addBatchRunner: keep(cluster.addBatchRunner),
-    addIngress: async (environment) => {
-      const ingress = await cluster.addIngress(environment);
-      added.push(ingress.process);
-      return ingress;
+    addIngress,
+    otherIngress: () => (ingressOnce ? addIngress() : nodeOf(`other ${JSON.stringify(settings)}`)),
+    addEngine: async (environment, worker) => {
+      const engine = startProcess('services/demo-engine/main.ts', {
+        PORT: '0',
+        DEMO_TOKENS_PER_SECOND: '0',
+        ...environment,
+      });
+      added.push(engine);
+      const engineUrl = String((await engine.line('demo engine is ready'))['url']);
+      return { engine, engineUrl, worker: await addWorker({ ENGINE_URL: engineUrl, ...worker }) };
     },
     stop: async () => {
       await Promise.all(added.map((process) => process.stop()));
+      cluster.workers.length = workersBefore;
+      // The next file begins without them. What a test has started by itself may stay longer.
+      const joined = saidOf(cluster.ingress, 'worker joined');
+      for (const node of [cluster.ingress, ingress])
+        await until(() => {
+          const gone = saidOf(node, 'worker left', 'worker is lost', 'worker was restarted');
+          return joined.every((worker) => gone.includes(worker));
+        }, 5_000).catch(() => undefined);
     },
   };
 }

@@ -7,14 +7,16 @@ import { createLog } from '#shared/core/log.ts';
 import { testWorker } from '../broker/test-worker.ts';
 import { scriptedHandler, type Step, type OnStep } from '../broker/scripted-handler.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
-import { shareCluster, type SharedOptions } from './share-cluster.ts';
+import { shareCluster, type SharedCluster, type SharedOptions } from './share-cluster.ts';
 import { until } from '../until.ts';
 
 /** What of a fetch a test may change. @property url of another ingress of the cluster */
 type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; url?: string };
 
 /** A real ingress process, served by scripted workers in the test's own process. */
-export interface ScriptedCluster extends Cluster {
+export type ScriptedCluster = Cluster & Scripted;
+
+interface Scripted {
   /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
   addScripted: (options?: Partial<WorkerOptions>, onStep?: OnStep) => Promise<Worker>;
   /** Posts a chat request with a script for the worker. */
@@ -32,15 +34,16 @@ const noWorkers = { workers: 0, engineUrl: 'http://127.0.0.1:9' };
 
 /** Starts an ingress without any worker. Its `stop` belongs into `afterAll` or `onTestFinished`. */
 export async function startScriptedCluster(options: ClusterOptions = {}): Promise<ScriptedCluster> {
-  return scripted(await startCluster({ ...options, ...noWorkers }), options.natsUrl);
+  return withScripted(await startCluster({ ...options, ...noWorkers }), options.natsUrl);
 }
 
 /** The same as a [shared cluster](./share-cluster.ts): its workers go with `stop`, which belongs into `afterAll`. */
-export async function shareScriptedCluster(options: SharedOptions = {}): Promise<ScriptedCluster> {
-  return scripted(await shareCluster({ ...options, ...noWorkers }));
+export async function shareScriptedCluster(options: SharedOptions = {}): Promise<SharedCluster & Scripted> {
+  return withScripted(await shareCluster({ ...options, ...noWorkers }));
 }
 
-function scripted(cluster: Cluster, natsUrl = inject('natsUrl')): ScriptedCluster {
+/** A cluster to which scripted workers can be added, too. */
+export function withScripted<T extends Cluster>(cluster: T, natsUrl = inject('natsUrl')): T & Scripted {
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const releases: (() => Promise<void>)[] = [];
   const postRaw = (body: RequestInit['body'], { url = cluster.url, ...init }: Init = {}): Promise<Response> =>

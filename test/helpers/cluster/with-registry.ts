@@ -1,10 +1,13 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The environment of an ingress with this registry. */
+/** The environment of an ingress with this registry. Equal ones are one file. */
 export function withRegistry(text: string): Record<string, string> {
-  const file = join(mkdtempSync(join(tmpdir(), 'rtr-test-registry-')), 'router.yaml');
+  const folder = join(tmpdir(), `rtr-test-registry-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${createHash('sha256').update(text).digest('hex')}.yaml`);
   writeFileSync(file, text);
   return { ROUTER_CONFIG: file };
 }

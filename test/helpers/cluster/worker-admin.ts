@@ -21,3 +21,10 @@ export async function adminOf(worker: ServiceProcess | undefined): Promise<strin
   const { admin } = await worker.line('the admin port is open');
   return `http://127.0.0.1:${(admin as AddressInfo).port}`;
 }
+
+/** The value of a series at an admin port, undefined where there is none. @param series with its labels, as `rtr_jobs{state="claimed"}` */
+export async function metricOf(adminUrl: string, series: string): Promise<number | undefined> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}

@@ -10,8 +10,13 @@ export interface SignedInPerson {
 }
 
 /** Makes the account of a one-time link, with `goodPassword`. @param link as `/link/<token>`, with or without an origin */
-export async function joinConsole(client: ConsoleClient, link: string, name: string): Promise<SignedInPerson> {
-  const person = { name, email: `${name.toLowerCase()}@example.com`, password: goodPassword };
+export async function joinConsole(
+  client: ConsoleClient,
+  link: string,
+  name: string,
+  email = `${name.toLowerCase()}@example.com`,
+): Promise<SignedInPerson> {
+  const person = { name, email, password: goodPassword };
   const { status, body } = await client.post(`/links/${link.split('/link/')[1] ?? ''}`, person);
   if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
   return { client, id: String(body.user.id) };
@@ -21,11 +26,11 @@ export async function joinConsole(client: ConsoleClient, link: string, name: str
 export async function inviteToConsole(
   { client }: Pick<SignedInPerson, 'client'>,
   name: string,
-  fields: { teamId?: string } = {},
+  fields: { teamId?: string; email?: string } = {},
 ): Promise<SignedInPerson> {
-  const email = `${name.toLowerCase()}@example.com`;
-  const { body } = await client.post('/invitations', { email, role: 'member', ...fields });
-  return joinConsole(new ConsoleClient(client.url), String(body.link), name);
+  const { email = `${name.toLowerCase()}@example.com` } = fields;
+  const { body } = await client.post('/invitations', { role: 'member', ...fields, email });
+  return joinConsole(new ConsoleClient(client.url), String(body.link), name, email);
 }
 
 export interface TabOptions {

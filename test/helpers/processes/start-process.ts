@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** Keeps the compiled code of services between starts, so that each start takes half the time. */
-const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');
+export const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');
 
 /** A service's process, started for a test, with every line it logged. */
 export interface ServiceProcess {

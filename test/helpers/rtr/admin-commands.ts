@@ -35,11 +35,20 @@ export interface AdminCommandOptions {
   token?: string;
   /** What the standard input has. */
   piped?: string;
+  /** Settings besides these, or instead of them. */
+  environment?: Record<string, string>;
 }
 
 /** Runs the commands of the Admin API against a cluster, as a person types them. */
-export function adminCommandsOf({ url, prefix, token = '', piped = '' }: AdminCommandOptions): AdminCommands {
-  const environment = { RTR_URL: url, RTR_PREFIX: prefix, REDIS_URL: inject('redisUrl'), RTR_ADMIN_TOKEN: token };
+export function adminCommandsOf({
+  url,
+  prefix,
+  token = '',
+  piped = '',
+  environment: others = {},
+}: AdminCommandOptions): AdminCommands {
+  const own = { RTR_URL: url, RTR_PREFIX: prefix, REDIS_URL: inject('redisUrl'), RTR_ADMIN_TOKEN: token };
+  const environment = { ...own, ...others };
   const whole = async (...words: string[]): Promise<AdminOutcome> => {
     const outcome: AdminOutcome = { lines: [], content: '', code: 0 };
     const output = new Writable({

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
+import { compileCache } from '../../helpers/processes/start-process.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 
 let cluster: ScriptedCluster;
@@ -125,7 +126,12 @@ it('finishes the change under way when it is interrupted, keeps its secret, and 
     await sleep(300);
   });
   const file = fileWith('keys:\n  first:\n  second:\n');
-  const env = { RTR_URL: url, RTR_PREFIX: cluster.prefix, REDIS_URL: inject('redisUrl') };
+  const env = {
+    NODE_COMPILE_CACHE: compileCache,
+    RTR_URL: url,
+    RTR_PREFIX: cluster.prefix,
+    REDIS_URL: inject('redisUrl'),
+  };
   const command = runCommand(process.execPath, ['services/rtr/main.ts', 'apply', '-f', file], {
     cwd: process.cwd(),
     env,

@@ -4,19 +4,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { codeBlocks } from '../../docs/pages.ts';
 import { until } from '../../helpers/until.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
+
+/** Of the addresses of this file. */
+const domain = `${uniqueName('apply')}.example`.toLowerCase();
 
 let cluster: ScriptedCluster;
 let rtr: AdminCommands;
 let folder: string;
 
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
   await cluster.addScripted();
   rtr = adminCommandsOf(cluster);
   folder = mkdtempSync(join(tmpdir(), 'rtr-apply-'));
@@ -40,27 +44,27 @@ const first = `
 settings:
   invitationDays: 3
 people:
-  ada@example.com: { name: Ada, role: admin }
-  bob@example.com:
+  ada@${domain}: { name: Ada, role: admin }
+  bob@${domain}:
     limits: { costPerDay: 5, requestsPerMinute: 60 }
     keys:
       laptop: { class: low, expiresAt: 2036-01-01 }
 teams:
-  Research:
+  Appliers:
     weight: 2
     ceiling: { tiers: [gpu] }
-    members: { ada@example.com: owner, bob@example.com: member }
+    members: { ada@${domain}: owner, bob@${domain}: member }
     keys:
       ci: { models: [demo], limits: { tokensPerDay: 1000000 } }
   Empty:
 keys:
-  farm:
+  barn:
 prices:
   lab/one: { input: 0.5, output: 1.5 }
 `;
 const second = first
   .replace('costPerDay: 5, requestsPerMinute: 60', 'costPerDay: 10')
-  .replace('ada@example.com: owner, bob@example.com: member', 'ada@example.com: member')
+  .replace(`ada@${domain}: owner, bob@${domain}: member`, `ada@${domain}: member`)
   .replace('models: [demo], ', 'models: null, ')
   .replace('output: 1.5', 'output: 2');
 
@@ -70,7 +74,7 @@ describe('rtr apply', () => {
     const [one, two] = [fileWith(first), fileWith(second)];
     const dry = await rtr.whole('apply', '-f', one, '--dry-run');
     expect(dry.code).toBe(2);
-    expect(dry.lines).toContain('+ key ci of team Research');
+    expect(dry.lines).toContain('+ key ci of team Appliers');
     expect(dry.lines.at(-1)).toBe('10 to create, 1 to change, 0 to remove; 0 as the file says.');
     expect(await everything()).toBe(empty);
 
@@ -78,19 +82,19 @@ describe('rtr apply', () => {
     expect(made.slice(0, dry.lines.length - 1)).toEqual(dry.lines.slice(0, -1));
     const secrets = made.flatMap((line) => /^key (.+), shown only this once: (\S+)$/.exec(line)?.slice(1) ?? []);
     expect(secrets.filter((_, at) => at % 2 === 0)).toEqual([
-      'farm of the router',
-      'laptop of bob@example.com',
-      'ci of team Research',
+      'barn of the router',
+      `laptop of bob@${domain}`,
+      'ci of team Appliers',
     ]);
     for (const secret of secrets.filter((_, at) => at % 2 === 1)) {
       const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${secret}` } });
       expect(answer.status).toBe(200);
       await answer.text();
     }
-    expect(await rtr.json('teams', 'show', 'Research')).toMatchObject({
+    expect(await rtr.json('teams', 'show', 'Appliers')).toMatchObject({
       weight: 2,
       ceiling: { tiers: ['gpu'] },
-      members: expect.arrayContaining([expect.objectContaining({ email: 'ada@example.com', role: 'owner' })]),
+      members: expect.arrayContaining([expect.objectContaining({ email: `ada@${domain}`, role: 'owner' })]),
     });
 
     const after = await everything();
@@ -102,35 +106,35 @@ describe('rtr apply', () => {
 
     const changed = await rtr('apply', '-f', two);
     expect(changed).toEqual([
-      '~ person bob@example.com',
+      `~ person bob@${domain}`,
       '    limits.requestsPerMinute: 60 → none',
       '    limits.costPerDay: 5 → 10',
-      '~ member ada@example.com of team Research',
+      `~ member ada@${domain} of team Appliers`,
       '    role: owner → member',
-      '~ key ci of team Research',
+      '~ key ci of team Appliers',
       '    models: demo → none',
       '~ price of lab/one',
       '    output: 1.5 → 2',
       '0 created, 4 changed, 0 removed; 6 as the file says.',
     ]);
-    expect((await rtr.json('users', 'show', 'bob@example.com')).limits).toEqual({ costPerDay: 10 });
-    expect((await rtr.json('teams', 'show', 'Research')).members).toHaveLength(2);
+    expect((await rtr.json('users', 'show', `bob@${domain}`)).limits).toEqual({ costPerDay: 10 });
+    expect((await rtr.json('teams', 'show', 'Appliers')).members).toHaveLength(2);
     expect((await rtr('apply', '-f', two)).at(-1)).toMatch(/^Nothing to change: 10 /);
   });
 
   it('removes members and prices that the file does not name only with --prune, and nothing else', async () => {
     await rtr('prices', 'set', 'lab/two', 'input=1', 'output=1');
-    await rtr('keys', 'create', '--name', 'kept', '--team', 'Research');
+    await rtr('keys', 'create', '--name', 'kept', '--team', 'Appliers');
     const file = fileWith(second);
     expect(await rtr('apply', '-f', file, '--prune')).toEqual([
-      '- member bob@example.com of team Research',
+      `- member bob@${domain} of team Appliers`,
       '    role: member → none',
       '- price of lab/two',
       '0 created, 0 changed, 2 removed; 10 as the file says.',
     ]);
     expect((await rtr('keys', 'list')).join('\n')).toContain('kept');
     await rtr('apply', '-f', file, '--prune');
-    const only = fileWith('people:\n  ada@example.com:\n');
+    const only = fileWith(`people:\n  ada@${domain}:\n`);
     expect(await rtr('apply', '-f', only, '--prune')).toEqual(['Nothing to change: one thing is as the file says.']);
   });
 
@@ -155,7 +159,7 @@ describe('rtr apply', () => {
 
   it('keeps what it gives to a key from its owner, also what the owner has set before', async () => {
     await rtr('teams', 'create', 'Owners');
-    const owner = { name: 'Olga', email: 'olga@example.com', password: goodPassword };
+    const owner = { name: 'Olga', email: `olga@${domain}`, password: goodPassword };
     const { link } = await rtr.json('invitations', 'create', owner.email, '--team', 'Owners');
     const olga = new ConsoleClient(cluster.url);
     expect((await olga.post(`/links/${String(link).split('/link/')[1]}`, owner)).status).toBe(200);
@@ -176,7 +180,7 @@ describe('rtr apply', () => {
   });
 
   it('takes a rotated key for the one of its name, and leaves keys of blocked people alone', async () => {
-    const person = 'people:\n  eve@example.com:\n    keys:\n      laptop: { class: low }\n';
+    const person = `people:\n  eve@${domain}:\n    keys:\n      laptop: { class: low }\n`;
     const text = `${person}teams:\n  Rotators:\n    keys:\n      ci: { class: low }\n`;
     await rtr('apply', '-f', fileWith(text));
     const { id } = await rtr.json('keys', 'list', '--owner', 'team:Rotators');
@@ -184,7 +188,7 @@ describe('rtr apply', () => {
     expect((await rtr('apply', '-f', fileWith(text))).at(-1)).toMatch(/^Nothing to change/);
     const blocked = fileWith(text.replace('    keys:', '    blocked: true\n    keys:'));
     expect((await rtr('apply', '-f', blocked)).at(-1)).toBe(
-      '0 created, 1 changed, 0 removed; 2 as the file says. Left alone: key laptop of eve@example.com, who is blocked.',
+      `0 created, 1 changed, 0 removed; 2 as the file says. Left alone: key laptop of eve@${domain}, who is blocked.`,
     );
     expect((await rtr('apply', '-f', blocked)).at(-1)).toMatch(
       /^Nothing to change: 3 things .* Left alone: key laptop/,
@@ -214,8 +218,8 @@ describe('rtr apply', () => {
       `${wrong}: line 5, planets: there is no such field`,
     ]);
     const said = (text: string) => rtr('apply', '-f', fileWith(text)).catch((error: Error) => error.message);
-    expect(await said('teams:\n  Lab:\n    members:\n      nobody@example.com: owner\n')).toMatch(
-      /line 4, teams\.Lab\.members\.nobody@example\.com: nobody has this address/,
+    expect(await said(`teams:\n  Lab:\n    members:\n      nobody@${domain}: owner\n`)).toMatch(
+      /line 4, teams\.Lab\.members\.nobody@\S+: nobody has this address/,
     );
     expect(await said('teams: [')).toMatch(/\.yaml: line \d, |\.yaml: line \d: /);
     expect(await said('people:\n  Ada@Example.com:\n')).toContain('must be written as "ada@example.com"');
@@ -224,7 +228,7 @@ describe('rtr apply', () => {
     expect(await said('prices:\n  lab/x: { input: 1 }\n')).toContain('prices.lab/x.output: is missing');
     expect(await said('keys:\n  x: { class: top }\n')).toContain('keys.x.class: must be one of high, normal, low');
     expect(await said('keys:\n  x: { weight: heavy }\n')).toContain('keys.x.weight: must be a number');
-    expect(await said('keys:\n  farm: { expiresAt: 2020-01-01 }\n')).toContain(
+    expect(await said('keys:\n  barn: { expiresAt: 2020-01-01 }\n')).toContain(
       'is in the past: revoke the key instead',
     );
     expect(await said('people:\n  __proto__: { role: admin }\nteams: { Lab: { keys: { __proto__: {} } } }\n')).toMatch(
@@ -243,8 +247,8 @@ describe('rtr apply', () => {
   });
 
   it('takes several files as one, and names both of which each has the same thing', async () => {
-    const one = fileWith('teams:\n  Twin A:\npeople:\n  tom@example.com: { name: Tom }\n');
-    const two = fileWith('teams:\n  Twin B:\n    members: { tom@example.com: owner }\n');
+    const one = fileWith(`teams:\n  Twin A:\npeople:\n  tom@${domain}: { name: Tom }\n`);
+    const two = fileWith(`teams:\n  Twin B:\n    members: { tom@${domain}: owner }\n`);
     expect((await rtr('apply', '-f', one, '-f', two)).at(-1)).toMatch(/^4 created, 0 changed/);
     expect(await rtr('apply', '-f', two, '-f', one)).toEqual(['Nothing to change: 4 things are as the file says.']);
     const same = fileWith('teams:\n  Twin A:\n    weight: 3\n');
@@ -252,7 +256,7 @@ describe('rtr apply', () => {
       `teams.Twin A is named in two files, and may be in one:\n${one}: line 2, teams.Twin A: is named here\n` +
         `${same}: line 2, teams.Twin A: is named here`,
     );
-    const wrong = fileWith('teams:\n  Twin C:\n    members: { nobody@example.com: owner }\n');
+    const wrong = fileWith(`teams:\n  Twin C:\n    members: { nobody@${domain}: owner }\n`);
     await expect(rtr('apply', '-f', one, '-f', wrong)).rejects.toThrow(`${wrong}: line 3, teams.Twin C.members.nobody`);
   });
 
@@ -261,19 +265,17 @@ describe('rtr apply', () => {
     const { store } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const full = { kind: 'team', class: 'normal', ownerId } as const;
     for (let at = 0; at < 200; at += 1) await createOwnedKey(store, { ...full, name: `${at}` });
-    const text = 'people:\n  zoe@example.com:\nteams:\n  Full:\n    keys:\n      more:\n      late:\n';
+    const text = `people:\n  zoe@${domain}:\nteams:\n  Full:\n    keys:\n      more:\n      late:\n`;
     const file = fileWith(text);
     const message = await rtr('apply', '-f', file).catch((error: Error) => error.message);
     expect(message).toMatch(/^key more of team Full: .* 200 keys/);
-    expect(message).toContain('\nDone before: person zoe@example.com.\n');
+    expect(message).toContain(`\nDone before: person zoe@${domain}.\n`);
     expect(message).toContain('Not done: key more of team Full, key late of team Full. Apply the file again');
-    expect((await rtr('users', 'list')).join('\n')).toContain('zoe@example.com');
+    expect((await rtr('users', 'list')).join('\n')).toContain(`zoe@${domain}`);
   });
 
   it('makes everything once, however many apply a file at the same time', async () => {
-    const file = fileWith(
-      'people:\n  tim@example.com:\nteams:\n  Parallel:\n    members: { tim@example.com: owner }\n',
-    );
+    const file = fileWith(`people:\n  tim@${domain}:\nteams:\n  Parallel:\n    members: { tim@${domain}: owner }\n`);
     await Promise.all([1, 2, 3].map(() => rtr('apply', '-f', file)));
     const named = (await rtr('teams', 'list')).filter((line) => line.endsWith('Parallel'));
     expect(named).toHaveLength(1);

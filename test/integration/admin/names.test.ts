@@ -2,13 +2,17 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { withRedis } from '#services/rtr/commands/with-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
+
+/** Of the addresses of this file. */
+const domain = `${uniqueName('names')}.example`.toLowerCase();
 
 let cluster: ScriptedCluster;
 let rtr: AdminCommands;
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
   rtr = adminCommandsOf(cluster);
 });
 afterAll(() => cluster.stop());
@@ -26,9 +30,9 @@ it('makes a thing once of many requests with one new name, and answers all of th
     return answer.status;
   };
   for (const [path, body] of [
-    ['/teams-by-name/Lab', {}],
-    ['/users-by-email/ada@example.com', {}],
-    ['/keys-by-name/farm', { kind: 'router' }],
+    ['/teams-by-name/Bench', {}],
+    [`/users-by-email/ada@${domain}`, {}],
+    ['/keys-by-name/stable', { kind: 'router' }],
   ] as const) {
     const statuses = await Promise.all(Array.from({ length: 8 }, () => put(path, body)));
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
@@ -36,14 +40,14 @@ it('makes a thing once of many requests with one new name, and answers all of th
 });
 
 it('adds no member again with another role, which would demote an owner', async () => {
-  await rtr('users', 'create', 'bob@example.com', '--name', 'Bob');
+  await rtr('users', 'create', `bob@${domain}`, '--name', 'Bob');
   await rtr('teams', 'create', 'Crew');
-  const add = (role: string) => rtr('teams', 'members', 'add', 'Crew', 'bob@example.com', '--role', role);
+  const add = (role: string) => rtr('teams', 'members', 'add', 'Crew', `bob@${domain}`, '--role', role);
   await add('owner');
   await add('owner');
   await expect(add('member')).rejects.toThrow('Bob is in this team already, as owner.');
   expect((await rtr.json('teams', 'show', 'Crew')).members).toMatchObject([{ role: 'owner' }]);
-  await rtr('teams', 'members', 'set', 'Crew', 'bob@example.com', '--role', 'member');
+  await rtr('teams', 'members', 'set', 'Crew', `bob@${domain}`, '--role', 'member');
   expect((await rtr.json('teams', 'show', 'Crew')).members).toMatchObject([{ role: 'member' }]);
 });
 

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { rtrProgram } from '../../helpers/rtr/rtr-program.ts';
 
 /** What people do with their own account, which is no operation because it needs the person. */
@@ -35,7 +35,7 @@ const ownAccount: Record<string, string> = {
 
 let cluster: ScriptedCluster;
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
 });
 afterAll(() => cluster.stop());
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
@@ -13,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 async function ask(id: string, content: string): Promise<void> {
-  const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', 'x-request-id': id },
-    body: JSON.stringify({ model: 'demo', max_tokens: 5, messages: [{ role: 'user', content }] }),
+  const answer = await post({
+    ...cluster,
+    body: { model: 'demo', max_tokens: 5, messages: [{ role: 'user', content }] },
+    headers: { 'x-request-id': id },
   });
   await answer.text();
 }

@@ -1,23 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
 import { testWebhook } from '#services/rtr/commands/admin/webhooks/deliveries.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks, type TestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
+import { uniqueName } from '../../helpers/unique-name.ts';
 
 const url = 'https://hooks.example.com/in';
 const unknown = '000000000000';
+
+/** Of the addresses of this file. */
+const domain = `${uniqueName('webhooks')}.example`.toLowerCase();
 
 let cluster: ScriptedCluster;
 let rtr: AdminCommands;
 let open: TestWebhooks;
 
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
   rtr = adminCommandsOf(cluster);
-  await rtr('users', 'create', 'ada@example.com', '--name', 'Ada');
+  await rtr('users', 'create', `ada@${domain}`, '--name', 'Ada');
   await rtr('teams', 'create', 'Blue');
 });
 afterAll(() => cluster.stop());
@@ -32,7 +37,7 @@ describe('rtr webhooks add', () => {
     const [line] = await rtr('webhooks', 'add', url, '--events', 'batch.*, response.failed');
     expect(line).toMatch(/^Webhook \w+, with the secret shown only this once: whsec_\S+$/);
     await rtr('webhooks', 'add', url, '--events', 'batch.*', '--team', 'Blue');
-    const words = ['--events', 'batch.*', '--user', 'ADA@example.com', '--description', 'mine'];
+    const words = ['--events', 'batch.*', '--user', `ADA@${domain}`, '--description', 'mine'];
     expect(await rtr.json('webhooks', 'add', url, ...words)).toMatchObject({
       kind: 'user',
       owner: { name: 'Ada' },
@@ -54,23 +59,24 @@ describe('rtr webhooks add', () => {
     [['nowhere', '--events', 'batch.*'], /^url: /],
     [[url, '--events', 'batch.*, nope.*'], /^events: No such event: "nope\.\*"\. There are batch\.completed, /],
     [[url, '--events', 'batch.*', '--team', 'Red'], 'There is no team Red.'],
-    [[url, '--events', 'batch.*', '--user', 'eve@example.com'], 'Nobody has an account with the address'],
-    [[url, '--events', 'batch.*', '--team', 'Blue', '--user', 'ada@example.com'], 'not to both'],
+    [[url, '--events', 'batch.*', '--user', `eve@${domain}`], 'Nobody has an account with the address'],
+    [[url, '--events', 'batch.*', '--team', 'Blue', '--user', `ada@${domain}`], 'not to both'],
   ] as const)('refuses %j', async (words, message) => {
     await expect(async () => rtr('webhooks', 'add', ...words)).rejects.toThrow(message);
     expect(await open.endpoints.list()).toEqual([]);
   });
 
   it('lets a member make webhooks for nobody else', async () => {
-    const { id: ownerId } = await rtr.json('users', 'create', 'bob@example.com');
+    const { id: ownerId } = await rtr.json('users', 'create', `bob@${domain}`);
     const wanted = { name: 'bob', scopes: ['admin'], expiresAt: Date.now() + 60_000, ownerId } as const;
     const token = await open.accounts.adminTokens.create(wanted);
     if (typeof token === 'string') throw new Error(token);
-    const { id } = await rtr.json('users', 'show', 'ada@example.com');
-    const answer = await fetch(`${cluster.url}/api/admin/v1/webhooks`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.raw}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ kind: 'user', userId: id, url, events: ['batch.*'] }),
+    const { id } = await rtr.json('users', 'show', `ada@${domain}`);
+    const answer = await post({
+      url: cluster.url,
+      key: token.raw,
+      path: '/admin/v1/webhooks',
+      body: { kind: 'user', userId: id, url, events: ['batch.*'] },
     });
     expect(answer.status).toBe(404);
     expect(await open.endpoints.list()).toEqual([]);

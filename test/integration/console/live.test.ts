@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import type { Overview } from '#services/console/contract/live.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { listenLive } from '../../helpers/console/listen-live.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { inviteToConsole } from '../../helpers/console/open-as.ts';
+import { startQuotingEngine } from '../../helpers/upstreams/start-quoting-engine.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -20,10 +23,11 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 async function ask(url: string): Promise<void> {
-  const answer = await fetch(`${url}/api/openai/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
+  const answer = await post({
+    url,
+    key: cluster.key,
+    path: '/openai/chat/completions',
+    body: { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] },
   });
   expect(answer.status).toBe(200);
   await answer.text();
@@ -116,4 +120,84 @@ it('lists the models, and the formats with their paths', async () => {
     { name: 'responses', path: '/api/openai' },
     ...further.map((name) => ({ name, path: '/api/openai' })),
   ]);
+});
+
+const secret = 'zebra-diary-7f3';
+
+async function join(name: string, teamId: string): Promise<ConsoleClient> {
+  return (await inviteToConsole({ client: admin }, name, { teamId })).client;
+}
+
+async function makeKey(client: ConsoleClient, wanted: object): Promise<Record<string, string>> {
+  const { status, body } = await client.post('/keys', { name: 'a key', ...wanted });
+  if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+  return { authorization: `Bearer ${body.raw}` };
+}
+
+/** Sends a prompt that the engine rejects and quotes. Returns the id of the request. */
+async function failWith(prompt: string, headers: Record<string, string>, url = cluster.url): Promise<string> {
+  const answer = await fetch(`${url}/api/openai/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'quoter', stream: true, messages: [{ role: 'user', content: prompt }] }),
+  });
+  await answer.text();
+  return answer.headers.get('x-request-id') ?? '';
+}
+
+/** All that a person can read through the console's API, as one text. */
+async function readEverything(client: ConsoleClient): Promise<string> {
+  const range = `from=${Date.now() - 60_000}&to=${Date.now() + 60_000}`;
+  const paths = ['session', 'models', 'about', 'keys', 'users', 'teams', 'invitations', 'settings', 'audit', 'prices'];
+  paths.push(`usage?${range}&step=day&by=key`, 'usage/requests', 'usage/now', `usage/export?${range}&format=json`);
+  const answers = await Promise.all(paths.map((path) => client.get(`/${path}`)));
+  return JSON.stringify(answers.map(({ body }) => body));
+}
+
+it('administrators see the code and place of every failure, members of their own, and no one an upstream message', async () => {
+  const engine = await startQuotingEngine();
+  onTestFinished(() => engine.stop());
+  const quoting = await cluster.addWorker({ ENGINE_URL: engine.url, ENGINE_KIND: 'openai' });
+  onTestFinished(async () => void (await quoting.stop()));
+  const team = String((await admin.post('/teams', { name: 'Crew' })).body.id);
+  const [bert, carol] = [await join('Bert', team), await join('Carol', team)];
+  const pages = [await listenLive(admin), await listenLive(bert), await listenLive(carol)] as const;
+  const elsewhere = await listenLive(bert, otherUrl);
+
+  const personal = await makeKey(bert, { kind: 'user' });
+  const session = { cookie: bert.cookie ?? '', 'x-csrf-token': bert.csrfToken ?? '' };
+  const own = [
+    await failWith(`400 ${secret}`, personal),
+    await failWith(`500 ${secret}`, personal, otherUrl),
+    await failWith(`event ${secret}`, session),
+  ];
+  const others = [
+    await failWith(`400 ${secret}`, await makeKey(admin, { kind: 'team', teamId: team })),
+    await failWith(`400 ${secret}`, { authorization: `Bearer ${cluster.key}` }),
+  ];
+
+  const [seenByAdmin, seenByBert, seenByCarol] = pages.map(({ news }) => news);
+  const ids = (news = elsewhere.news) => news.failures?.map(({ requestId }) => requestId).sort();
+  await until(() => ids(seenByAdmin)?.length === 5 && ids(seenByBert)?.length === 3 && ids()?.length === 3);
+  expect(ids(seenByAdmin)).toEqual([...own, ...others].sort());
+  expect(ids(seenByBert)).toEqual([...own].sort());
+  expect(ids()).toEqual(ids(seenByBert));
+  expect(seenByBert?.failures?.map(({ code }) => code).sort()).toEqual([
+    'invalid_request',
+    'upstream_failed',
+    'upstream_failed',
+  ]);
+  const worker = String((await quoting.line('gpu-worker is ready'))['worker']);
+  for (const failure of seenByAdmin?.failures ?? []) expect(failure).toMatchObject({ tier: 'gpu', worker });
+
+  // Carol's page has the counts of the whole cluster, and no failure: none of her requests has failed.
+  await until(() => (seenByCarol?.overview?.errorsPerSecond ?? []).reduce((sum, count) => sum + count, 0) === 5);
+  expect(seenByCarol?.failures).toEqual([]);
+
+  await until(async () => (await admin.get('/usage/requests?outcome=failed')).body.requests.length === 5);
+  for (const text of [...pages, elsewhere].map((page) => page.text())) expect(text).not.toContain(secret);
+  for (const client of [admin, bert, carol]) expect(await readEverything(client)).not.toContain(secret);
+  const logs = [cluster.ingress, ...cluster.workers].map(({ lines }) => JSON.stringify(lines));
+  expect(logs.join('\n')).toContain(own[0]);
+  expect(logs.join('\n')).not.toContain(secret);
 });

@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-begun-tools-'));
 const diary = join(folder, 'diary');
 const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '2000' };
-let cluster: Cluster;
+let cluster: SharedCluster;
 
 beforeAll(async () => {
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
   writeFileSync(environment.MCP_CONFIG, JSON.stringify({ mcpServers: { test: { command: 'node', args } } }));
-  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1' });
+  cluster = await shareScriptedCluster();
   await cluster.addToolsWorker(environment);
   await until(async () => (await toolNames()).includes('"wait"'));
 });

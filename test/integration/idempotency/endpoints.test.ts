@@ -1,23 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { newAdministrator } from '../../helpers/console/new-administrator.ts';
 import { until } from '../../helpers/until.ts';
 
 /* Every POST of the APIs, executed once with an idempotency key, and replayed at another ingress. */
 
-const models = 'demo,vectors,ranker,judge,painter,speaker,scribe';
+const models = 'vectors,ranker,judge,painter,speaker,scribe';
 const operations =
-  'demo=generate+complete vectors=embed ranker=rank judge=moderate painter=draw+redraw speaker=speak scribe=transcribe+translate';
+  'vectors=embed ranker=rank judge=moderate painter=draw+redraw speaker=speak scribe=transcribe+translate';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let otherUrl: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({ engine: { DEMO_MODELS: models, DEMO_OPERATIONS: operations } });
-  await cluster.addToolsWorker();
-  ({ url: otherUrl } = await cluster.addIngress());
+  cluster = await shareCluster();
+  const [{ url }] = await Promise.all([
+    cluster.otherIngress(),
+    cluster.addEngine({ DEMO_MODELS: models, DEMO_OPERATIONS: operations }),
+    cluster.addToolsWorker(),
+  ]);
+  otherUrl = url;
 });
 afterAll(() => cluster.stop());
 
@@ -93,7 +97,7 @@ function send(url: string, path: string, key: string, body: object): Promise<Res
 
 describe('a POST with an idempotency key', () => {
   it.each(endpoints)('to $path is executed once', async ({ path, body, other, records = 1 }) => {
-    const before = (await readUsage(cluster.prefix)).length;
+    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const key = newKey();
     const first = await send(cluster.url, path, key, body());
     const bytes = Buffer.from(await first.arrayBuffer());
@@ -106,8 +110,8 @@ describe('a POST with an idempotency key', () => {
     const refused = await send(otherUrl, path, key, other());
     expect(refused.status).toBe(422);
     expect(await refused.text()).toContain('Idempotency-Key');
-    await until(async () => (await readUsage(cluster.prefix)).length >= before + records);
-    expect((await readUsage(cluster.prefix)).length).toBe(before + records);
+    await until(async () => (await readUsage(cluster.prefix, cluster.keyId)).length >= before + records);
+    expect((await readUsage(cluster.prefix, cluster.keyId)).length).toBe(before + records);
   });
 
   it('creates one file, and one batch of it, which is cancelled once', async () => {
@@ -155,7 +159,7 @@ describe('a POST with an idempotency key', () => {
       expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
       await answer.text();
     }
-    const { client: ada } = await firstAdministrator(cluster);
+    const { client: ada } = await newAdministrator(cluster);
     const made = { kind: 'user', name: 'k', class: 'normal', limits: {} };
     const keys = [];
     for (const _ of [1, 2]) {

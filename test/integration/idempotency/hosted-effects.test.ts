@@ -1,33 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { shareHostedTools, type HostedTools } from '../../helpers/cluster/share-hosted-tools.ts';
 import { until } from '../../helpers/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-effects-'));
-let cluster: Cluster;
-
+let cluster: HostedTools['cluster'];
 beforeAll(async () => {
-  const mcp = join(folder, 'mcp.json');
-  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts')];
-  writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args } } }));
-  const registry = 'hosted_tools: { web_search: { tool: find_pages }, mcp: { pages: pages } }';
-  cluster = await startCluster({ ingress: withRegistry(registry) });
-  await cluster.addToolsWorker({ MCP_CONFIG: mcp });
-  await until(async () => {
-    const headers = { authorization: `Bearer ${cluster.key}` };
-    return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
-  });
+  ({ cluster } = await shareHostedTools());
 });
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => cluster.stop());
 
 const pages = { type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1/mcp', require_approval: 'never' };
 

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { chat, engineState, newKey, post, type KeyedPost } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let otherUrl: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '8' } });
-  ({ url: otherUrl } = await cluster.addIngress());
+  cluster = await shareCluster();
+  ({ url: otherUrl } = await cluster.otherIngress());
 });
 afterAll(() => cluster.stop());
 
@@ -29,7 +29,7 @@ async function executions(): Promise<number> {
 async function recorded(...answers: Response[]): Promise<string[]> {
   const ids = new Set(answers.map(idOf));
   const later = await Promise.all(places().map(({ url }) => post({ url, key: cluster.key, body: chat('tokens=1') })));
-  const written = async (): Promise<string[]> => (await readUsage(cluster.prefix)).map(({ id }) => id);
+  const written = async (): Promise<string[]> => (await readUsage(cluster.prefix, cluster.keyId)).map(({ id }) => id);
   await until(async () => {
     const all = await written();
     return later.map(idOf).every((id) => all.includes(id));

@@ -4,23 +4,23 @@ import {
   chat,
   engineState,
   eventsIn,
+  idsOf,
   newKey,
-  post,
   readEvents,
+  sendWithKey,
+  upTo,
   type NumberedEvent,
+  type RepeatedPost,
 } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let otherUrl: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({
-    worker: { SLOTS: '8' },
-    ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '300' },
-  });
-  ({ url: otherUrl } = await cluster.addIngress());
+  cluster = await shareCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
+  ({ url: otherUrl } = await cluster.otherIngress());
 });
 afterAll(() => cluster.stop());
 
@@ -46,22 +46,7 @@ const formats = [
   },
 ];
 
-interface Asked {
-  path: string;
-  body: object;
-  key: string;
-  url?: string;
-  after?: number;
-  signal?: AbortSignal;
-}
-
-function send({ path, body, key, url = cluster.url, after, signal }: Asked): Promise<Response> {
-  const headers = { 'idempotency-key': key, ...(after !== undefined && { 'last-event-id': String(after) }) };
-  return post({ url, key: cluster.key, path, body, headers, ...(signal && { signal }) });
-}
-
-const idsOf = (events: readonly NumberedEvent[]) => events.map(({ id }) => id);
-const upTo = (count: number, from = 0) => Array.from({ length: count - from }, (_, at) => from + at);
+const send = (asked: RepeatedPost) => sendWithKey(cluster, asked);
 
 describe.each(formats)('a stream of the $format format with an idempotency key', ({ format, path, body }) => {
   it('has an id at each event, and goes on after any of them', async () => {
@@ -85,7 +70,7 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
   });
 
   it('goes on at another ingress while it is made, after its client was cut off', async () => {
-    const before = (await readUsage(cluster.prefix)).length;
+    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const words = 'tokens=40 rate=60';
     const whole = textOf(format, eventsIn(await (await send({ path, body: body(words), key: newKey() })).text()));
     const asked = { path, body: body(words), key: newKey() };
@@ -98,8 +83,8 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
     const all = [...seen, ...more, ...rest];
     expect(idsOf(all)).toEqual(upTo(all.length));
     expect(textOf(format, all)).toBe(whole);
-    await until(async () => (await readUsage(cluster.prefix)).length >= before + 2);
-    const [record] = await readUsage(cluster.prefix);
+    await until(async () => (await readUsage(cluster.prefix, cluster.keyId)).length >= before + 2);
+    const [record] = await readUsage(cluster.prefix, cluster.keyId);
     expect(record).toMatchObject({ outcome: 'done', completionTokens: 40 });
   });
 });

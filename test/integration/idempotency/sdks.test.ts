@@ -2,16 +2,16 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineState, newKey } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 
 /* The official SDKs, whose connection is cut in the middle of a stream, and which go on at another ingress. */
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let urls: string[];
 
 beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '8' }, ingress: { IDEMPOTENCY_GRACE_MS: '5000' } });
-  urls = [cluster.url, (await cluster.addIngress()).url];
+  cluster = await shareCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
+  urls = [cluster.url, (await cluster.otherIngress()).url];
 });
 afterAll(() => cluster.stop());
 

@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { readUsage, recordOf } from '../../helpers/accounts/read-usage.ts';
+import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
@@ -33,20 +34,8 @@ afterAll(() => cluster.stop());
 
 const openai = (apiKey = cluster.key) => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey, maxRetries: 0 });
 
-function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
-
-async function recorded(id: string, expected: object): Promise<void> {
-  await until(async () => {
-    const record = (await readUsage(cluster.prefix)).find((each) => each.id === id);
-    expect(record).toMatchObject(expected);
-  });
-}
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  postTo({ ...cluster, path: `/openai${path}`, body, headers });
 
 describe('pictures, by the official SDK', () => {
   it('are as many as asked for, each a PNG', async () => {
@@ -74,7 +63,12 @@ describe('pictures, by the official SDK', () => {
       { 'x-request-id': 'drawn' },
     );
     expect(answer.status).toBe(200);
-    await recorded('drawn', { operation: 'draw', outcome: 'done', images: 2, cost: 80_000_000 });
+    expect(await recordOf(cluster, 'drawn')).toMatchObject({
+      operation: 'draw',
+      outcome: 'done',
+      images: 2,
+      cost: 80_000_000,
+    });
   });
 
   it('that are too many for a key are refused before they are drawn', async () => {
@@ -119,7 +113,12 @@ describe('changed pictures, by the official SDK', () => {
     ]);
     const [ours, theirs] = (await Promise.all([routed.json(), direct.json()])) as { data: object[] }[];
     expect(ours?.data).toEqual(theirs?.data);
-    await recorded('redrawn', { operation: 'redraw', outcome: 'done', images: 1, cost: 40_000_000 });
+    expect(await recordOf(cluster, 'redrawn')).toMatchObject({
+      operation: 'redraw',
+      outcome: 'done',
+      images: 1,
+      cost: 40_000_000,
+    });
   });
 
   it.each<[string, Record<string, string | Blob>, { param: string }]>([
@@ -181,7 +180,12 @@ describe('speech, by the official SDK', () => {
   it('is billed by the characters that people count', async () => {
     const answer = await post('/audio/speech', { model: 'speaker', input }, { 'x-request-id': 'spoken' });
     await answer.arrayBuffer();
-    await recorded('spoken', { operation: 'speak', outcome: 'done', characters: 17, cost: 255_000 });
+    expect(await recordOf(cluster, 'spoken')).toMatchObject({
+      operation: 'speak',
+      outcome: 'done',
+      characters: 17,
+      cost: 255_000,
+    });
   });
 
   it('that breaks off closes the connection, so that no one takes a part for the whole', async () => {
@@ -193,7 +197,7 @@ describe('speech, by the official SDK', () => {
     const answer = await post('/audio/speech', request, { 'x-request-id': 'broken' });
     expect(answer.status).toBe(200);
     await expect(answer.arrayBuffer()).rejects.toThrow();
-    await recorded('broken', { operation: 'speak', outcome: 'failed' });
+    expect(await recordOf(cluster, 'broken')).toMatchObject({ operation: 'speak', outcome: 'failed' });
   });
 
   it('that does not begin is an error with its status', async () => {
@@ -257,7 +261,12 @@ describe('transcriptions, by the official SDK', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
     expect(await answer.text()).toMatch(text);
     // Such answers have no counts: the length is that of the file.
-    await recorded(`as-${format}`, { operation: 'transcribe', outcome: 'done', seconds: 3, cost: 300_000 });
+    expect(await recordOf(cluster, `as-${format}`)).toMatchObject({
+      operation: 'transcribe',
+      outcome: 'done',
+      seconds: 3,
+      cost: 300_000,
+    });
   });
 
   it('may be in English', async () => {
@@ -285,7 +294,12 @@ describe('transcriptions, by the official SDK', () => {
     await cluster.addWorker();
     expect((await answer).text).toBe(textOf('long.wav', content));
     const seconds = Math.ceil(content.length / 1000);
-    await recorded('moved', { operation: 'transcribe', outcome: 'done', seconds, attempts: 2 });
+    expect(await recordOf(cluster, 'moved')).toMatchObject({
+      operation: 'transcribe',
+      outcome: 'done',
+      seconds,
+      attempts: 2,
+    });
     expect((await readUsage(cluster.prefix)).filter(({ id }) => id === 'moved')).toHaveLength(1);
   });
 
@@ -299,7 +313,12 @@ describe('transcriptions, by the official SDK', () => {
     const headers = { 'x-request-id': 'written-down' };
     const file = await toFile(wave(9001), 'a.wav');
     await openai().audio.transcriptions.create({ model: 'scribe', file }, { headers });
-    await recorded('written-down', { operation: 'transcribe', outcome: 'done', seconds: 10, cost: 1_000_000 });
+    expect(await recordOf(cluster, 'written-down')).toMatchObject({
+      operation: 'transcribe',
+      outcome: 'done',
+      seconds: 10,
+      cost: 1_000_000,
+    });
   });
 
   it('take of the limits of a key as long as the sound is', async () => {

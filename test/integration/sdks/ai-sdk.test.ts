@@ -4,11 +4,11 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, isStepCount, streamText, tool, type LanguageModel } from 'ai';
 import { z } from 'zod';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await shareCluster();
 });
 afterAll(() => cluster.stop());
 

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
 import { finishedResponse } from '../../helpers/clients/responses-schema.ts';
 
@@ -11,16 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-const post = (body: object) =>
-  fetch(`${cluster.url}/api/openai/v1/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'demo', ...body }),
-  });
+const ask = (body: object) => post({ ...cluster, path: '/openai/v1/responses', body: { model: 'demo', ...body } });
 
 /** The finished response to a request that is not streamed. */
 async function answerTo(body: object) {
-  const answer = await post(body);
+  const answer = await ask(body);
   expect(answer.status).toBe(200);
   return finishedResponse.parse(await answer.json());
 }
@@ -38,7 +32,7 @@ interface Event {
 
 /** The events of a streamed request; each has its type as its name, too. */
 async function eventsOf(body: object): Promise<Event[]> {
-  const answer = await post({ ...body, stream: true });
+  const answer = await ask({ ...body, stream: true });
   expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
   const text = await answer.text();
   return Array.from(text.matchAll(/^event: (.+)\ndata: (.+)\n\n/gm), ([, name, data = '']) => {
@@ -120,52 +114,8 @@ describe('the cases of the public Open Responses suite', () => {
   });
 });
 
-describe('every endpoint of responses, for the official SDK', () => {
+describe('a response in the background, by the official SDK', () => {
   const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
-
-  it('stores a response, goes on with it, lists its input, and deletes it', async () => {
-    const { responses } = openai();
-    const first = await responses.create({ model: 'demo', input: 'My name is Ada.' });
-    expect(await responses.retrieve(first.id)).toMatchObject({ id: first.id, output_text: first.output_text });
-    const stream = responses.stream({ model: 'demo', input: 'And now?', previous_response_id: first.id });
-    const second = await stream.finalResponse();
-    expect(second.previous_response_id).toBe(first.id);
-    expect(second.output_text).toContain('Messages: 3 (2 user, 1 assistant).');
-    const items = await responses.inputItems.list(first.id);
-    expect(items.data).toMatchObject([{ type: 'message', role: 'user' }]);
-    await expect(responses.cancel(first.id)).rejects.toMatchObject({ status: 400 });
-    await responses.delete(first.id);
-    await expect(responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
-    await expect(
-      responses.create({ model: 'demo', input: 'Still there?', previous_response_id: first.id }),
-    ).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' });
-  });
-
-  it('keeps nothing with `store: false`', async () => {
-    const { id } = await openai().responses.create({ model: 'demo', input: 'Forget this.', store: false });
-    await expect(openai().responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
-  });
-
-  it('compacts a conversation, and goes on with what is left of it', async () => {
-    const { responses } = openai();
-    const compacted = await responses.compact({ model: 'demo', input: 'A long story about a badger.' });
-    expect(compacted.output.at(-1)).toMatchObject({ type: 'compaction' });
-    const input = [...compacted.output, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput;
-    const next = await responses.create({ model: 'demo', input, store: false });
-    expect(next.output_text).toContain('Go on.');
-  });
-
-  it('has a list of models for Codex beside that of the SDK, and no WebSocket', async () => {
-    const query = { client_version: '0.169.0' };
-    const list = (await openai().get('/models', { query })) as { data: { id: string }[]; models: { slug: string }[] };
-    expect(list.data.map(({ id }) => id)).toContain('demo');
-    expect(list.models.map(({ slug }) => slug)).toEqual(list.data.map(({ id }) => id));
-    const socket = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
-    const headers = { ...socket, 'sec-websocket-key': 'CRC6vBixXlBWhTK7Oa88BQ==' };
-    const asked = request(`${cluster.url}/api/openai/v1/responses`, { headers }).end();
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    expect(answer.resume().statusCode).toBe(426);
-  });
 
   it('queues a response in the background, and cancels it before it is over', async () => {
     const input = 'tokens=3000 rate=10';

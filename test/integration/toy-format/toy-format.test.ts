@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordOf } from '../../helpers/accounts/read-usage.ts';
 import { pricedDemo } from '../../helpers/cluster/priced-demo.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { until } from '../../helpers/until.ts';
 
 /*
  * A third client format, added by one object and one folder, and served by the real ingress, broker, worker and engine
@@ -46,19 +43,6 @@ async function eventsOf(answer: Response): Promise<ToyEvent[]> {
   }));
 }
 
-async function recordOf(requestId: string): Promise<UsageRecord> {
-  const { connection } = await openKeyStore(inject('redisUrl'));
-  const usage = new UsageReader(connection.redis, `${cluster.prefix}:`);
-  const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
-  let found: UsageRecord | undefined;
-  await until(async () => {
-    found = (await usage.requests(admin, {}, 200)).requests.find(({ id }) => id === requestId);
-    return found !== undefined;
-  });
-  if (!found) throw new Error('unreachable');
-  return found;
-}
-
 describe('a format that was added by one object and one folder', () => {
   it('is served without streaming, counted and billed', async () => {
     const answer = await talk({ say: 'Hi!\n[demo tokens=17]' }, cluster.url, { 'x-request-id': 'toy-whole' });
@@ -66,7 +50,7 @@ describe('a format that was added by one object and one folder', () => {
     const body = (await answer.json()) as { id: string; said: string; in: number; out: number };
     expect(body).toMatchObject({ id: expect.stringMatching(/^toy-/) as string, out: 17 });
     expect(body.said).not.toBe('');
-    const record = await recordOf('toy-whole');
+    const record = await recordOf(cluster, 'toy-whole');
     expect(record).toMatchObject({ format: 'toy', outcome: 'done', promptTokens: body.in, completionTokens: 17 });
     expect(record.cost).toBe(body.in * 1_000 + 17 * 2_000);
   });
@@ -108,7 +92,7 @@ describe('a format that was added by one object and one folder', () => {
     const pieces = events.filter(({ name }) => name === 'piece').length;
     expect(pieces).toBeGreaterThan(0);
     expect(events.at(-1)).toEqual({ name: 'broke', n: events.length, code: 'upstream_failed' });
-    const record = await recordOf('toy-broken');
+    const record = await recordOf(cluster, 'toy-broken');
     expect(record).toMatchObject({ format: 'toy', outcome: 'failed', code: 'upstream_failed' });
     expect(record.completionTokens).toBeGreaterThanOrEqual(pieces);
   });

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { recordOf } from '../../helpers/accounts/read-usage.ts';
+import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
-import { until } from '../../helpers/until.ts';
 
 /*
  * Three models, each of which does something else, on one demo engine behind a real ingress and a real worker.
@@ -26,13 +26,8 @@ afterAll(() => cluster.stop());
 
 const openai = (apiKey = cluster.key) => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey, maxRetries: 0 });
 
-function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  postTo({ ...cluster, path: `/openai${path}`, body, headers });
 
 function cosine(a: readonly number[], b: readonly number[]): number {
   const dot = (one: readonly number[], other: readonly number[]): number =>
@@ -90,17 +85,14 @@ describe('embeddings, by the official SDK', () => {
     const answer = await post('/embeddings', { model: 'search', input: texts }, { 'x-request-id': 'embed-billed' });
     const { usage } = (await answer.json()) as OpenAI.CreateEmbeddingResponse;
     const tokens = usage.prompt_tokens;
-    await until(async () => {
-      const record = (await readUsage(cluster.prefix)).find(({ id }) => id === 'embed-billed');
-      expect(record).toMatchObject({
-        operation: 'embed',
-        asked: 'search',
-        model: 'embedder',
-        outcome: 'done',
-        promptTokens: tokens,
-        completionTokens: 0,
-        cost: tokens * 2_000,
-      });
+    expect(await recordOf(cluster, 'embed-billed')).toMatchObject({
+      operation: 'embed',
+      asked: 'search',
+      model: 'embedder',
+      outcome: 'done',
+      promptTokens: tokens,
+      completionTokens: 0,
+      cost: tokens * 2_000,
     });
   });
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let upstream: MessagesUpstream;
 
 /** A command-line agent that comes first, an engine that speaks chat, and a provider that speaks messages. */
 beforeAll(async () => {
   upstream = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]);
-  cluster = await startCluster({ ingress: withRegistry('auto:\n  tiers: [cli, gpu, cloud]\n') });
+  cluster = await shareCluster({ ingressOnce: withRegistry('auto:\n  tiers: [cli, gpu, cloud]\n') });
   await Promise.all([
     cluster.addCliWorker({
       CLI_KIND: 'command',

@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
+import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import {
+  startMessagesUpstream,
+  type MessagesAnswer,
+  type MessagesUpstream,
+} from '../../helpers/upstreams/start-messages-upstream.ts';
 import { startReplayEngine, type ReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 
@@ -13,16 +19,20 @@ const fixtures = 'test/fixtures/providers';
 
 let claude: ReplayEngine;
 let gpt: ReplayEngine;
-let cluster: Cluster;
+/** An upstream that answers what a test decides. */
+let custom: MessagesUpstream;
+let answerOf: (turn: number) => MessagesAnswer;
+let cluster: SharedCluster;
 let claudeWorker: ServiceProcess;
 let gptWorker: ServiceProcess;
 
 beforeAll(async () => {
-  [claude, gpt] = await Promise.all([
+  [claude, gpt, custom, cluster] = await Promise.all([
     startReplayEngine(`${fixtures}/anthropic`),
     startReplayEngine(`${fixtures}/openai`),
+    startMessagesUpstream(['session-1', 'limited-1', 'windowed-1'], (_, turn) => answerOf(turn)),
+    shareScriptedCluster(),
   ]);
-  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
   claudeWorker = await cluster.addCloudWorker({
     PROVIDER: 'anthropic',
     PROVIDER_URL: `${claude.url}/v1`,
@@ -33,22 +43,23 @@ beforeAll(async () => {
     PROVIDER_URL: `${gpt.url}/v1`,
     OPENAI_API_KEY: 'sk-oai-secret',
   });
+  await cluster.addCloudWorker({
+    PROVIDER: 'custom',
+    PROVIDER_FORMAT: 'messages',
+    PROVIDER_URL: `${custom.url}/v1`,
+    PROVIDER_KEY: 'k',
+  });
 });
 afterAll(async () => {
   await cluster?.stop();
-  await Promise.all([claude?.stop(), gpt?.stop()]);
+  await Promise.all([claude?.stop(), gpt?.stop(), custom?.stop()]);
 });
 
 const anthropic = () => new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
 const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
 
-function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${cluster.url}/api/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  postTo({ ...cluster, path: `/${path}`, body, headers });
 
 const hello = [{ role: 'user' as const, content: 'Hello' }];
 const tool = {
@@ -56,6 +67,12 @@ const tool = {
   input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
 };
 const chatTool = { type: 'function' as const, function: { name: 'get_weather', parameters: tool.input_schema } };
+
+/** The outputs of the function calls in an answer. */
+const outputsOf = (items: readonly OpenAI.Responses.ResponseOutputItem[], output: string) =>
+  items.flatMap((item) =>
+    item.type === 'function_call' ? [{ type: 'function_call_output' as const, call_id: item.call_id, output }] : [],
+  );
 
 /** A stream's text with what the router puts into it put back. */
 function withUpstreamName(text: string, model: string, upstreamId: string): string {
@@ -135,19 +152,6 @@ describe('a messages client on a messages upstream', () => {
     expect(seen?.headers).not.toHaveProperty('authorization');
   });
 
-  it('reads thinking with its signature, two tools and usage with the SDK', async () => {
-    const message = await anthropic()
-      .messages.stream({ model: 'claude-think', max_tokens: 100, messages: hello, tools: [tool] })
-      .finalMessage();
-    expect(message.content).toMatchObject([
-      { type: 'thinking', signature: expect.stringMatching(/^EqkC/) as string },
-      { type: 'text', text: "I'll look up both cities." },
-      { type: 'tool_use', id: 'toolu_01A09q90qw90lq917835lq9', input: { city: 'Oslo' } },
-      { type: 'tool_use', id: 'toolu_01B19r81rx81mr826946mr8', input: { city: 'São Paulo' } },
-    ]);
-    expect(message.usage).toMatchObject({ input_tokens: 412, cache_read_input_tokens: 2048, output_tokens: 187 });
-  });
-
   it('has tokens counted by the upstream', async () => {
     const count = await anthropic().messages.countTokens({ model: 'claude-think', messages: hello, tools: [tool] });
     expect(count.input_tokens).toBe(2095);
@@ -165,14 +169,6 @@ describe('a messages client on a messages upstream', () => {
     expect(text).toMatch(
       /event: error\ndata: \{"type":"error","error":\{"details":null,"type":"overloaded_error"[^\n]*\n\n$/,
     );
-  });
-
-  it('gets overflow in the text that it parses', async () => {
-    const error: unknown = await anthropic()
-      .messages.create({ model: 'claude-long', max_tokens: 100, messages: hello })
-      .catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(BadRequestError);
-    expect(String(error)).toContain('prompt is too long: 211343 tokens > 200000 maximum');
   });
 
   it('gets an error as the upstream wrote it, except for the id of the request', async () => {
@@ -193,7 +189,7 @@ describe('a session on a messages upstream', () => {
 
   it('has all thinking, signatures included, arrive as it was written, over 20 turns of the SDK', async () => {
     const written: JsonObject[][] = [];
-    const upstream = await startMessagesUpstream(['session-1'], (_, turn) => {
+    answerOf = (turn) => {
       const thinking =
         turn === 7 ? { type: 'redacted_thinking', data: randomBytes(300).toString('base64') } : thinkingOf(turn);
       const rest: JsonObject[] =
@@ -202,13 +198,7 @@ describe('a session on a messages upstream', () => {
           : [{ type: 'text', text: `Answer ${turn}.` }];
       written.push([thinking, ...rest]);
       return written.at(-1) ?? [];
-    });
-    await cluster.addCloudWorker({
-      PROVIDER: 'custom',
-      PROVIDER_FORMAT: 'messages',
-      PROVIDER_URL: `${upstream.url}/v1`,
-      PROVIDER_KEY: 'k',
-    });
+    };
     const messages: Anthropic.MessageParam[] = [];
     let called: string[] = [];
     for (let turn = 0; turn < 20; turn += 1) {
@@ -225,45 +215,9 @@ describe('a session on a messages upstream', () => {
       called = answer.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
       messages.push({ role: 'assistant', content: answer.content });
     }
-    const replayed = upstream.calls.at(-1)?.body.messages.filter(({ role }) => role === 'assistant');
+    const replayed = custom.calls.at(-1)?.body.messages.filter(({ role }) => role === 'assistant');
     expect(replayed?.map(({ content }) => content)).toEqual(written.slice(0, 19));
-    for (const block of written.slice(0, 19).flat())
-      expect(upstream.calls.at(-1)?.raw).toContain(JSON.stringify(block));
-    await upstream.stop();
-  });
-});
-
-describe('a limit of a messages upstream', () => {
-  it('reaches the client with status, wording, details and headers, however long it lasts', async () => {
-    const error = {
-      type: 'rate_limit_error',
-      message: 'You have hit your weekly limit.',
-      details: { error_visibility: 'user' },
-    };
-    const headers = {
-      'retry-after': '93.4',
-      'x-should-retry': 'false',
-      'anthropic-ratelimit-unified-status': 'rejected',
-      'anthropic-ratelimit-unified-reset': '1795000000',
-    };
-    const upstream = await startMessagesUpstream(['limited-1'], () => ({ status: 429, headers, error }));
-    await cluster.addCloudWorker({
-      PROVIDER: 'custom',
-      PROVIDER_FORMAT: 'messages',
-      PROVIDER_URL: `${upstream.url}/v1`,
-      PROVIDER_KEY: 'k',
-    });
-    // It slows its worker down, so there is one request.
-    const answer = await post('anthropic/v1/messages', {
-      model: 'limited-1',
-      max_tokens: 10,
-      messages: hello,
-      stream: true,
-    });
-    expect(answer.status).toBe(429);
-    expect(await answer.json()).toEqual({ type: 'error', error, request_id: answer.headers.get('request-id') });
-    expect(Object.fromEntries(answer.headers)).toMatchObject({ ...headers, 'retry-after': '94' });
-    await upstream.stop();
+    for (const block of written.slice(0, 19).flat()) expect(custom.calls.at(-1)?.raw).toContain(JSON.stringify(block));
   });
 });
 
@@ -279,18 +233,9 @@ describe('the headers of a messages upstream', () => {
       'request-id': 'req_upstream',
       'set-cookie': 'a=b',
     };
-    const model = `windowed-${stream}`;
-    const upstream = await startMessagesUpstream([model], () => ({
-      content: [{ type: 'text', text: 'Hi.' }],
-      headers: { ...windows, ...ofAccount },
-    }));
-    await cluster.addCloudWorker({
-      PROVIDER: 'custom',
-      PROVIDER_FORMAT: 'messages',
-      PROVIDER_URL: `${upstream.url}/v1`,
-      PROVIDER_KEY: 'k',
-    });
-    const asked = { model, max_tokens: 10, messages: hello, stream };
+    const content = [{ type: 'text', text: 'Hi.' }];
+    answerOf = () => ({ content, headers: { ...windows, ...ofAccount } });
+    const asked = { model: 'windowed-1', max_tokens: 10, messages: hello, stream };
     const native = await post('anthropic/v1/messages', asked);
     expect(await native.text()).toContain('Hi.');
     const received = Object.fromEntries(native.headers);
@@ -299,7 +244,6 @@ describe('the headers of a messages upstream', () => {
     const translated = await post('openai/v1/chat/completions', asked);
     expect(await translated.text()).toContain('Hi.');
     for (const name of Object.keys(windows)) expect(translated.headers.has(name), name).toBe(false);
-    await upstream.stop();
   });
 });
 
@@ -346,16 +290,6 @@ describe('a chat client on a chat upstream', () => {
       prompt_tokens_details: { cached_tokens: 16 },
       completion_tokens_details: { reasoning_tokens: 192 },
     });
-  });
-
-  it('gets parallel tool calls', async () => {
-    const completion = await openai()
-      .chat.completions.stream({ model: 'gpt-tools', messages: hello, tools: [chatTool] })
-      .finalChatCompletion();
-    expect(completion.choices[0]?.message.tool_calls).toMatchObject([
-      { id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', function: { arguments: '{"city":"Oslo"}' } },
-      { id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', function: { arguments: '{"city":"São Paulo"}' } },
-    ]);
   });
 
   it('lists the models of the provider that do what can be asked for here', async () => {
@@ -518,13 +452,6 @@ describe('a model that its provider serves at /responses only', () => {
     expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses/input_tokens' });
     expect(gpt.seen.at(-1)?.body).not.toHaveProperty('store');
   });
-
-  it('may refuse', async () => {
-    const message = await anthropic()
-      .messages.stream({ ...turn, model: 'gpt-5-pro', messages: hello })
-      .finalMessage();
-    expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'thinking' }, { type: 'text' }] });
-  });
 });
 
 describe('a Responses client on a messages upstream', () => {
@@ -567,54 +494,6 @@ describe('a Responses client on a messages upstream', () => {
     });
   });
 
-  it('reads thinking, text, calls and usage with the SDK', async () => {
-    const { output, usage, status } = await answer();
-    const thought = 'The user wants the weather in two cities. I can ask for both at once – naïve, but 好.';
-    expect(output).toMatchObject([
-      {
-        type: 'reasoning',
-        content: [{ type: 'reasoning_text', text: thought }],
-        summary: [{ type: 'summary_text', text: thought }],
-      },
-      { type: 'message', content: [{ type: 'output_text', text: "I'll look up both cities." }] },
-      { type: 'function_call', call_id: 'toolu_01A09q90qw90lq917835lq9', arguments: '{"city": "Oslo"}' },
-      { type: 'function_call', call_id: 'toolu_01B19r81rx81mr826946mr8', arguments: '{"city": "São Paulo"}' },
-    ]);
-    expect(status).toBe('completed');
-    expect(usage).toMatchObject({
-      input_tokens: 412 + 128 + 2048,
-      input_tokens_details: { cached_tokens: 2048, cache_write_tokens: 128 },
-      output_tokens: 187,
-    });
-  });
-
-  it('gives the thinking back to the upstream as it came, with the results of its calls', async () => {
-    const { output } = await answer();
-    const results = output.flatMap((item) =>
-      item.type === 'function_call'
-        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: 'Frogs.' }]
-        : [],
-    );
-    const { output_text: text } = await openai().responses.create({
-      ...request,
-      input: [...input, ...output, ...results] as typeof input,
-    });
-    expect(text).toBe('Forty-two.');
-    const [, assistant, user] = turns();
-    expect(assistant?.content).toEqual([
-      {
-        type: 'thinking',
-        thinking: 'The user wants the weather in two cities. I can ask for both at once – naïve, but 好.',
-        signature:
-          'EqkCCkYICxgCKkBQ8bWZz1m0cT2o9f6s0KcYkq1nM3xV7aR5d8JtLw4e2uPzHGv6Xy9BsQiNnEoCfDlUjKhTgArpOISqVb3MxwEgxM0ZkYVtq2sE7hRk4aDA==',
-      },
-      { type: 'text', text: "I'll look up both cities." },
-      expect.objectContaining({ type: 'tool_use', id: 'toolu_01A09q90qw90lq917835lq9', input: { city: 'Oslo' } }),
-      expect.objectContaining({ type: 'tool_use', id: 'toolu_01B19r81rx81mr826946mr8' }),
-    ]);
-    expect(user?.content.map(({ type }) => type)).toEqual(['tool_result', 'tool_result']);
-  });
-
   it('cannot give back thinking that another owner got', async () => {
     const { output } = await answer();
     const { raw } = await cluster.addKey({});
@@ -632,11 +511,7 @@ describe('a Responses client on a messages upstream', () => {
     const { id, output } = await openai()
       .responses.stream({ ...asked, input })
       .finalResponse();
-    const results = output.flatMap((item) =>
-      item.type === 'function_call'
-        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: 'Frogs.' }]
-        : [],
-    );
+    const results = outputsOf(output, 'Frogs.');
     const { output_text: text } = await openai().responses.create({
       ...asked,
       previous_response_id: id,
@@ -782,11 +657,7 @@ describe('a Responses client on a Responses upstream', () => {
     const request = { model: 'gpt-5.1-codex', input: 'Hello' };
     const first = await openai().responses.create(request);
     expect(first).toMatchObject({ store: true });
-    const results = first.output.flatMap((item) =>
-      item.type === 'function_call'
-        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: 'Rain.' }]
-        : [],
-    );
+    const results = outputsOf(first.output, 'Rain.');
     const next = { ...request, previous_response_id: first.id, input: results };
     const second = await openai().responses.stream(next).finalResponse();
     expect(second.previous_response_id).toBe(first.id);
@@ -855,5 +726,32 @@ describe("a provider that refuses the router's key", () => {
     const logs = JSON.stringify([claudeWorker.lines, gptWorker.lines, cluster.ingress.lines]);
     expect(logs).not.toContain('secret');
     expect(logs).not.toContain('sk-abc');
+  });
+});
+
+describe('a limit of a messages upstream', () => {
+  it('reaches the client with status, wording, details and headers, however long it lasts', async () => {
+    const error = {
+      type: 'rate_limit_error',
+      message: 'You have hit your weekly limit.',
+      details: { error_visibility: 'user' },
+    };
+    const headers = {
+      'retry-after': '93.4',
+      'x-should-retry': 'false',
+      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-reset': '1795000000',
+    };
+    answerOf = () => ({ status: 429, headers, error });
+    // It slows its worker down, so there is one request, the last one.
+    const answer = await post('anthropic/v1/messages', {
+      model: 'limited-1',
+      max_tokens: 10,
+      messages: hello,
+      stream: true,
+    });
+    expect(answer.status).toBe(429);
+    expect(await answer.json()).toEqual({ type: 'error', error, request_id: answer.headers.get('request-id') });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({ ...headers, 'retry-after': '94' });
   });
 });

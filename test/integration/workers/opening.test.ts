@@ -5,7 +5,9 @@ import { until } from '../../helpers/until.ts';
 
 const models = JSON.stringify({ data: [{ id: 'm' }] });
 const opening = chunk({ role: 'assistant', content: '' });
-const answer = `${opening}${chunk({ content: 'Hello there' })}${chunk({}, 'stop')}data: [DONE]\n\n`;
+/** Without it, the worker would count tokens itself, and load its tokenizer while the others are timed. */
+const usage = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } };
+const answer = `${opening}${chunk({ content: 'Hello there' })}${chunk({}, 'stop')}data: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`;
 
 /** Sends the role of its answer and no more. */
 let stuck: ScriptedEngine;

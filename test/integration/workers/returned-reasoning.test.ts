@@ -3,7 +3,8 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ownSignature } from '#shared/translate/vocabulary/thinking.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import {
   signingModel,
@@ -16,12 +17,12 @@ import {
 const tool = { name: 'look', description: 'Looks', input_schema: { type: 'object' as const } };
 const signers: readonly Signer[] = ['gemini', 'openrouter'];
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 const upstreams = new Map<Signer, SigningUpstream>();
 let other: MessagesUpstream;
 
 beforeAll(async () => {
-  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  cluster = await shareScriptedCluster();
   other = await startMessagesUpstream(['other'], () => [{ type: 'text', text: 'Hi.' }]);
   for (const signer of signers) upstreams.set(signer, await startSigningUpstream(signer));
   await Promise.all([

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: ScriptedCluster;
+let cluster: ScriptedCluster & SharedCluster;
 
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
+  cluster = await shareScriptedCluster();
 });
 
 afterAll(() => cluster.stop());
 
 it('a worker that one ingress ejects is ejected by the other, and serves both again', { timeout: 30_000 }, async () => {
-  const other = await cluster.addIngress();
+  const other = await cluster.otherIngress();
   for (const id of ['sick', 'b', 'c']) await cluster.addScripted({ id, slots: 8 });
   const isEjected = async (adminUrl: string): Promise<boolean> =>
     (await (await fetch(`${adminUrl}/metrics`)).text()).includes(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metricOf } from '../../helpers/cluster/worker-admin.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -58,16 +59,11 @@ async function ask(prompt: string, model = 'auto', more: object = {}): Promise<S
 /** Occupies a slot of the engines behind GPU and cloud for about three seconds, so that the first is not free before the last is taken. */
 const long = 'Take your time.\n[demo tokens=150 rate=50]';
 
-async function openJobs(): Promise<number> {
-  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
-  return Number(/^rtr_jobs\{state="claimed"\} (\d+)/m.exec(metrics)?.[1]);
-}
-
 async function occupy(count: number): Promise<Promise<Served>[]> {
   const asked: Promise<Served>[] = [];
   for (let taken = 1; taken <= count; taken += 1) {
     asked.push(ask(long));
-    await until(async () => (await openJobs()) === taken);
+    await until(async () => (await metricOf(cluster.adminUrl, 'rtr_jobs{state="claimed"}')) === taken);
   }
   return asked;
 }

@@ -1,0 +1,339 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { chat, engineState, eventsIn, newKey, post } from '../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startRedis } from '../helpers/servers/start-redis.ts';
+import type { TestServer } from '../helpers/servers/test-server.ts';
+import { watchRedisCommands } from '../helpers/servers/watch-redis-commands.ts';
+import { until } from '../helpers/until.ts';
+
+/* Requests while Redis is away, for a moment or for longer. Each test leaves it running. */
+
+let redis: TestServer;
+let cluster: Cluster;
+let client: OpenAI;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  cluster = await startCluster({
+    redisUrl: redis.url,
+    ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
+  });
+  client = clientAt(cluster.url);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await redis?.stop();
+});
+
+function clientAt(url: string): OpenAI {
+  return new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+}
+
+const short = chat('tokens=3');
+
+function ask(key = cluster.key, path?: string): Promise<Response> {
+  return post({ url: cluster.url, key, body: { ...short, max_tokens: 9 }, ...(path !== undefined && { path }) });
+}
+
+/** Sends a request with an idempotency key. */
+function send(key: string, body: object, url = cluster.url): Promise<Response> {
+  return post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
+}
+
+/** The status, code and param of a refusal, or 200. */
+async function statusOf(asked: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await asked;
+    return 200;
+  } catch (error) {
+    if (!(error instanceof OpenAI.APIError)) throw error;
+    return [error.status, error.code, error.param];
+  }
+}
+
+async function storedOutcomes(): Promise<Record<string, number>> {
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+  const found = metrics.matchAll(/^rtr_stored_responses_total\{outcome="(\w+)".*\} (\d+)$/gm);
+  return Object.fromEntries(Array.from(found, ([, outcome, count]) => [outcome, Number(count)]));
+}
+
+describe('with Redis', () => {
+  it('a request without limits needs nothing of it', async () => {
+    expect((await ask()).status).toBe(200);
+    const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const commands: string[] = [];
+    const watch = await watchRedisCommands(redis.url, ([command, ...args]) => {
+      if (args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
+    });
+    for (let count = 0; count < 50; count++) await ask();
+    // The ledger may write on after this one.
+    const last = `get ${cluster.prefix}:last`;
+    await connection.redis.get(`${cluster.prefix}:last`);
+    await until(() => commands.includes(last));
+    watch.stop();
+    // The ingress checks every few seconds that the store is still the one that it was, holds the cluster's secret, and has no new registry.
+    const storeWatch =
+      /^(get \S+:store-(id|accepted)|exists \S+:keys|(setnx|get) \S+:cluster-secret|zrevrange \S+:registry-versions)$/;
+    const perRequest = commands.filter((command) => !storeWatch.test(command));
+    // What the ledger writes, a batch at a time, behind the requests.
+    const others = perRequest.filter((command) => command !== last && !/^eval(sha)? /.test(command));
+    // What is read or written every 30 or 60 seconds, so once at most meanwhile, however many requests there are.
+    const names = accountNames(`${cluster.prefix}:`);
+    const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(cluster.keyId)}`, `hset ${names.keyUses}`];
+    expect(timed).toEqual(expect.arrayContaining(others));
+    expect(new Set(others).size).toBe(others.length);
+    // The ledger writes a batch every while, so more of them the longer the 50 requests take.
+    expect(perRequest.length).toBeLessThan(25);
+  });
+
+  it('an answer whose client has left, and one that failed, are not stored', async () => {
+    const stream = await client.responses.create({
+      model: 'demo',
+      stream: true,
+      input: 'Long.\n[demo rate=50 tokens=400]',
+    });
+    for await (const { type } of stream) if (type === 'response.output_text.delta') break;
+    await cluster.ingress.line('client went away');
+    const failed = client.responses.stream({ model: 'demo', input: 'Break.\n[demo fault=drop after=5]' });
+    const status = await failed.finalResponse().then(
+      (answer) => answer.status,
+      () => 'failed',
+    );
+    expect(status).toBe('failed');
+    const { connection, prefix } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    expect(await connection.redis.keys(`${prefix}stored-*`)).toEqual([]);
+    expect(await storedOutcomes()).toEqual({ stored: 0, too_large: 0, failed: 0 });
+  });
+});
+
+describe('while Redis is away for longer than requests wait', () => {
+  const away = [503, 'store_unavailable', null];
+  const upload = async () =>
+    client.files.create({ purpose: 'user_data', file: await toFile(Buffer.from('Read me.'), 'a.txt') });
+  let limited: Awaited<ReturnType<Cluster['addKey']>>;
+  let before: OpenAI.Responses.Response;
+  let unstored: OpenAI.Responses.Response;
+  let file: OpenAI.FileObject;
+  /** The answer to a request with an idempotency key that was under way. */
+  let running: Promise<string>;
+  let started: number;
+  const next = () => ({ model: 'demo', input: 'And?', previous_response_id: before.id });
+
+  beforeAll(async () => {
+    limited = await cluster.addKey({ limits: { requestsPerMinute: 1_000 } });
+    expect((await ask(limited.raw)).status).toBe(200);
+    before = await client.responses.create({ model: 'demo', input: 'Hello.' });
+    file = await upload();
+    ({ started } = await engineState(cluster));
+    running = send(newKey(), chat('tokens=90 rate=30', { stream: true })).then((answer) => answer.text());
+    await until(async () => (await engineState(cluster)).started === started + 1);
+    await redis.kill();
+  });
+
+  it('requests with limits wait and are refused, then all others at once; those without are served', async () => {
+    const lostAt = performance.now();
+    expect((await ask(limited.raw)).status).toBe(503);
+    expect(performance.now() - lostAt).toBeGreaterThan(3_500);
+    const again = performance.now();
+    const [asked, messages] = await Promise.all([ask(limited.raw), ask(limited.raw, '/anthropic/v1/messages')]);
+    expect(performance.now() - again).toBeLessThan(1_000);
+    expect([asked.status, messages.status]).toEqual([503, 503]);
+    expect(Number(asked.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await asked.json()).toMatchObject({ error: { code: 'store_unavailable' } });
+    expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('a request with an idempotency key is refused, and one that runs goes on for its client', async () => {
+    const refused = await send(newKey(), short);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
+    const events = eventsIn(await running);
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at));
+    expect(events.at(-1)?.data).toBe('[DONE]');
+    // The request without limits, too.
+    expect((await engineState(cluster)).started).toBe(started + 2);
+  });
+
+  it('answers are delivered and not stored, and stored ones and files answer 503', async () => {
+    const { failed = 0 } = await storedOutcomes();
+    unstored = await client.responses.create({ model: 'demo', input: 'And now?' });
+    expect(unstored.status).toBe('completed');
+    const streamed = client.responses.stream({ model: 'demo', input: 'And now?' });
+    expect((await streamed.finalResponse()).status).toBe('completed');
+    await until(async () => expect(await storedOutcomes()).toMatchObject({ stored: 1, failed: failed + 2 }));
+    await cluster.ingress.line('a response could not be stored');
+    const content = [{ type: 'input_file' as const, file_id: file.id }];
+    const naming = client.responses.create({ model: 'demo', input: [{ role: 'user', content }], store: false });
+    const asked: PromiseLike<unknown>[] = [
+      client.responses.retrieve(before.id),
+      client.responses.delete(before.id),
+      client.responses.create(next()),
+      upload(),
+      client.files.retrieve(file.id),
+      client.files.list(),
+      naming,
+    ];
+    expect(await Promise.all(asked.map(statusOf))).toEqual(asked.map(() => away));
+  });
+
+  it('nothing is lost, and all is served again when it is back', async () => {
+    await redis.restart();
+    await until(async () => (await ask(limited.raw)).status === 200);
+    await until(async () => (await statusOf(client.responses.retrieve(before.id))) === 200);
+    expect(await (await client.files.content(file.id)).text()).toBe('Read me.');
+    expect(await statusOf(client.responses.create(next()))).toBe(200);
+    expect(await statusOf(client.responses.retrieve(unstored.id))).toEqual([404, 'not_found', null]);
+    const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const month = `${cluster.prefix}:limit:key:${limited.id}:${new Date().toISOString().slice(0, 7)}`;
+    // Answers do not wait for what they are charged.
+    await until(async () => Number(await connection.redis.hget(month, 'tokens')) > 0);
+  });
+});
+
+describe('a restart of Redis', () => {
+  let otherUrl: string;
+  /** An ingress with room for one request. */
+  let narrow: string;
+  beforeAll(async () => {
+    const [other, one] = await Promise.all([cluster.addIngress(), cluster.addIngress({ MAX_ACTIVE: '1' })]);
+    [otherUrl, narrow] = [other.url, one.url];
+    for (const url of [cluster.url, otherUrl, narrow])
+      await until(async () => (await send(newKey(), short, url)).status === 200);
+  });
+
+  it('fails no request: of a limited key, of a key that is not known yet, and one that continues a stored response', async () => {
+    const limited = await cluster.addKey({ limits: { requestsPerMinute: 1_000 } });
+    const unknown = await cluster.addKey({});
+    expect((await ask(limited.raw)).status).toBe(200);
+    const { id } = await client.responses.create({ model: 'demo', input: 'Remember this.' });
+    const key = newKey();
+    const { started } = await engineState(cluster);
+
+    const asked: Promise<unknown>[] = [];
+    const askAll = (): void => {
+      const next = { model: 'demo', input: 'Go on.', previous_response_id: id, store: false };
+      const answers = [ask(limited.raw), ask(unknown.raw)].map(async (answer) => (await answer).status);
+      asked.push(...answers, statusOf(client.responses.create(next)));
+    };
+    // Some are under way when it goes.
+    askAll();
+    const killed = redis.kill();
+    askAll();
+    await killed;
+    const keyed = [cluster.url, otherUrl].map(async (url) => (await send(key, short, url)).status);
+    for (let round = 0; round < 3; round += 1) {
+      askAll();
+      await sleep(200);
+    }
+    await redis.restart();
+    for (const status of await Promise.all([...asked, ...keyed])) expect(status).toBe(200);
+    // One of the two with the same key.
+    expect((await engineState(cluster)).started).toBe(started + asked.length + 1);
+  });
+
+  it('loses nothing of an answer for whose key somebody joined, and nobody loses or doubles an event', async () => {
+    const key = newKey();
+    const body = chat('tokens=120 rate=30', { stream: true });
+    const { started } = await engineState(cluster);
+    const first = send(key, body).then((answer) => answer.text());
+    await until(async () => (await engineState(cluster)).started === started + 1);
+    const joined = send(key, body, otherUrl).then((answer) => answer.text());
+    await sleep(700);
+    await redis.kill();
+    await sleep(300);
+    await redis.restart();
+    const texts = await Promise.all([first, joined]);
+    expect(eventsIn(texts[1])).toEqual(eventsIn(texts[0]));
+    expect(eventsIn(texts[0]).at(-1)?.data).toBe('[DONE]');
+    expect(eventsIn(await (await send(key, body, otherUrl)).text())).toEqual(eventsIn(texts[0]));
+    expect((await engineState(cluster)).started).toBe(started + 1);
+  });
+
+  /** Sends a request while Redis does not answer, and leaves. */
+  async function leave(url: string, path: string, init: RequestInit): Promise<void> {
+    await redis.pause();
+    const client = new AbortController();
+    const left = fetch(`${url}/api/openai/v1/${path}`, { method: 'POST', ...init, signal: client.signal });
+    const outcome = left.catch(() => 'left');
+    await sleep(300);
+    client.abort();
+    expect(await outcome).toBe('left');
+    await sleep(100);
+    await redis.resume();
+  }
+
+  const json = { 'content-type': 'application/json' };
+
+  it('has a request whose client leaves before it has its idempotency key hold nothing', async () => {
+    const key = newKey();
+    const { started } = await engineState(cluster);
+    const headers = { authorization: `Bearer ${cluster.key}`, 'idempotency-key': key, ...json };
+    await leave(cluster.url, 'chat/completions', { headers, body: JSON.stringify(short) });
+    const answer = await send(key, short, otherUrl);
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
+    expect((await engineState(cluster)).started).toBe(started + 1);
+    await until(async () => {
+      const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+      return /^rtr_open_requests(?:\{[^}]*\})? 0$/m.test(metrics);
+    });
+  });
+
+  it.each([
+    ['chat/completions', () => JSON.stringify(short)],
+    [
+      'batches',
+      () => JSON.stringify({ input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }),
+    ],
+    [
+      'files',
+      () => {
+        const form = new FormData();
+        form.append('purpose', 'batch');
+        form.append('file', new Blob(['{}']), 'a.jsonl');
+        return form;
+      },
+    ],
+  ] as const)('holds no place of a client that leaves while its account is looked up, of %s', async (path, body) => {
+    const { raw } = await cluster.addKey({});
+    const { started } = await engineState(cluster);
+    const headers = { authorization: `Bearer ${raw}`, 'idempotency-key': newKey(), ...(path !== 'files' && json) };
+    await leave(narrow, path, { headers, body: body() });
+    // The only place is free once what goes on for the client that has left is over, and nothing was executed.
+    let served = 0;
+    const isServed = async (): Promise<boolean> => {
+      const { ok } = await post({ url: narrow, key: cluster.key, body: short });
+      served += Number(ok);
+      return ok;
+    };
+    await until(isServed);
+    await sleep(300);
+    await until(isServed);
+    expect(await isServed()).toBe(true);
+    expect((await engineState(cluster)).started).toBe(started + served);
+  });
+});
+
+describe('an ingress that stores nothing', () => {
+  it('refuses a request that relies on it', async () => {
+    const { url } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' });
+    const off = clientAt(url);
+    const answer = await off.responses.create({ model: 'demo', input: 'Hello.' });
+    expect(answer).toMatchObject({ status: 'completed', store: false });
+    const streamed = off.responses.stream({ model: 'demo', input: 'Hello.' });
+    expect(await streamed.finalResponse()).toMatchObject({ status: 'completed', store: false });
+    expect(await statusOf(off.responses.retrieve(answer.id))).toEqual([404, 'not_found', null]);
+    const refused = (param: string): unknown[] => [400, 'unsupported_parameter', param];
+    const create = (fields: object): Promise<unknown> =>
+      statusOf(off.responses.create({ model: 'demo', input: 'Hello.', ...fields }));
+    expect(await create({ store: false })).toBe(200);
+    expect(await create({ store: true })).toEqual(refused('store'));
+    expect(await create({ previous_response_id: answer.id })).toEqual(refused('previous_response_id'));
+    expect(await create({ input: [{ type: 'item_reference', id: 'msg_1' }], store: false })).toEqual(refused('input'));
+  });
+});
