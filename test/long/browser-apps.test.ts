@@ -1,3 +1,4 @@
+// @module-tag chromium
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,12 +8,14 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Releases } from '#shared/core/release.ts';
 import type { Seen } from '../helpers/clients/browser-app.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { chromiumPath, openBrowser } from '../helpers/console/open-browser.ts';
+import { shareConsole } from '../helpers/console/console-with-ada.ts';
+import { shareBrowser } from '../helpers/console/open-browser.ts';
 
-describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Chromium', () => {
+describe('a web page of another origin, in Chromium', () => {
   const releases = new Releases();
-  let cluster: Cluster;
+  const here = shareConsole();
+  /** Two ingress nodes that allow one origin. */
+  let url: string;
   let otherUrl: string;
   /** A page whose origin is allowed, and one whose origin is not. */
   let allowed: Page;
@@ -21,12 +24,13 @@ describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Ch
   beforeAll(async () => {
     const script = await bundleApp();
     const [allowedOrigin, otherOrigin] = [await servePage(script, releases), await servePage(script, releases)];
-    cluster = await startCluster({ ingress: { CORS_ORIGINS: allowedOrigin, IDEMPOTENCY_GRACE_MS: '5000' } });
-    releases.add('cluster', () => cluster.stop());
-    ({ url: otherUrl } = await cluster.addIngress());
-    const browser = await openBrowser();
-    releases.add('browser', () => browser.close());
-    [allowed, other] = [await browser.newPage(), await browser.newPage()];
+    const settings = { CORS_ORIGINS: allowedOrigin, IDEMPOTENCY_GRACE_MS: '5000' };
+    const nodes = await Promise.all([here.cluster.addIngress(settings), here.cluster.addIngress(settings)]);
+    [url = '', otherUrl = ''] = nodes.map((node) => node.url);
+    const browser = await shareBrowser();
+    const context = await browser.newContext();
+    releases.add('window', () => context.close());
+    [allowed, other] = [await context.newPage(), await context.newPage()];
     await Promise.all([allowed.goto(allowedOrigin), other.goto(otherOrigin)]);
   }, 120_000);
   afterAll(() => releases.run());
@@ -34,8 +38,8 @@ describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Ch
   const sdks = ['streamChat', 'streamMessage'];
 
   it.each(sdks)('streams an answer with an official SDK and reads its headers (%s)', async (call) => {
-    const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 100 } });
-    const seen = await run(allowed, call, cluster.url, raw);
+    const { raw } = await here.cluster.addKey({ limits: { requestsPerMinute: 100 } });
+    const seen = await run(allowed, call, url, raw);
     expect(seen).toMatchObject({
       status: 200,
       headers: {
@@ -52,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Ch
   it('goes on with a stream whose connection was cut, at another ingress, without a lost or doubled character', async () => {
     const content = 'Tell a story.\n[demo tokens=60 rate=60]';
     const [whole, resumed] = await Promise.all(
-      ['0', '5'].map((cuts) => run(allowed, 'resumeChat', `${cluster.url},${otherUrl}`, cluster.key, content, cuts)),
+      ['0', '5'].map((cuts) => run(allowed, 'resumeChat', `${url},${otherUrl}`, here.cluster.key, content, cuts)),
     );
     if (whole === undefined || whole === 'unreadable' || resumed === undefined || resumed === 'unreadable')
       throw new Error('the page cannot read the answer');
@@ -66,25 +70,25 @@ describe.skipIf(chromiumPath === undefined)('a web page of another origin, in Ch
   });
 
   it.each(sdks)('reads errors and when to try again (%s)', async (call) => {
-    expect(await run(allowed, call, cluster.url, 'sk-1234')).toMatchObject({
+    expect(await run(allowed, call, url, 'sk-1234')).toMatchObject({
       status: 401,
       headers: { 'x-request-id': expect.stringMatching(/^req_/) as string, 'x-should-retry': 'false' },
     });
-    const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
-    await run(allowed, call, cluster.url, raw);
-    expect(await run(allowed, call, cluster.url, raw)).toMatchObject({
+    const { raw } = await here.cluster.addKey({ limits: { requestsPerMinute: 1 } });
+    await run(allowed, call, url, raw);
+    expect(await run(allowed, call, url, raw)).toMatchObject({
       status: 429,
       headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string },
     });
   });
 
   it.each(sdks)('reads nothing if its origin is not named (%s)', async (call) => {
-    expect(await run(other, call, cluster.url, cluster.key)).toBe('unreadable');
+    expect(await run(other, call, url, here.cluster.key)).toBe('unreadable');
   });
 
   it('reads nothing that it asks for with cookies, and nothing of the console', async () => {
-    expect(await run(allowed, 'fetchWithCookies', cluster.url, cluster.key)).toBe('unreadable');
-    expect(await run(allowed, 'fetchConsole', cluster.url)).toBe('unreadable');
+    expect(await run(allowed, 'fetchWithCookies', url, here.cluster.key)).toBe('unreadable');
+    expect(await run(allowed, 'fetchConsole', url)).toBe('unreadable');
   });
 });
 

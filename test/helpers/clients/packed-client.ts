@@ -20,6 +20,10 @@ export interface PackedClient {
   run: (words: readonly string[], environment?: Record<string, string>) => RunningCommand;
   /** Runs it to its end. @throws an Error for another exit code than 0 */
   print: (words: readonly string[]) => Promise<string>;
+  /** Runs it to another end. @returns the exit code and what it says */
+  fail: (words: readonly string[]) => Promise<[code: number | null, message: string]>;
+  /** Begins to sign in, with the code that somebody has to approve. */
+  begin: (url: string, environment?: Record<string, string>) => Promise<{ command: RunningCommand; code: string }>;
   /** Signs in, with somebody who approves it. */
   signIn: (url: string, approver: Approver, environment?: Record<string, string>) => Promise<RunningCommand>;
   /** The tokens that it keeps, and how to change them. */
@@ -37,17 +41,26 @@ export interface PackedClientOptions {
   environment?: Record<string, string>;
 }
 
-/** Packs the client and installs the tarball without the network, as a person does with the registry's. */
-export async function installPackedClient(options: PackedClientOptions = {}): Promise<PackedClient> {
-  const { node = hostNode(), environment: always = {} } = options;
+let installing: Promise<string> | undefined;
+
+/** Packs the client and installs the tarball without the network, as a person does with the registry's. @returns the program */
+async function install(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
-  const home = join(folder, 'home');
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await run('npm', ['pack', source, '--pack-destination', folder], { cwd: folder });
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { name: string; version: string };
   const tarball = join(folder, `${manifest.name}-${manifest.version}.tgz`);
   writeFileSync(join(folder, 'package.json'), '{}');
   await run('npm', ['install', '--offline', '--no-fund', '--no-audit', tarball], { cwd: folder });
-  const rtr = join(folder, 'node_modules/.bin/rtr');
+  return join(folder, 'node_modules/.bin/rtr');
+}
+
+/** A client that is installed, once for all test files of this process, with a home of its own. */
+export async function installPackedClient(options: PackedClientOptions = {}): Promise<PackedClient> {
+  const { node = hostNode(), environment: always = {} } = options;
+  installing ??= install();
+  const rtr = await installing;
+  const home = mkdtempSync(join(tmpdir(), 'rtr-home-'));
   const config = join(home, 'config');
   const tokenFile = async (): Promise<string> => {
     const { stdout } = await run('find', [config, '-name', '*.tokens.json']);
@@ -59,7 +72,7 @@ export async function installPackedClient(options: PackedClientOptions = {}): Pr
     home,
     run: (words, environment = {}) =>
       runCommand(node, [rtr, ...words], {
-        cwd: folder,
+        cwd: home,
         env: { HOME: home, XDG_CONFIG_HOME: config, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...always, ...environment },
       }),
     print: async (words) => {
@@ -68,10 +81,21 @@ export async function installPackedClient(options: PackedClientOptions = {}): Pr
       if (code !== 0) throw new Error(`rtr ${words.join(' ')} ended with ${code}: ${command.err}`);
       return command.out;
     },
-    signIn: async (url, approver, environment) => {
+    fail: async (words) => {
+      const command = client.run(words);
+      const code = await command.ended;
+      if (code === 0 || command.out !== '')
+        throw new Error(`rtr ${words.join(' ')} ended with ${code}: ${command.out}`);
+      return [code, command.err];
+    },
+    begin: async (url, environment) => {
       const command = client.run(['login', url], environment);
       await until(() => /^ {2}[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
       const [code = ''] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
+      return { command, code };
+    },
+    signIn: async (url, approver, environment) => {
+      const { command, code } = await client.begin(url, environment);
       await approver.post(`/devices/${code}`, { decision: 'approve' });
       if ((await command.ended) !== 0) throw new Error(`rtr login failed: ${command.err}`);
       path = await tokenFile();
@@ -81,7 +105,7 @@ export async function installPackedClient(options: PackedClientOptions = {}): Pr
     changeTokens: (change) => writeFileSync(path, JSON.stringify({ ...client.tokens(), ...change })),
     tokenPath: () => path,
     isSignedIn: () => path !== '' && existsSync(path),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(home, { recursive: true, force: true }),
   };
   return client;
 }

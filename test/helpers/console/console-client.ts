@@ -49,6 +49,11 @@ export class ConsoleClient {
     return this.post('/session', { email, password });
   }
 
+  /** The same session at another node. */
+  at(url: string): ConsoleClient {
+    return Object.assign(new ConsoleClient(url), { cookie: this.cookie, csrfToken: this.csrfToken });
+  }
+
   /** The session's id, which the cookie holds. */
   get sessionId(): string {
     return this.cookie?.split('=')[1] ?? '';

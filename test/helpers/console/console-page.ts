@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
 import { until } from '../until.ts';
 import { goodPassword } from './good-password.ts';
+import { shareBrowser } from './open-browser.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A page of the console in a browser, and its troubles. */
+/** A page of the console in a browser. */
 export interface WatchedPage {
   page: Page;
   context: BrowserContext;
-  /** Violations of the page's policy, uncaught errors, and requests to other hosts, so far. */
+  /** Violations of the page's policy, uncaught errors, and requests to other hosts, so far. A test with any fails. */
   troubles: string[];
 }
 
@@ -22,17 +24,26 @@ export interface LookOptions {
   timezoneId?: string;
 }
 
+export interface PageOptions {
+  /** Default: wide and light. */
+  look?: LookOptions;
+  /** Other origins that the test visits. The font that the pages of a provider ask for is not fetched: a machine without the internet waits for it. */
+  visits?: readonly string[];
+}
+
 export const wide: LookOptions = { width: 1280, height: 860, colorScheme: 'light' };
 export const phone: LookOptions = { width: 390, height: 844, colorScheme: 'light' };
 
-/** Opens a tab with its own cookies and records its troubles. */
-export async function openConsolePage(
-  browser: Browser,
+const fonts = 'https://fonts.googleapis.com';
+
+/** Opens a browser window with cookies of its own. */
+export async function openContext(
   origin: string,
   { width, height, colorScheme, timezoneId }: LookOptions = wide,
   state?: Awaited<ReturnType<BrowserContext['storageState']>>,
-): Promise<WatchedPage> {
-  const context = await browser.newContext({
+): Promise<BrowserContext> {
+  const browser = await shareBrowser();
+  return browser.newContext({
     baseURL: origin,
     viewport: { width, height },
     colorScheme,
@@ -41,10 +52,27 @@ export async function openConsolePage(
     ...(timezoneId !== undefined && { timezoneId }),
     ...(state ? { storageState: state } : {}),
   });
+}
+
+/** Opens a window in which nobody is signed in, with a page, for the running test. */
+export async function openConsolePage(origin: string, { look, ...options }: PageOptions = {}): Promise<WatchedPage> {
+  const context = await openContext(origin, look);
+  onTestFinished(() => context.close());
+  return openWatched(context, origin, options);
+}
+
+/** Opens a page in a window for the running test, which fails for its troubles. */
+export async function openWatched(
+  context: BrowserContext,
+  origin: string,
+  { visits = [] }: Omit<PageOptions, 'look'> = {},
+): Promise<WatchedPage> {
   const page = await context.newPage();
   // Ends what hangs; a busy machine takes several times as long as a quiet one.
   page.setDefaultTimeout(60_000);
   const troubles: string[] = [];
+  const allowed = new Set([origin, ...visits, ...(visits.length > 0 ? [fonts] : [])]);
+  if (visits.length > 0) await page.route(`${fonts}/**`, (route) => route.abort());
   page.on('console', (message) => {
     const text = message.text();
     // Chromium reports each violation of a page's policy as an error here.
@@ -55,7 +83,15 @@ export async function openConsolePage(
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) troubles.push(`request: ${url.href}`);
+    if (!allowed.has(url.origin) && !['data:', 'blob:'].includes(url.protocol)) troubles.push(`request: ${url.href}`);
+  });
+  const failed: string[] = [];
+  page.on('requestfailed', (request) => failed.push(`${request.url()}: ${request.failure()?.errorText}`));
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail' && !page.isClosed())
+      console.error(`${page.url()}: ${await page.evaluate('document.body.innerText')}`, failed.slice(-10));
+    await page.close();
+    expect(troubles).toEqual([]);
   });
   return { page, context, troubles };
 }
@@ -66,16 +102,22 @@ export async function waitUntilLoaded(page: Page): Promise<void> {
   await until(async () => (await page.locator('main [aria-busy=true]').count()) === 0, 60_000);
 }
 
+/** A script that waits until no transition runs, for two seconds at most: colours are not final before. */
+const stillness = `(async () => {
+  const isRunning = ({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime !== Infinity;
+  for (let round = 0; round === 0 || (round < 40 && document.getAnimations().some(isRunning)); round += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+})()`;
+
 interface AxeResult {
   violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }
 
 /** The serious and critical accessibility violations that axe finds on the page. */
 export async function seriousViolations(page: Page): Promise<string[]> {
-  // Colours are not final while a page is left or transitions run.
-  await page.waitForTimeout(250);
-  const { violations } = (await page.evaluate(`(() => { ${axeSource}; return axe.run(document, {
-    resultTypes: ['violations'] }); })()`)) as AxeResult;
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axeSource);
+  await page.evaluate(stillness);
+  const { violations } = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)) as AxeResult;
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>
@@ -83,12 +125,18 @@ export async function seriousViolations(page: Page): Promise<string[]> {
     );
 }
 
-/** Creates the first account, which signs it in. */
-export async function makeFirstAccount(page: Page, link: string): Promise<void> {
-  await page.goto(link);
-  await page.getByLabel('Your name').fill('Ada Lovelace');
-  await page.getByLabel('E-mail').fill('ada@example.com');
-  await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-  await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+/** Signs in by the form that the page shows. */
+export async function signInAt(page: Page, email: string, password = goodPassword): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Expects that nothing stands out of the page sideways. */
+export async function expectFits(page: Page): Promise<void> {
+  await until(async () =>
+    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
+      true,
+    ),
+  );
 }

@@ -1,53 +1,45 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import type { ClusterOptions } from '../cluster/start-cluster.ts';
-import { ConsoleClient } from './console-client.ts';
-import { joinConsole, type SignedInPerson } from './open-as.ts';
-import { openBrowser } from './open-browser.ts';
-import { startConsole, type ConsoleCluster } from './start-console.ts';
+import { shareCluster } from '../cluster/share-cluster.ts';
+import { startCluster, type Cluster, type ClusterOptions } from '../cluster/start-cluster.ts';
+import { uniqueName } from '../unique-name.ts';
+import { firstAdministrator } from './first-administrator.ts';
+import { closeWindows, inviteToConsole, type InvitationFields, type KnownPerson } from './open-as.ts';
+import { buildConsole } from './start-console.ts';
 
 /** What most tests of the console's pages need. */
 export interface ConsoleWithAda {
-  cluster: ConsoleCluster;
-  browser: Browser;
+  cluster: Cluster;
   /** The first administrator. */
-  ada: SignedInPerson;
+  ada: KnownPerson;
+  /** Makes an account of somebody with a name of their own, as `Bob-1a2b3c`. */
+  invite: (name: string, fields?: InvitationFields) => Promise<KnownPerson>;
 }
 
 /**
- * Starts a console with its first administrator, and a browser, before the tests of the suite in which it is called, and stops them
- * afterwards. What it returns has them in these tests, and in hooks that the suite adds after it.
+ * Starts a console, with its first administrator signed in, before the tests of the suite in which it is called, and stops it afterwards.
+ * What it returns has them in these tests, and in hooks that the suite adds after it.
  * @param options of the cluster, or what finds them before it starts
  */
-export function consoleWithAda(options: ClusterOptions | (() => Promise<ClusterOptions>) = {}): ConsoleWithAda {
-  const here: Partial<Awaited<ReturnType<typeof startConsoleWithAda>>> = {};
-  beforeAll(async () => {
-    Object.assign(here, await startConsoleWithAda(typeof options === 'function' ? await options() : options));
-  }, 120_000);
-  afterAll(() => here.stop?.());
-  return here as ConsoleWithAda;
+export function ownConsole(options: ClusterOptions | (() => Promise<ClusterOptions>) = {}): ConsoleWithAda {
+  return useConsole(async () => startCluster(typeof options === 'function' ? await options() : options));
 }
 
-/** The same, until `stop` is called. When a part of it does not start or stop, the others are stopped all the same. */
-export async function startConsoleWithAda(
-  options: ClusterOptions = {},
-): Promise<ConsoleWithAda & { stop: () => Promise<void> }> {
-  const [cluster, browser] = await Promise.allSettled([startConsole(options), openBrowser()]);
-  const stop = async (): Promise<void> => {
-    try {
-      if (browser.status === 'fulfilled') await browser.value.close();
-    } finally {
-      if (cluster.status === 'fulfilled') await cluster.value.stop();
-    }
-  };
-  try {
-    if (cluster.status === 'rejected') throw cluster.reason;
-    if (browser.status === 'rejected') throw browser.reason;
-    const { url, firstLink } = cluster.value;
-    const ada = await joinConsole(new ConsoleClient(url), firstLink, 'Ada');
-    return { cluster: cluster.value, browser: browser.value, ada, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+/** The same, with a [shared cluster](../cluster/share-cluster.ts) of the models `demo` and `other`: tests look for what they have made in it. */
+export function shareConsole(): ConsoleWithAda {
+  return useConsole(() => shareCluster({ engine: { DEMO_MODELS: 'demo,other' } }));
+}
+
+function useConsole(start: () => Promise<Cluster>): ConsoleWithAda {
+  const here: Partial<ConsoleWithAda> = {};
+  beforeAll(async () => {
+    await buildConsole();
+    const cluster = (here.cluster = await start());
+    const ada = (here.ada = await firstAdministrator(cluster));
+    here.invite = (name, fields) => inviteToConsole(ada, uniqueName(name), fields);
+  }, 120_000);
+  afterAll(async () => {
+    await closeWindows();
+    await here.cluster?.stop();
+  });
+  return here as ConsoleWithAda;
 }

@@ -1,13 +1,19 @@
 import type { Cluster } from '../cluster/start-cluster.ts';
 import { ConsoleClient } from './console-client.ts';
-import { joinConsole, type SignedInPerson } from './open-as.ts';
+import { goodPassword } from './good-password.ts';
+import { joinConsole, type KnownPerson } from './open-as.ts';
 import { firstLinkToken } from './start-console.ts';
 
-/** Makes the first administrator of a cluster: Ada, `ada@example.com`, with `goodPassword`, signed in. */
+/** Signs the first administrator of a cluster in, Ada, `ada@example.com`, with `goodPassword`, and makes the account where there is none. */
 export async function firstAdministrator({
   url,
   prefix,
   redisUrl,
-}: Pick<Cluster, 'url' | 'prefix'> & { redisUrl?: string }): Promise<SignedInPerson> {
-  return joinConsole(new ConsoleClient(url), `/link/${await firstLinkToken(prefix, redisUrl)}`, 'Ada');
+}: Pick<Cluster, 'url' | 'prefix'> & { redisUrl?: string }): Promise<KnownPerson> {
+  const client = new ConsoleClient(url);
+  const token = await firstLinkToken(prefix, redisUrl);
+  if (token !== undefined) return joinConsole(client, `/link/${token}`, 'Ada');
+  const { status, body } = await client.signIn('ada@example.com', goodPassword);
+  if (status !== 200) throw new Error(`Ada cannot sign in: ${JSON.stringify(body)}`);
+  return { client, id: String(body.user.id), name: 'Ada', email: 'ada@example.com' };
 }

@@ -1,4 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { shareBrowser } from './open-browser.ts';
 
 /** An event of Chromium's trace. `tdur` is processor time of the thread, in microseconds. */
 interface TraceEvent {
@@ -13,7 +14,8 @@ interface TraceEvent {
  * The longest task of a page's main thread meanwhile, in milliseconds of the processor: others may run on this machine, and time of the
  * clock would count them as well.
  */
-export async function longestTask(browser: Browser, page: Page, act: () => Promise<unknown>): Promise<number> {
+export async function longestTask(page: Page, act: () => Promise<unknown>): Promise<number> {
+  const browser = await shareBrowser();
   await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', '__metadata'] });
   await act();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };

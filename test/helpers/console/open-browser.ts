@@ -7,10 +7,25 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** The path of this machine's Chromium. `test/helpers/deploy/get-chromium.sh` installs one. */
 export const chromiumPath = places.find((path) => existsSync(path));
 
-/** Starts the machine's Chromium, headless. @param args further flags */
-export async function openBrowser(args: readonly string[] = []): Promise<Browser> {
-  if (chromiumPath === undefined) throw new Error('there is no Chromium on this machine');
+const flags = [
   // The sandbox does not work in containers and for root; the pages are our own.
-  const options = { executablePath: chromiumPath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...args] };
-  return timeStart('browser', () => chromium.launch(options));
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  // Names of this machine that browsers do not trust as they trust the loopback address.
+  '--host-resolver-rules=MAP *.test 127.0.0.1',
+];
+
+let running: Promise<Browser> | undefined;
+
+/** This machine's Chromium, headless. All test files of a process have the same one: they close their pages, and it ends with the process. */
+export function shareBrowser(): Promise<Browser> {
+  running ??= timeStart('browser', launch);
+  return running;
+}
+
+async function launch(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error('there is no Chromium on this machine');
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: flags });
+  browser.on('disconnected', () => (running = undefined));
+  return browser;
 }

@@ -1,69 +1,46 @@
+// @module-tag chromium
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  makeFirstAccount,
-  openConsolePage,
-  phone,
-  seriousViolations,
-  wide,
-  waitUntilLoaded,
-  type WatchedPage,
-} from '../../helpers/console/console-page.ts';
-import { goodPassword } from '../../helpers/console/good-password.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
+import { expectFits, phone, seriousViolations } from '../../helpers/console/console-page.ts';
+import { shareConsole } from '../../helpers/console/console-with-ada.ts';
+import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
+import { openAs, openPageAs, type KnownPerson } from '../../helpers/console/open-as.ts';
+import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 
-const dark = { ...wide, colorScheme: 'dark' } as const;
-
-describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
+describe('the page of agent sessions', () => {
+  const here = shareConsole();
   let rtr: AdminCommands;
-  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
-  let watched: WatchedPage;
-  let page: Page;
-  /** The administrator's key. */
+  /** An administrator, without any session of an agent yet, and their key. */
+  let admin: KnownPerson;
   let own: string;
+  let page: Page;
   /** The newest session of Claude Code, as its rows begin. */
   let session: string;
 
   beforeAll(async () => {
-    cluster = await startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
-    browser = await openBrowser();
-    const first = await openConsolePage(browser, cluster.url);
-    await makeFirstAccount(first.page, cluster.firstLink);
-    signedIn = await first.context.storageState();
-    await first.context.close();
-    rtr = adminCommandsOf(cluster);
-    own = String((await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com')).key);
-  }, 120_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await cluster?.stop();
+    admin = await here.invite('Grace', { role: 'admin' });
+    rtr = adminCommandsOf(here.cluster);
+    own = String((await rtr.json('keys', 'create', '--name', 'laptop', '--user', admin.email)).key);
   });
-
   beforeEach(async () => {
-    watched = await openConsolePage(browser, cluster.url, wide, signedIn);
-    ({ page } = watched);
+    ({ page } = await openAs(admin));
   });
 
-  afterEach(async () => {
-    expect(watched.troubles).toEqual([]);
-    await watched.context.close();
-  });
-
-  const ask = (key: string, headers: Record<string, string>, content: string, signal?: AbortSignal) =>
-    fetch(`${cluster.url}/api/anthropic/v1/messages`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content }] }),
+  const ask = (key: string, headers: Record<string, string>, content: string, signal?: AbortSignal) => {
+    const body = { model: 'demo', max_tokens: 50, messages: [{ role: 'user', content }] };
+    return post({
+      url: here.cluster.url,
+      key,
+      path: '/anthropic/v1/messages',
+      body,
+      headers,
       ...(signal && { signal }),
     });
+  };
 
   async function send(key: string, headers: Record<string, string>): Promise<void> {
     const answer = await ask(key, headers, 'Hello!');
@@ -91,17 +68,11 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
   }
 
   /** Checks the page for accessibility in both colour schemes and at a phone's width, where nothing may stand out. */
-  async function expectAccessible(path: string): Promise<void> {
-    for (const look of [wide, dark, phone]) {
-      const other = await openConsolePage(browser, cluster.url, look, signedIn);
-      await other.page.goto(path);
-      await waitUntilLoaded(other.page);
-      expect(await seriousViolations(other.page)).toEqual([]);
-      if (look.width === phone.width)
-        expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
-      expect(other.troubles).toEqual([]);
-      await other.context.close();
-    }
+  async function expectGood(path: string): Promise<void> {
+    await expectAccessible(page);
+    const { page: small } = await openPageAs(admin, path, { look: phone });
+    expect(await seriousViolations(small)).toEqual([]);
+    await expectFits(small);
   }
 
   it('says how a session comes there while there is none', async () => {
@@ -109,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await page.getByRole('link', { name: 'Agent sessions' }).click();
     await page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
     await page.getByText('CLAUDE_CODE_GATEWAY_HINT_HEADERS=1').waitFor();
-    await expectAccessible('/sessions');
+    await expectGood('/sessions');
   });
 
   it('shows a session while it runs, and then what it came to, with its agents as a tree', async () => {
@@ -169,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await page.getByRole('link', { name: session }).click();
     await agents.waitFor();
     expect(new URL(page.url()).pathname).toBe(path);
-    await expectAccessible(path);
+    await expectGood(path);
   });
 
   it('shows an administrator the sums of each team, and of one', async () => {
@@ -185,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await teams.getByRole('row', { name: new RegExp(`${team} 1 1 0 `) }).waitFor();
     await page.getByRole('row', { name: new RegExp(`Other client nightly .* ${team} demo`) }).waitFor();
     await page.getByRole('row', { name: new RegExp(session) }).waitFor();
-    await expectAccessible('/sessions?of=all');
+    await expectGood('/sessions?of=all');
     const held = Promise.withResolvers<void>();
     await page.route(/\/agent-sessions.*team=/, async (route) => {
       await held.promise;
@@ -201,26 +172,19 @@ describe.skipIf(chromiumPath === undefined)('the page of agent sessions', () => 
     await page.getByRole('row', { name: /nightly/ }).waitFor();
     expect(await page.getByRole('row', { name: /Claude Code/ }).count()).toBe(0);
     const { search } = new URL(page.url());
-    await expectAccessible(`/sessions${search}`);
+    await expectGood(`/sessions${search}`);
   });
 
   it('shows a member nothing of sessions that are not theirs', async () => {
-    const [line = ''] = await rtr('invitations', 'create', `${uniqueName('bob')}@example.com`);
-    const link = /\/link\/\S+/.exec(line)?.[0].replace(/\.$/, '') ?? '';
-    const member = await openConsolePage(browser, cluster.url);
-    await member.page.goto(link);
-    await member.page.getByLabel('Your name').fill('Bob');
-    await member.page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-    await member.page.getByRole('button', { name: 'Create account' }).click();
-    await member.page.getByRole('link', { name: 'Agent sessions' }).click();
-    await member.page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
+    const { page: theirs } = await openAs(await here.invite('Bob'));
+    await theirs.goto('/');
+    await theirs.getByRole('link', { name: 'Agent sessions' }).click();
+    await theirs.getByRole('heading', { name: 'No sessions yet' }).waitFor();
     await send(own, newSession().main);
     await page.goto('/sessions');
     const href = (await page.getByRole('link', { name: session }).getAttribute('href')) ?? '';
     expect(href).toMatch(/^\/sessions\/[\da-f]{32}$/);
-    await member.page.goto(href);
-    await member.page.getByText('Could not load the session').waitFor();
-    expect(member.troubles).toEqual([]);
-    await member.context.close();
+    await theirs.goto(href);
+    await theirs.getByText('Could not load the session').waitFor();
   });
 });

@@ -1,8 +1,10 @@
+// @module-tag chromium
 import { expect, it, onTestFinished } from 'vitest';
-import { makeFirstAccount, openConsolePage, wide } from '../../helpers/console/console-page.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole } from '../../helpers/console/start-console.ts';
-import { until } from '../../helpers/until.ts';
+import { askChat } from '../../helpers/console/ask-chat.ts';
+import { shareConsole } from '../../helpers/console/console-with-ada.ts';
+import { openAs } from '../../helpers/console/open-as.ts';
+import { askAndWaitOn, askOn, say } from '../../helpers/console/playground-page.ts';
+import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const model = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
 
@@ -22,34 +24,29 @@ const foreignParts = `[...document.querySelectorAll('.prose *')].flatMap((each) 
   /^(?:P|H[2-6]|SPAN|DIV|TABLE|THEAD|TBODY|TR|TH|TD|PRE|CODE|A)$/.test(each.tagName) || each.closest('button[aria-label="Copy code"]')
     ? each.id === '' ? [] : [each.id] : [each.outerHTML])`;
 
-it.skipIf(chromiumPath === undefined)('a model name with markup is shown as text on every page', async () => {
-  const cluster = await startConsole({ engine: { DEMO_MODELS: model } });
-  onTestFinished(() => cluster.stop());
-  const browser = await openBrowser();
-  onTestFinished(() => browser.close());
-  const { page, context, troubles } = await openConsolePage(browser, cluster.url, wide);
-  await makeFirstAccount(page, cluster.firstLink);
-  for (const content of ['Hello!', 'Fail.\n[demo fault=500]']) {
-    await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
-    });
-  }
+const here = shareConsole();
+
+it('a model name with markup is shown as text on every page, and so is what a model answers', async () => {
+  const engine = startProcess('services/demo-engine/main.ts', {
+    PORT: '0',
+    DEMO_MODELS: model,
+    DEMO_TOKENS_PER_SECOND: '0',
+  });
+  onTestFinished(async () => void (await engine.stop()));
+  await here.cluster.addWorker({ ENGINE_URL: String((await engine.line('demo engine is ready'))['url']) });
+  for (const content of ['Hello!', 'Fail.\n[demo fault=500]']) await askChat(here.cluster, content, { model });
+  const { page } = await openAs(here.ada);
   for (const path of ['/', '/workers', '/models', '/usage']) {
     await page.goto(path);
     await page.getByText(model).first().waitFor();
   }
   await page.goto('/models');
-  await page.getByRole('button', { name: 'How to use' }).last().click();
+  await page.getByRole('button', { name: `How to use ${model}` }).click();
   await page.getByRole('dialog').getByText(model).first().waitFor();
   await page.goto('/playground');
   await page.getByLabel('Model').first().click();
   await page.getByRole('option').filter({ hasText: model }).click();
-  await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(answer)}]`);
-  await page.keyboard.press('Enter');
-  const shown = page.getByRole('article', { name: 'Model' });
-  await shown.getByText(/tokens in/).waitFor();
+  const shown = await askAndWaitOn(page, say(answer));
   await shown.getByText('[image: cell, not loaded]').waitFor();
   expect(await page.evaluate(foreignParts)).toEqual([]);
   expect(await page.evaluate(`[...document.querySelectorAll('.prose a')].map(({ href }) => href)`)).toEqual([
@@ -59,25 +56,13 @@ it.skipIf(chromiumPath === undefined)('a model name with markup is shown as text
   expect(await shown.getByText('(evil.test)').count()).toBe(2);
   expect(await shown.locator('tr').last().locator('td').count()).toBeLessThan(100);
   // Too deep to be rendered: it is shown as it is, and the page goes on.
-  for (const deep of ['>'.repeat(1_500), '>'.repeat(3_000)]) {
-    await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(`${deep} deep`)}]`);
-    await page.keyboard.press('Enter');
-    await shown.last().getByText(`${deep} deep`).waitFor();
-  }
+  for (const deep of ['>'.repeat(1_500), '>'.repeat(3_000)])
+    await (await askOn(page, say(`${deep} deep`))).getByText(`${deep} deep`).waitFor();
   await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
   // Would take minutes, and make a million cells.
   for (const slow of ['a\n=\n'.repeat(25_000), `${'|a'.repeat(64)}|\n${'|-'.repeat(64)}|\n${'|\n'.repeat(15_000)}`]) {
-    const count = await shown.count();
-    await page.getByLabel('Your message', { exact: true }).fill(`[demo say ${JSON.stringify(`${slow} end`)}]`);
-    await page.keyboard.press('Enter');
-    await until(async () => expect(await shown.count()).toBe(count + 1), 10_000);
-    await shown
-      .last()
-      .getByText(/tokens in/)
-      .waitFor();
-    expect(await shown.last().locator('.prose *').count()).toBeLessThan(10);
+    const long = await askAndWaitOn(page, say(`${slow} end`));
+    expect(await long.locator('.prose *').count()).toBeLessThan(10);
   }
   expect(await page.evaluate('window.hit')).toBeUndefined();
-  expect(troubles).toEqual([]);
-  await context.close();
 });

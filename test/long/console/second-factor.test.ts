@@ -1,50 +1,28 @@
+// @module-tag chromium
 import { Secret, TOTP } from 'otpauth';
-import type { Browser, Page } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { setUpApp } from '../../helpers/console/authenticator-app.ts';
 import {
-  makeFirstAccount,
   openConsolePage,
   phone,
   seriousViolations,
+  signInAt,
   waitUntilLoaded,
 } from '../../helpers/console/console-page.ts';
+import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
+import { until } from '../../helpers/until.ts';
 
-describe.skipIf(chromiumPath === undefined)('a person with a second factor', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
-
-  // Each run of the test begins with the link of the first account.
-  beforeEach(async () => {
-    [cluster, browser] = await Promise.all([
-      startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress: { HOST: 'localhost' } }),
-      openBrowser(),
-    ]);
-  });
-  afterEach(async () => {
-    await browser?.close();
-    await cluster?.stop();
-  });
-
-  async function signIn(page: Page): Promise<void> {
-    await page.goto('/');
-    await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  }
-
-  async function confirmPassword(page: Page): Promise<void> {
-    const dialog = page.getByRole('dialog', { name: 'Second factor' });
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill(goodPassword);
-    await dialog.getByRole('button', { name: 'Continue' }).click();
-  }
+describe('a person with a second factor', () => {
+  // The last test demands one of everybody.
+  const here = ownConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1' });
 
   it('sets up an app and a passkey, and signs in with either, or with a recovery code once', async () => {
     // Passkeys are bound to a name, which an address is not.
-    const origin = cluster.url.replace('127.0.0.1', 'localhost');
-    const { page, context, troubles } = await openConsolePage(browser, origin);
+    const origin = here.cluster.url.replace('127.0.0.1', 'localhost');
+    const person = await here.invite('Bob');
+    const { page, context } = await openAs(person, { origin, isAlone: true });
     const devtools = await context.newCDPSession(page);
     await devtools.send('WebAuthn.enable');
     await devtools.send('WebAuthn.addVirtualAuthenticator', {
@@ -57,13 +35,16 @@ describe.skipIf(chromiumPath === undefined)('a person with a second factor', () 
         automaticPresenceSimulation: true,
       },
     });
-    await makeFirstAccount(page, cluster.firstLink);
     await page.goto('/account');
     await waitUntilLoaded(page);
+    const dialog = page.getByRole('dialog', { name: 'Second factor' });
+    const confirmPassword = async (): Promise<void> => {
+      await dialog.getByRole('textbox', { name: 'Your password' }).fill(goodPassword);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+    };
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
-    await confirmPassword(page);
-    const shown = await page.getByRole('dialog', { name: 'Second factor' }).locator('code').textContent();
-    const secret = Secret.fromBase32(shown ?? '');
+    await confirmPassword();
+    const secret = Secret.fromBase32((await dialog.locator('code').textContent()) ?? '');
     expect(await page.getByRole('img', { name: 'QR code with the secret below' }).isVisible()).toBe(true);
     expect(await seriousViolations(page)).toEqual([]);
     const totp = new TOTP({ secret });
@@ -77,36 +58,64 @@ describe.skipIf(chromiumPath === undefined)('a person with a second factor', () 
 
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByLabel('Name of the passkey').fill('My laptop');
-    await confirmPassword(page);
+    await confirmPassword();
     await page.getByText('My laptop, a passkey').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
 
     await context.clearCookies();
-    await signIn(page);
+    await page.goto('/');
+    await signInAt(page, person.email);
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 
     // On a phone, by code.
-    const other = await openConsolePage(browser, origin, phone);
-    await signIn(other.page);
+    const other = await openConsolePage(origin, { look: phone });
     const field = other.page.getByLabel('Code of your authenticator app, or a recovery code');
-    await field.fill('000000');
-    await other.page.getByRole('button', { name: 'Continue' }).click();
-    await other.page.getByRole('alert').getByText('This code is wrong').waitFor();
+    const enter = async (code: string): Promise<void> => {
+      await field.fill(code);
+      await other.page.getByRole('button', { name: 'Continue' }).click();
+    };
+    const isWrong = (): Promise<void> => other.page.getByRole('alert').getByText('This code is wrong').waitFor();
+    const isIn = (): Promise<void> => other.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await other.page.goto('/');
+    await signInAt(other.page, person.email);
+    await enter('000000');
+    await isWrong();
     expect(await seriousViolations(other.page)).toEqual([]);
     // The code of the set-up is used up: the one of the next 30 seconds counts already.
-    await field.fill(totp.generate({ timestamp: Date.now() + 30_000 }));
-    await other.page.getByRole('button', { name: 'Continue' }).click();
-    await other.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-
-    for (const works of [true, false]) {
+    await enter(totp.generate({ timestamp: Date.now() + 30_000 }));
+    await isIn();
+    for (const isSeen of [isIn, isWrong]) {
       await other.context.clearCookies();
-      await signIn(other.page);
-      await field.fill(codes[0] ?? '');
-      await other.page.getByRole('button', { name: 'Continue' }).click();
-      if (works) await other.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-      else await other.page.getByRole('alert').getByText('This code is wrong').waitFor();
+      await other.page.goto('/');
+      await signInAt(other.page, person.email);
+      await enter(codes[0] ?? '');
+      await isSeen();
     }
-    expect([...troubles, ...other.troubles]).toEqual([]);
+  });
+
+  it('demanded of them sees the account page alone before', async () => {
+    const carol = await here.invite('Carol');
+    const [{ client: ada }, { url }] = [here.ada, here.cluster];
+    await ada.patch('/settings', { requireSecondFactor: true });
+    const { page } = await openPageAs(carol, '/account', { look: phone });
+    await page.getByText('Your administrator demands a second factor.').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    // Nothing that the API refuses until then, and a word on what goes on.
+    await page.getByText('programs that you have signed in, go on as before').waitFor();
+    await waitUntilLoaded(page);
+    const headings = page.getByRole('heading', { level: 2 });
+    const shown = ['Password', 'Second factor', 'Sessions', 'Sign out everywhere'];
+    await until(async () => expect(await headings.allTextContents()).toEqual(shown));
+    expect(await page.getByText('Could not load').count()).toBe(0);
+    await page.goto('/keys');
+    await page.waitForURL(`${url}/account`);
+    await page.getByText('Your administrator demands a second factor.').waitFor();
+    // Ada has none herself: what she demands holds for her as well.
+    expect((await ada.get('/settings')).status).toBe(403);
+    await setUpApp(carol.client);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Signed-in programs', exact: true }).waitFor();
+    await page.getByText('No signed-in programs').waitFor();
   });
 });

@@ -1,28 +1,26 @@
+// @module-tag chromium
 import { writeFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { openConsolePage, phone, seriousViolations } from '../../helpers/console/console-page.ts';
-import { goodPassword } from '../../helpers/console/good-password.ts';
-import { joinConsole } from '../../helpers/console/open-as.ts';
-import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { openConsolePage, phone, seriousViolations, signInAt, wide } from '../../helpers/console/console-page.ts';
+import { shareConsole } from '../../helpers/console/console-with-ada.ts';
+import { openAs } from '../../helpers/console/open-as.ts';
+import { passProvider } from '../../helpers/console/pass-provider.ts';
 import { loginClient, startLoginProvider, type LoginProvider } from '../../helpers/upstreams/start-login-provider.ts';
 import { until } from '../../helpers/until.ts';
 
-describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
-  let cluster: ConsoleCluster;
-  let browser: Browser;
+describe('the sign-in page', () => {
+  const here = shareConsole();
+  let origin: string;
   let provider: LoginProvider;
   let setLocalAccounts: (isOn: boolean) => Promise<void>;
 
   beforeAll(async () => {
     const registry = withRegistry('{}');
-    const ingress = { ...registry, COMPANY_SECRET: loginClient.secret };
-    cluster = await startConsole({ workers: 0, engineUrl: 'http://127.0.0.1:1', ingress });
-    provider = await startLoginProvider([`${cluster.url}/console/api/oidc/company/callback`]);
+    ({ url: origin } = await here.cluster.addIngress({ ...registry, COMPANY_SECRET: loginClient.secret }));
+    provider = await startLoginProvider([`${origin}/console/api/oidc/company/callback`]);
     const company = {
       name: 'company',
       label: 'Example Corp',
@@ -35,46 +33,34 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
       const sign_in = { providers: [company], local_accounts: isOn };
       writeFileSync(registry['ROUTER_CONFIG'] ?? '', JSON.stringify({ sign_in }));
       await until(async () => {
-        const text = await (await fetch(`${cluster.url}/console/api/sign-in`)).text();
+        const text = await (await fetch(`${origin}/console/api/sign-in`)).text();
         return text.includes('Example') && text.includes(`"localAccounts":${isOn}`);
-      }, 10_000);
+      });
     };
     await setLocalAccounts(true);
-    await joinConsole(new ConsoleClient(cluster.url), cluster.firstLink, 'Ada');
-    // A name of another machine, as far as the browser knows.
-    browser = await openBrowser(['--host-resolver-rules=MAP router.test 127.0.0.1']);
   });
-  afterAll(async () => {
-    await browser?.close();
-    provider?.close();
-    await cluster?.stop();
-  });
+  afterAll(() => provider?.close());
 
-  /** The pages of the provider ask for a font, and a machine without the internet waits for its name. */
-  async function openPage(
-    ...look: Parameters<typeof openConsolePage> extends [unknown, unknown, ...infer R] ? R : never
-  ) {
-    const opened = await openConsolePage(browser, cluster.url, ...look);
-    await opened.context.route('https://fonts.googleapis.com/**', (route) => route.abort());
-    return opened;
+  /** A name of another machine, as far as the browser knows. */
+  const far = (): string => origin.replace('127.0.0.1', 'router.test');
+  const openPage = async (look = wide): Promise<Page> =>
+    (await openConsolePage(origin, { look, visits: [provider.issuer, far()] })).page;
+
+  /** Somebody whom the company lets in. */
+  function employ(login: string, name: string) {
+    const colleague = { name, email: `${login}@example.org`, email_verified: true, groups: ['scientists'] };
+    provider.accounts.set(login, colleague);
+    return colleague;
   }
 
   async function signInAtProvider(page: Page, name: string): Promise<void> {
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
-    await page.locator('input[name=login]').fill(name);
-    await page.locator('input[name=password]').fill('any');
-    await page.getByRole('button', { name: 'Sign-in' }).click();
-    await page.getByRole('button', { name: 'Continue' }).click();
+    await passProvider(page, name);
   }
 
   it('lets a colleague in by group, shows the page that they asked for, and signs them out there too', async () => {
-    const { page, troubles } = await openPage(phone);
-    provider.accounts.set('grace', {
-      name: 'Grace Hopper',
-      email: 'grace@example.org',
-      email_verified: true,
-      groups: ['scientists'],
-    });
+    const page = await openPage(phone);
+    employ('grace', 'Grace Hopper');
     await page.goto('/usage?by=model');
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
@@ -88,13 +74,11 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.getByRole('button', { name: /^Account of/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${provider.issuer}/**`);
-    expect(troubles.filter((trouble) => !/^request: (?:https:\/\/fonts|http:\/\/127)/.test(trouble))).toEqual([]);
   });
 
   it('comes back, on whatever page, for somebody who is blocked at the provider', async () => {
-    const { page } = await openPage();
-    const joan = { name: 'Joan Clarke', email: 'joan@example.org', email_verified: true, groups: ['scientists'] };
-    provider.accounts.set('joan', joan);
+    const page = await openPage();
+    employ('joan', 'Joan Clarke');
     provider.setLifetime(1);
     onTestFinished(() => provider.setLifetime(3_600));
     await page.goto('/usage');
@@ -112,15 +96,14 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
   });
 
   it('is shown, with the reason, to somebody whose provider has not answered for too long, until it answers', async () => {
-    const { page } = await openPage();
-    const mary = { name: 'Mary Shaw', email: 'mary@example.org', email_verified: true, groups: ['scientists'] };
-    provider.accounts.set('mary', mary);
+    const page = await openPage();
+    const mary = employ('mary', 'Mary Shaw');
     await page.goto('/usage');
     await signInAtProvider(page, 'mary');
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-    const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${here.cluster.prefix}:`);
     const { id = '' } = (await accounts.users.findByEmail(mary.email)) ?? {};
-    await connection.redis.hset(`${cluster.prefix}:external-account:${id}`, 'goodUntil', Date.now() - 3_600_001);
+    await connection.redis.hset(`${here.cluster.prefix}:external-account:${id}`, 'goodUntil', Date.now() - 3_600_001);
     provider.break(true);
     onTestFinished(() => provider.break(false));
     await page.reload();
@@ -134,28 +117,24 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
   });
 
   it('says on a page without TLS what cannot be done there, and not on this machine', async () => {
-    const far = cluster.url.replace('127.0.0.1', 'router.test');
-    const { page } = await openConsolePage(browser, far, phone);
+    const { page } = await openConsolePage(far(), { look: phone });
     await page.goto('/');
     await page.getByRole('note').getByText('Your password can be read on the way.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
-    await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.goto('/account');
     await page.getByRole('note').getByText('Browsers have passkeys').waitFor();
     expect(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true);
-    const { page: near } = await openPage();
+    const near = await openPage();
     await near.goto('/');
     await near.getByLabel('E-mail').waitFor();
     expect(await near.getByRole('note').count()).toBe(0);
   });
 
   it('shows the console to somebody who is signed in when the answer of the provider comes again', async () => {
-    const { page } = await openPage();
-    const hedy = { name: 'Hedy Lamarr', email: 'hedy@example.org', email_verified: true, groups: ['scientists'] };
-    provider.accounts.set('hedy', hedy);
+    const page = await openPage();
+    employ('hedy', 'Hedy Lamarr');
     const answers: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/oidc/company/callback?')) answers.push(request.url());
@@ -178,56 +157,50 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
   });
 
   it('lets in with another account at the provider whoever an administrator has unlinked, and nobody before', async () => {
-    const [grete, again, ada] = [await openPage(), await openPage(), await openPage()];
-    const account = { name: 'Grete Hermann', email: 'grete@example.org', email_verified: true, groups: ['scientists'] };
-    provider.accounts.set('grete', account);
-    provider.accounts.set('grete-2', account);
-    await grete.page.goto('/usage');
-    await signInAtProvider(grete.page, 'grete');
-    await grete.page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-    await again.page.goto('/usage');
-    await signInAtProvider(again.page, 'grete-2');
-    await again.page.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();
-    await ada.page.goto('/admin/people');
-    await ada.page.getByLabel('E-mail').fill('ada@example.com');
-    await ada.page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-    await ada.page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await ada.page.getByRole('button', { name: 'Actions for Grete Hermann' }).click();
-    await ada.page.getByRole('menuitem', { name: 'Unlink from the provider' }).click();
-    const dialog = ada.page.getByRole('dialog');
+    const [grete, again] = [await openPage(), await openPage()];
+    const { page: ada } = await openAs(here.ada, { origin });
+    provider.accounts.set('grete-2', employ('grete', 'Grete Hermann'));
+    await grete.goto('/usage');
+    await signInAtProvider(grete, 'grete');
+    await grete.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await again.goto('/usage');
+    await signInAtProvider(again, 'grete-2');
+    await again.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();
+    await ada.goto('/admin/people?search=grete');
+    await ada.getByRole('button', { name: 'Actions for Grete Hermann' }).click();
+    await ada.getByRole('menuitem', { name: 'Unlink from the provider' }).click();
+    const dialog = ada.getByRole('dialog');
     await dialog.getByText('Unlink Grete Hermann from company?').waitFor();
-    expect(await seriousViolations(ada.page)).toEqual([]);
+    expect(await seriousViolations(ada)).toEqual([]);
     await dialog.getByRole('button', { name: 'Unlink from the provider' }).click();
     await dialog.waitFor({ state: 'hidden' });
     for (const name of ['Grete Hermann', 'Ada']) {
-      await ada.page.getByRole('button', { name: `Actions for ${name}` }).click();
-      await ada.page.getByRole('menuitem', { name: 'Usage' }).waitFor();
-      expect(await ada.page.getByRole('menuitem', { name: 'Unlink from the provider' }).count()).toBe(0);
-      await ada.page.keyboard.press('Escape');
-      await ada.page.getByRole('menuitem', { name: 'Usage' }).waitFor({ state: 'hidden' });
+      await ada.goto(`/admin/people?search=${name}`);
+      await ada.getByRole('button', { name: `Actions for ${name}`, exact: true }).click();
+      await ada.getByRole('menuitem', { name: 'Usage' }).waitFor();
+      expect(await ada.getByRole('menuitem', { name: 'Unlink from the provider' }).count()).toBe(0);
+      await ada.keyboard.press('Escape');
+      await ada.getByRole('menuitem', { name: 'Usage' }).waitFor({ state: 'hidden' });
     }
-    await grete.page.reload();
-    await grete.page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
-    await again.page.goto('/usage');
-    await again.page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
-    await again.page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await grete.reload();
+    await grete.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
+    await again.goto('/usage');
+    await again.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+    await again.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   });
 
   it('leads somebody who is signed in to the page, not to the provider, by a link of another site', async () => {
-    const { page } = await openPage();
-    const start = `${cluster.url}/console/api/oidc/company/start?to=/usage`;
-    const elsewhere = cluster.url.replace('127.0.0.1', 'router.test');
+    const page = await openPage();
+    const start = `${origin}/console/api/oidc/company/start?to=/usage`;
     const follow = async (): Promise<void> => {
-      await page.goto(elsewhere);
+      await page.goto(far());
       await page.getByLabel('E-mail').waitFor();
       await page.evaluate(`window.location.assign(${JSON.stringify(start)})`);
     };
     await follow();
     await page.waitForURL(`${provider.issuer}/**`);
     await page.goto('/');
-    await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await follow();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
@@ -235,7 +208,7 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
   });
 
   it('says why somebody may not come in, and has the form for everybody else', async () => {
-    const { page } = await openPage();
+    const page = await openPage();
     provider.accounts.set('mallory', { name: 'Mallory', email: 'mallory@evil.org', email_verified: true, groups: [] });
     await page.goto('/');
     await signInAtProvider(page, 'mallory');
@@ -243,21 +216,17 @@ describe.skipIf(chromiumPath === undefined)('the sign-in page', () => {
     await page.goto('/console/api/oidc/gone/start');
     await page.getByRole('alert').getByText('There is no such way in any more.').waitFor();
     expect(await seriousViolations(page)).toEqual([]);
-    await page.getByLabel('E-mail').fill('ada@example.com');
-    await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
 
   it('says why to somebody whom a password has signed in when local accounts are switched off', async () => {
     const signIn = async (page: Page): Promise<void> => {
       await page.goto('/usage');
-      await page.getByLabel('E-mail').fill('ada@example.com');
-      await page.getByRole('textbox', { name: 'Password' }).fill(goodPassword);
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await signInAt(page, 'ada@example.com');
       await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     };
-    const [{ page }, { page: stranger }] = [await openPage(), await openPage()];
+    const [page, stranger] = [await openPage(), await openPage()];
     await signIn(page);
     onTestFinished(() => setLocalAccounts(true));
     await setLocalAccounts(false);

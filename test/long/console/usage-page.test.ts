@@ -1,17 +1,18 @@
+// @module-tag chromium
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { UsageReport } from '#services/console/contract/usage.ts';
-import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
-import { consoleWithAda } from '../../helpers/console/console-with-ada.ts';
+import { askChat } from '../../helpers/console/ask-chat.ts';
+import { expectFits, phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs } from '../../helpers/console/open-as.ts';
-import { chromiumPath } from '../../helpers/console/open-browser.ts';
 import { until } from '../../helpers/until.ts';
 
 /** Keys with limits: enough for a list that nobody wants to scroll through. */
 const limitedKeys = 40;
 
-describe.skipIf(chromiumPath === undefined)('the usage page', () => {
-  const here = consoleWithAda({ engine: { DEMO_MODELS: 'demo,other' } });
+describe('the usage page', () => {
+  const here = ownConsole({ engine: { DEMO_MODELS: 'demo,other' } });
   const keys: { raw: string; id: string }[] = [];
   /** The last of the keys that has used up its limit. */
   let used = 6;
@@ -30,13 +31,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
   });
 
   async function ask(key: string, model = 'demo', text = 'Hello!'): Promise<void> {
-    const answer = await fetch(`${here.cluster.url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: text }] }),
-    });
-    expect(answer.status).toBe(200);
-    await answer.text();
+    expect((await askChat({ ...here.cluster, key }, text, { model })).status).toBe(200);
   }
 
   const plotOf = (page: Page): Locator => page.locator('.recharts-surface').first();
@@ -61,8 +56,48 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     await page.getByRole('option', { name: option, exact: true }).click();
   }
 
+  describe('has refused requests', () => {
+    beforeAll(async () => {
+      const { cluster, ada } = here;
+      const { raw, id } = await cluster.addKey({ name: 'nightly', limits: { requestsPerMinute: 1 } });
+      const statuses = [];
+      for (const key of ['nonsense', raw, raw, raw]) statuses.push((await askChat({ ...cluster, key })).status);
+      expect(statuses).toEqual([401, 200, 429, 429]);
+      return async () => void (await ada.client.delete(`/keys/${id}`));
+    });
+
+    it('by reason, with whose they were and samples, and Overview has them too', async () => {
+      const { page } = await openAs(here.ada);
+      await page.goto('/');
+      const lately = page.getByRole('table', { name: 'Refused requests' });
+      await lately.getByRole('row', { name: /A limit on the rate of requests was reached\. 2 2/ }).waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      await page.goto('/usage');
+      const reasons = page.getByRole('table', { name: 'Refused requests by reason' });
+      const limited = reasons.getByRole('row', { name: /A limit on the rate of requests was reached\./ });
+      await limited.waitFor();
+      expect(await limited.innerText()).toMatch(/rate_limit_exceeded\s+nightly\s+2$/);
+      expect(await reasons.getByRole('row', { name: /no known key/ }).innerText()).toMatch(/1$/);
+      const samples = page.getByRole('table', { name: 'Newest refused requests' });
+      const sample = samples.getByRole('row', { name: /nightly/ });
+      expect(await sample.innerText()).toMatch(
+        /this key may use 1 requests a minute[^]*429 rate_limit_exceeded[^]*demo/,
+      );
+      expect(await seriousViolations(page)).toEqual([]);
+    });
+
+    it('as cards on a phone', async () => {
+      const { page } = await openAs(here.ada, { look: phone });
+      await page.goto('/usage');
+      await page.getByRole('list', { name: 'Refused requests by reason' }).getByText('nightly').waitFor();
+      await waitUntilLoaded(page);
+      await expectFits(page);
+      expect(await seriousViolations(page)).toEqual([]);
+    });
+  });
+
   it('names what it is filtered by, and goes back step by step', async () => {
-    const { page, context, troubles } = await openAs(here.browser, here.ada);
+    const { page } = await openAs(here.ada);
     await page.goto('/keys');
     await page.getByRole('link', { name: 'Usage' }).click();
     await choose(page, 'By', 'Key');
@@ -86,15 +121,13 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     await page.goto(`/usage?user=${here.ada.id}&by=user`);
     await page.getByRole('button', { name: 'Remove the filter Person Ada' }).waitFor();
-    expect(troubles).toEqual([]);
-    await context.close();
   });
 
   it('folds the limits of many to the tightest, without dead keys, and finds the others', async () => {
     // Another key each time: it has three requests a minute.
     const tight = (used += 1);
     for (let count = 0; count < 3; count += 1) await ask(keys[tight]?.raw ?? '');
-    const { page, context, troubles } = await openAs(here.browser, here.ada);
+    const { page } = await openAs(here.ada);
     await page.goto('/usage');
     const limits = page.getByRole('region', { name: 'Limits', exact: true });
     await limits.getByText(`machine ${tight}`, { exact: true }).waitFor();
@@ -111,12 +144,10 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     await limits.getByLabel('Search limits').fill('machine 39');
     await limits.getByText('machine 39').waitFor();
     await until(async () => expect(await limits.getByRole('progressbar').count()).toBe(2));
-    expect(troubles).toEqual([]);
-    await context.close();
   });
 
   it('does not show a limit as used up that is not', async () => {
-    const { page, context } = await openAs(here.browser, here.ada);
+    const { page } = await openAs(here.ada);
     const use = (used: number) => ({ name: 'requestsPerMinute', limit: 3, used, resetsAt: Date.now() + 3 * 3_600_000 });
     await page.route('**/console/api/usage/now', (route) =>
       route.fulfill({ json: [{ party: 'key:1', name: 'laptop', limits: [use(2.23)] }] }),
@@ -125,11 +156,10 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     const limits = page.getByRole('region', { name: 'Limits' });
     await limits.getByRole('progressbar').waitFor();
     await until(async () => expect(await limits.innerText()).toContain('2.2 of 3, resets in 3 hours'));
-    await context.close();
   });
 
   it('has twelve months, and says that days and months are those of UTC', async () => {
-    const { page, context } = await openAs(here.browser, here.ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
+    const { page } = await openAs(here.ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
     await page.goto('/usage');
     await page.getByText('each day, in UTC').waitFor();
     const answered = page.waitForResponse((response) => response.url().includes('step=month'));
@@ -138,12 +168,11 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     expect(report.times.length).toBe(12);
     expect(report.times.at(-1)).toBe(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth()));
     await page.getByText('each month, in UTC').waitFor();
-    await context.close();
   });
 
   it('shows today by the hour, in the time zone of the browser', async () => {
     const timezoneId = 'Asia/Tokyo';
-    const { page, context, troubles } = await openAs(here.browser, here.ada, { look: { ...wide, timezoneId } });
+    const { page } = await openAs(here.ada, { look: { ...wide, timezoneId } });
     await page.goto('/usage?span=1d&measure=requests');
     await page.getByRole('heading', { name: 'Requests by model and hour', exact: true }).waitFor();
     await page.getByText('each hour').waitFor();
@@ -164,14 +193,12 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     await page.getByRole('heading', { name: 'Requests by hour', exact: true }).waitFor();
     await choose(page, 'Time', 'Last 7 days');
     await page.getByRole('heading', { name: 'Requests by tier', exact: true }).waitFor();
-    expect(troubles).toEqual([]);
-    await context.close();
   });
 
   it.each([wide, { ...wide, colorScheme: 'dark' as const }, phone])(
     'has a chart that can be read: %o',
     async (look) => {
-      const { page, context, troubles } = await openAs(here.browser, here.ada, { look });
+      const { page } = await openAs(here.ada, { look });
       await page.goto('/usage?measure=requests');
       const legend = page.getByRole('list', { name: 'Groups of the chart' });
       await until(async () => expect(await legend.innerText()).toMatch(/demo: \d[^]*other: 1/));
@@ -187,10 +214,8 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
       expect(ratios.length).toBeGreaterThan(4);
       expect(Math.min(...ratios)).toBeGreaterThanOrEqual(4.5);
       await waitUntilLoaded(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await expectFits(page);
       expect(await seriousViolations(page)).toEqual([]);
-      expect(troubles).toEqual([]);
-      await context.close();
     },
   );
 
@@ -199,7 +224,7 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     const newest = async () => (await here.ada.client.get('/usage/requests?limit=1')).body.requests[0];
     await until(async () => expect((await newest()).totalMs).toBeGreaterThanOrEqual(1_500), 10_000);
     const { id, at, totalMs } = await newest();
-    const { page, context } = await openAs(here.browser, here.ada);
+    const { page } = await openAs(here.ada);
     await page.goto('/usage');
     const rows = page.getByRole('table', { name: 'Recent requests' });
     await rows.getByRole('button', { name: `Details of ${id}` }).click();
@@ -209,7 +234,6 @@ describe.skipIf(chromiumPath === undefined)('the usage page', () => {
     expect(await fact('Began').innerText()).toContain(await shown(at));
     expect(await fact('Ended').innerText()).toContain(await shown(at + totalMs));
     expect(await shown(at)).not.toBe(await shown(at + totalMs));
-    await context.close();
   });
 });
 

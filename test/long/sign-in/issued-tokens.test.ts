@@ -6,11 +6,13 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
+import { statusWith } from '../../helpers/clients/status-with.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import type { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
-import { goodPassword } from '../../helpers/console/good-password.ts';
+import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { startTokenIssuer, type TokenIssuer } from '../../helpers/upstreams/start-token-issuer.ts';
 import { clientId, startTokenProvider, type TokenProvider } from '../../helpers/upstreams/start-token-provider.ts';
 import { until } from '../../helpers/until.ts';
@@ -70,35 +72,26 @@ interface Answer {
   message: string;
 }
 
-async function ask(token: string, url = cluster.url): Promise<Answer> {
-  const answer = await fetch(`${url}/api/anthropic/v1/messages`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'auto', max_tokens: 20, messages: [{ role: 'user', content: 'Hello!' }] }),
-  });
+async function answerTo(answer: Response): Promise<Answer> {
   const body = (await answer.json()) as { error?: { message: string } };
   return { status: answer.status, message: body.error?.message ?? '' };
+}
+
+async function ask(token: string, url = cluster.url): Promise<Answer> {
+  const body = { model: 'auto', max_tokens: 20, messages: [{ role: 'user', content: 'Hello!' }] };
+  return answerTo(await post({ url, key: token, path: '/anthropic/v1/messages', body }));
 }
 
 /** The models that a token may use; the API for it words refusals as the router does. */
-async function models(token: string, url = cluster.url): Promise<Answer> {
-  const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
-  const body = (await answer.json()) as { error?: { message: string } };
-  return { status: answer.status, message: body.error?.message ?? '' };
+async function models(token: string): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}` };
+  return answerTo(await fetch(`${cluster.url}/api/openai/v1/models`, { headers }));
 }
 
-async function statusOf(token: string, url = cluster.url): Promise<number> {
-  return (await models(token, url)).status;
-}
+const statusOf = (token: string, url = cluster.url): Promise<number> => statusWith(url, token);
 
 /** Somebody whom Ada has invited. */
-async function invited(name: string): Promise<string> {
-  const email = `${name}@example.com`;
-  const { body } = await ada.post('/invitations', { email, role: 'member' });
-  const client = new ConsoleClient(cluster.url);
-  await client.post(`/links/${String(body.link).split('/link/')[1] ?? ''}`, { name, email, password: goodPassword });
-  return String((await client.get('/session')).body.user.id);
-}
+const invited = async (name: string): Promise<string> => (await inviteToConsole({ client: ada }, name)).id;
 
 const sub = 'repo:acme/train:ref:refs/heads/main';
 const ref = 'refs/heads/main';

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { postForm, signInProgram } from '../../helpers/clients/device-flow.ts';
+import { statusWith } from '../../helpers/clients/status-with.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
@@ -7,10 +8,8 @@ import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 
 /** What each ingress answers to a request with an access token. */
-function statusesOf(urls: readonly string[], accessToken: string): Promise<number[]> {
-  const headers = { authorization: `Bearer ${accessToken}` };
-  return Promise.all(urls.map(async (url) => (await fetch(`${url}/api/openai/v1/models`, { headers })).status));
-}
+const statusesOf = (urls: readonly string[], accessToken: string): Promise<number[]> =>
+  Promise.all(urls.map((url) => statusWith(url, accessToken)));
 
 it('a program that was signed out while the broker was away is refused on every ingress once it is back', async () => {
   const nats = await startNats();

@@ -9,31 +9,24 @@ import { installPackedClient, type PackedClient } from '../../helpers/clients/pa
 import { findCli } from '../../helpers/clis/install-clis.ts';
 import { runAgent, type AgentRun } from '../../helpers/clis/run-agent.ts';
 import { arrowUp, enter, openTerminal } from '../../helpers/clis/terminal-session.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { shareConsole } from '../../helpers/console/console-with-ada.ts';
+import type { KnownPerson } from '../../helpers/console/open-as.ts';
 import { hostNode } from '../../helpers/processes/run-command.ts';
 import { startRecordingProxy } from '../../helpers/upstreams/start-recording-proxy.ts';
 import { until } from '../../helpers/until.ts';
 
-const [claude, codex, opencode] = [findCli('claude'), findCli('codex'), findCli('opencode')];
+const [claude = '', codex = '', opencode = ''] = [findCli('claude'), findCli('codex'), findCli('opencode')];
 
-let cluster: Cluster;
-let ada: ConsoleClient;
-let adaId: string;
+const here = shareConsole();
+let ada: KnownPerson;
 let client: PackedClient;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  ({ client: ada } = await firstAdministrator(cluster));
-  adaId = String((await ada.get('/session')).body.user.id);
+  ada = await here.invite('Ada');
   client = await installPackedClient();
-  await client.signIn(cluster.url, ada);
+  await client.signIn(here.cluster.url, ada.client);
 });
-afterAll(async () => {
-  client.remove();
-  await cluster.stop();
-});
+afterAll(() => client.remove());
 
 /** The home of the person, with the settings that `rtr env` has written, and a note to read. */
 function work(): string {
@@ -57,29 +50,29 @@ async function runInHome(command: string, args: readonly string[], input = ''): 
 
 /** The requests of Ada that are in the ledger, the newest first. */
 async function requestsOfAda() {
-  return (await readUsage(cluster.prefix)).filter(({ owner }) => owner?.id === adaId);
+  return (await readUsage(here.cluster.prefix)).filter(({ owner }) => owner?.id === ada.id);
 }
 
 async function countsFor(kind: string, before: number, requests = 2): Promise<void> {
   await until(async () => (await requestsOfAda()).length >= before + requests);
   const [last] = await requestsOfAda();
-  expect(last).toMatchObject({ owner: { kind: 'user', id: adaId }, key: { name: 'Ada' }, format: kind });
+  expect(last).toMatchObject({ owner: { kind: 'user', id: ada.id }, key: { name: ada.name }, format: kind });
 }
 
 describe('a person without a key', () => {
-  it.skipIf(!claude)('uses Claude Code with a tool, by apiKeyHelper', async () => {
+  it('uses Claude Code with a tool, by apiKeyHelper', { tags: ['claude'] }, async () => {
     await client.print(['env', 'claude', '--write']);
     const before = (await requestsOfAda()).length;
     const file = join(work(), 'note.txt');
     const prompt = `Where is it?\n[demo call Read {"file_path": "${file}"}]\n[demo say "It is in the fridge."]`;
-    const { stdout } = await runInHome(claude ?? '', ['-p', prompt, '--allowedTools', 'Read']);
+    const { stdout } = await runInHome(claude, ['-p', prompt, '--allowedTools', 'Read']);
     expect(stdout).toContain('It is in the fridge.');
     await countsFor('messages', before);
     // The hint headers, which the settings switch on, say what each request is for.
     expect((await requestsOfAda()).some(({ purpose }) => purpose === 'main')).toBe(true);
   });
 
-  it.skipIf(!codex)('uses Codex with a tool, by auth.command', async () => {
+  it('uses Codex with a tool, by auth.command', { tags: ['codex'] }, async () => {
     await client.print(['env', 'codex', '--write']);
     const before = (await requestsOfAda()).length;
     const prompt = [
@@ -87,7 +80,7 @@ describe('a person without a key', () => {
       '[demo call exec_command {"cmd": "cat note.txt > found.txt"}]',
       '[demo say "It is in the fridge."]',
     ].join('\n');
-    const { stdout } = await runInHome(codex ?? '', [
+    const { stdout } = await runInHome(codex, [
       'exec',
       '--skip-git-repo-check',
       '--dangerously-bypass-approvals-and-sandbox',
@@ -98,12 +91,12 @@ describe('a person without a key', () => {
     await countsFor('responses', before);
   });
 
-  it.skipIf(!opencode)('uses opencode with a tool, by its plugin', async () => {
+  it('uses opencode with a tool, by its plugin', { tags: ['opencode'] }, async () => {
     await client.print(['env', 'opencode', '--write']);
     const before = (await requestsOfAda()).length;
     const file = join(work(), 'note.txt');
     const prompt = `Where is it?\n[demo call read {"filePath": "${file}"}]\n[demo say "It is in the fridge."]`;
-    const { stdout } = await runInHome(opencode ?? '', ['run', '-m', 'rtr/auto'], prompt);
+    const { stdout } = await runInHome(opencode, ['run', '-m', 'rtr/auto'], prompt);
     expect(stdout).toContain('It is in the fridge.');
     await countsFor('chat', before);
   });
@@ -124,20 +117,20 @@ describe('a person without a key', () => {
     await countsFor('chat', before, 1);
   });
 
-  it.skipIf(!claude)('is told by Claude Code when the sign-in was ended', async () => {
+  it('is told by Claude Code when the sign-in was ended', { tags: ['claude'] }, async () => {
     const program = String(client.tokens()['refreshToken']).split('_')[2];
-    await ada.delete(`/programs/${program}`);
-    const { code, stdout, stderr } = await runInHome(claude ?? '', ['-p', 'Hello!']);
+    await ada.client.delete(`/programs/${program}`);
+    const { code, stdout, stderr } = await runInHome(claude, ['-p', 'Hello!']);
     expect(code).not.toBe(0);
-    expect(stdout + stderr).toContain(`You are signed out of ${cluster.url}. Sign in again with: rtr login`);
+    expect(stdout + stderr).toContain(`You are signed out of ${here.cluster.url}. Sign in again with: rtr login`);
     await client.print(['logout']);
   });
 });
 
-describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
+describe('Claude Code that signs in by itself', { tags: ['claude'] }, () => {
   it('goes through /login, gets its settings, runs a tool, and is refused once it is signed out', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rtr-gateway-'));
-    const proxy = await startRecordingProxy(cluster.url);
+    const proxy = await startRecordingProxy(here.cluster.url);
     const gateway = `${proxy.url}/api/anthropic`;
     const home = join(folder, 'home');
     const config = join(home, '.claude');
@@ -166,9 +159,9 @@ describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
       const page = new URL(readFileSync(opened, 'utf8').trim());
       expect(page.pathname).toBe('/device');
       const code = page.searchParams.get('code') ?? '';
-      expect((await ada.post(`/devices/${code}/find`)).body).toMatchObject({ client: 'Claude Code' });
-      await ada.post(`/devices/${code}`, { decision: 'approve' });
-      await terminal.see('as ada@example.com', arrowUp + enter);
+      expect((await ada.client.post(`/devices/${code}/find`)).body).toMatchObject({ client: 'Claude Code' });
+      await ada.client.post(`/devices/${code}`, { decision: 'approve' });
+      await terminal.see(`as ${ada.email}`, arrowUp + enter);
       await terminal.see('Connected to');
     } finally {
       await terminal.stop();
@@ -176,7 +169,7 @@ describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
     const note = join(folder, 'note.txt');
     writeFileSync(note, 'The umbrella is in the fridge.\n');
     const run = (prompt: string) =>
-      runAgent(claude ?? '', ['-p', prompt, '--allowedTools', 'Read'], folder, {
+      runAgent(claude, ['-p', prompt, '--allowedTools', 'Read'], folder, {
         HOME: home,
         CLAUDE_CONFIG_DIR: config,
       });
@@ -188,8 +181,8 @@ describe.skipIf(!claude)('Claude Code that signs in by itself', () => {
     // The hint headers, which the settings switch on, say what each request is for.
     expect((await requestsOfAda())[0]).toMatchObject({ purpose: 'main' });
     expect(proxy.answered.some((each) => each.startsWith('GET /api/anthropic/v1/models'))).toBe(true);
-    const [program] = (await ada.get('/programs')).body;
-    await ada.delete(`/programs/${program.id}`);
+    const [program] = (await ada.client.get('/programs')).body;
+    await ada.client.delete(`/programs/${program.id}`);
     const refused = await run('Hello!');
     expect(refused.code).not.toBe(0);
     expect(refused.stdout + refused.stderr).toMatch(/log ?in|sign ?in/i);

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statusWith } from '../../helpers/clients/status-with.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { makeCertificates } from '../../helpers/servers/make-certificates.ts';
@@ -51,11 +52,7 @@ afterAll(async () => {
   for (const issuer of [kubernetes, inFile, company, slow]) issuer.close();
 });
 
-async function statusOf(token: string): Promise<number> {
-  const answer = await fetch(`${cluster.url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
-  await answer.text();
-  return answer.status;
-}
+const statusOf = (token: string): Promise<number> => statusWith(cluster.url, token);
 
 /** The claims of a projected token of Kubernetes 1.33, but for its times. */
 function projected(namespace: string): Record<string, unknown> {

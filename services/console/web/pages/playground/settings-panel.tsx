@@ -108,7 +108,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
       {tools.data?.length === 0 ? (
         <Text size="sm" c="dimmed">
           No tools worker is connected. See{' '}
-          <Anchor component={Link} href="/tools" inherit>
+          <Anchor component={Link} href="/tools" inherit underline="always">
             Tools
           </Anchor>
           .

@@ -124,11 +124,11 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
       <section className="panel">
         <Empty title="No usage in this time">
           Try the{' '}
-          <Anchor component={Link} href="/playground" inherit>
+          <Anchor component={Link} href="/playground" inherit underline="always">
             playground
           </Anchor>
           , use one of your{' '}
-          <Anchor component={Link} href="/keys" inherit>
+          <Anchor component={Link} href="/keys" inherit underline="always">
             keys
           </Anchor>
           , or choose a longer time.

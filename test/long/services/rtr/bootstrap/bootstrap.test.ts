@@ -32,6 +32,9 @@ if (process.argv[2] === 'wait') {
 }
 `;
 
+const node = { 'node_modules/node': { version: '24.0.0', dev: true } };
+const zod = (version: string) => ({ 'node_modules/zod': { version } });
+
 let root: string;
 
 beforeEach(() => {
@@ -44,7 +47,7 @@ beforeEach(() => {
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
   mkdirSync(join(root, 'bin'));
   writeFileSync(join(root, 'bin/npm'), npm, { mode: 0o755 });
-  lock({ 'node_modules/node': { version: '24.0.0', dev: true }, 'node_modules/zod': { version: '4.0.0' } });
+  lock({ ...node, ...zod('4.0.0') });
 });
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -71,38 +74,28 @@ describe('the bootstrap', () => {
     expect(other.out).toBe(`${process.version} keys list\n`);
   });
 
-  it('installs nothing when everything is there', async () => {
+  it.each<[what: string, change: () => void, runs: number]>([
+    ['nothing when everything is there', () => undefined, 1],
+    ['again when the lock file names another version', () => lock({ ...node, ...zod('4.0.1') }), 2],
+    [
+      'nothing for missing development and optional packages',
+      () =>
+        lock({
+          ...node,
+          ...zod('4.0.0'),
+          'node_modules/vitest': { version: '5.0.0', dev: true },
+          'node_modules/for-windows': { version: '1.0.0', optional: true },
+        }),
+      1,
+    ],
+    ['again after an interrupted installation', () => rmSync(join(root, 'node_modules/.package-lock.json')), 2],
+  ])('installs %s', async (_, change, runs) => {
     await rtr().ended;
+    change();
     const second = rtr();
     expect(await second.ended).toBe(5);
-    expect(second.err).toBe('');
-    expect(npmRuns()).toHaveLength(1);
-  });
-
-  it('installs again when the lock file names another version', async () => {
-    await rtr().ended;
-    lock({ 'node_modules/node': { version: '24.0.0', dev: true }, 'node_modules/zod': { version: '4.0.1' } });
-    await rtr().ended;
-    expect(npmRuns()).toHaveLength(2);
-  });
-
-  it('ignores missing development and optional packages', async () => {
-    await rtr().ended;
-    lock({
-      'node_modules/node': { version: '24.0.0', dev: true },
-      'node_modules/zod': { version: '4.0.0' },
-      'node_modules/vitest': { version: '5.0.0', dev: true },
-      'node_modules/for-windows': { version: '1.0.0', optional: true },
-    });
-    await rtr().ended;
-    expect(npmRuns()).toHaveLength(1);
-  });
-
-  it('installs again after an interrupted installation', async () => {
-    await rtr().ended;
-    rmSync(join(root, 'node_modules/.package-lock.json'));
-    await rtr().ended;
-    expect(npmRuns()).toHaveLength(2);
+    expect(second.err === '').toBe(runs === 1);
+    expect(npmRuns()).toHaveLength(runs);
   });
 
   it('installs once when started twice at the same time', async () => {

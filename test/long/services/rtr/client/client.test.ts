@@ -2,41 +2,34 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { postForm, signInProgram } from '../../../../helpers/clients/device-flow.ts';
+import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
-import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
-import { firstAdministrator } from '../../../../helpers/console/first-administrator.ts';
+import { shareConsole } from '../../../../helpers/console/console-with-ada.ts';
+import type { KnownPerson } from '../../../../helpers/console/open-as.ts';
 import { startPausableProxy, type PausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
 import { until } from '../../../../helpers/until.ts';
 
-let cluster: Cluster;
+const here = shareConsole();
 let proxy: PausableProxy;
 let url: string;
-let ada: ConsoleClient;
+let ada: KnownPerson;
 let client: PackedClient;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  proxy = await startPausableProxy(Number(new URL(cluster.url).port));
+  proxy = await startPausableProxy(Number(new URL(here.cluster.url).port));
   url = `http://127.0.0.1:${proxy.port}`;
-  ({ client: ada } = await firstAdministrator(cluster));
+  ada = await here.invite('Ada');
   client = await installPackedClient();
 });
 afterAll(async () => {
   client.remove();
   proxy.close();
-  await cluster.stop();
 });
 beforeEach(async () => {
   // A sign-in takes as long as the first poll waits.
-  if (!client.isSignedIn()) await client.signIn(url, ada);
+  if (!client.isSignedIn()) await client.signIn(url, ada.client);
   await client.print(['token']);
 });
-
-async function statusWith(token: string): Promise<number> {
-  const headers = { authorization: `Bearer ${token.trim()}` };
-  return (await fetch(`${cluster.url}/api/openai/v1/models`, { headers })).status;
-}
 
 /** How many refreshes have led to the tokens that are kept. */
 function generation(): number {
@@ -45,64 +38,56 @@ function generation(): number {
 
 describe('rtr login', () => {
   it('keeps the tokens where only the person can read them, and shows none', async () => {
-    const command = await client.signIn(url, ada);
-    expect(command.out).toContain(`You are signed in to ${url} as ada@example.com.`);
+    const command = await client.signIn(url, ada.client);
+    expect(command.out).toContain(`You are signed in to ${url} as ${ada.email}.`);
     const { accessToken, refreshToken } = client.tokens();
     for (const token of [accessToken, refreshToken]) expect(command.out + command.err).not.toContain(token);
     const folder = join(client.home, 'config/rtr');
     expect((statSync(folder).mode & 0o777).toString(8)).toBe('700');
     expect((statSync(join(folder, 'routers.json')).mode & 0o777).toString(8)).toBe('600');
-    const [program] = (await ada.get('/programs')).body;
+    const [program] = (await ada.client.get('/programs')).body;
     expect(program.client).toMatch(/^rtr on /);
   });
 
   it('says why it cannot: denied, not a router, away, without TLS', async () => {
-    const command = client.run(['login', url]);
-    await until(() => /[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
-    const [code] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
-    await ada.post(`/devices/${code}`, { decision: 'deny' });
+    const { command, code } = await client.begin(url);
+    await ada.client.post(`/devices/${code}`, { decision: 'deny' });
     expect(await command.ended).toBe(1);
     expect(command.err).toBe('The sign-in was denied.\n');
     const cases: [string, RegExp][] = [
-      [cluster.adminUrl, /is no Model Router/],
+      [here.cluster.adminUrl, /is no Model Router/],
       ['http://127.0.0.1:1', /cannot be reached \(.*ECONNREFUSED/],
       ['http://192.0.2.1', /has no TLS/],
     ];
     for (const [address, message] of cases) {
-      const failed = client.run(['login', address]);
-      expect(await failed.ended).toBe(1);
-      expect(failed.err).toMatch(message);
+      expect(await client.fail(['login', address])).toEqual([1, expect.stringMatching(message)]);
     }
   });
 
   it('gets its tokens although the answer with them was lost, and leaves no program without any', async () => {
-    const programs = async () => Number((await ada.get('/programs')).body.length);
+    const programs = async () => Number((await ada.client.get('/programs')).body.length);
     const before = await programs();
-    const command = client.run(['login', url]);
-    await until(() => /^ {2}[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
-    const [code] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
+    const { command, code } = await client.begin(url);
     proxy.pauseAnswers();
     onTestFinished(() => proxy.resume());
-    await ada.post(`/devices/${code}`, { decision: 'approve' });
+    await ada.client.post(`/devices/${code}`, { decision: 'approve' });
     await until(async () => (await programs()) === before + 1, 10_000);
     proxy.cut();
     proxy.resume();
     expect([await command.ended, command.err]).toEqual([0, '']);
-    expect(await statusWith(await client.print(['token']))).toBe(200);
+    expect(await statusWith(here.cluster.url, await client.print(['token']))).toBe(200);
     // The sign-in before was ended.
     expect(await programs()).toBe(before);
   });
 
   it('with several routers has the last one as the default', async () => {
-    await client.signIn(cluster.url, ada);
-    expect(await statusWith(await client.print(['token']))).toBe(200);
-    expect(await statusWith(await client.print(['token', '--router', url]))).toBe(200);
-    expect(await client.print(['logout'])).toContain(cluster.url);
+    await client.signIn(here.cluster.url, ada.client);
+    expect(await statusWith(here.cluster.url, await client.print(['token']))).toBe(200);
+    expect(await statusWith(here.cluster.url, await client.print(['token', '--router', url]))).toBe(200);
+    expect(await client.print(['logout'])).toContain(here.cluster.url);
     expect(await client.print(['logout'])).toContain(url);
-    const none = client.run(['token']);
-    expect(await none.ended).toBe(1);
-    expect(none.err).toContain('You are not signed in.');
-    await client.signIn(url, ada);
+    expect(await client.fail(['token'])).toEqual([1, expect.stringContaining('You are not signed in.')]);
+    await client.signIn(url, ada.client);
   });
 });
 
@@ -113,16 +98,16 @@ describe('rtr token', () => {
     const before = generation();
     client.changeTokens({ expiresAt: Date.now() + 119_000 });
     const second = await client.print(['token']);
-    expect(await statusWith(second)).toBe(200);
+    expect(await statusWith(here.cluster.url, second)).toBe(200);
     expect(generation()).toBe(before + 1);
   });
 
-  it('asked for by ten programs at once refreshes once, and all get the token', async () => {
+  it('asked for by five programs at once refreshes once, and all get the token', async () => {
     const before = generation();
     client.changeTokens({ expiresAt: 0 });
-    const tokens = await Promise.all(Array.from({ length: 10 }, () => client.print(['token'])));
+    const tokens = await Promise.all(Array.from({ length: 5 }, () => client.print(['token'])));
     expect(new Set(tokens).size).toBe(1);
-    expect(await statusWith(tokens[0] ?? '')).toBe(200);
+    expect(await statusWith(here.cluster.url, tokens[0] ?? '')).toBe(200);
     expect(generation()).toBe(before + 1);
   });
 
@@ -136,7 +121,7 @@ describe('rtr token', () => {
       command.child.kill('SIGKILL');
       await command.ended;
       proxy.resume();
-      expect(await statusWith(await client.print(['token']))).toBe(200);
+      expect(await statusWith(here.cluster.url, await client.print(['token']))).toBe(200);
     }
   });
 
@@ -149,7 +134,7 @@ describe('rtr token', () => {
     command.child.kill('SIGINT');
     proxy.resume();
     expect(await command.ended).toBe(0);
-    expect(await statusWith(command.out)).toBe(200);
+    expect(await statusWith(here.cluster.url, command.out)).toBe(200);
   });
 
   it('prints what it has while the router is away, as long as that lasts', async () => {
@@ -159,10 +144,7 @@ describe('rtr token', () => {
     expect(await client.print(['token'])).toBe(`${String(client.tokens()['accessToken'])}\n`);
     client.changeTokens({ expiresAt: Date.now() - 1 });
     const begin = performance.now();
-    const command = client.run(['token']);
-    expect(await command.ended).toBe(1);
-    expect(command.out).toBe('');
-    expect(command.err).toContain('cannot be reached');
+    expect(await client.fail(['token'])).toEqual([1, expect.stringContaining('cannot be reached')]);
     expect(performance.now() - begin).toBeLessThan(10_000);
   });
 
@@ -173,21 +155,20 @@ describe('rtr token', () => {
     onTestFinished(() => proxy.resume());
     const command = client.run(['token']);
     await until(() => existsSync(lockFile()));
-    const { accessToken, refreshToken } = await signInProgram(cluster.url, ada);
+    const { accessToken, refreshToken } = await signInProgram(here.cluster.url, ada.client);
     const signedIn = { accessToken, refreshToken, expiresAt: Date.now() + 900_000 };
     client.changeTokens(signedIn);
     proxy.resume();
     expect([await command.ended, command.out]).toEqual([0, `${accessToken}\n`]);
     expect(client.tokens()).toMatchObject(signedIn);
-    await postForm(`${cluster.url}/oauth/revoke`, { token: String(before['refreshToken']) });
+    await postForm(`${here.cluster.url}/oauth/revoke`, { token: String(before['refreshToken']) });
   });
 
   it('says why the router does not refresh a token that it has not ended', async () => {
     const { refreshToken } = client.tokens();
     onTestFinished(() => client.changeTokens({ refreshToken }));
     client.changeTokens({ expiresAt: 0, refreshToken: 'x'.repeat(5_000) });
-    const command = client.run(['token']);
-    expect([await command.ended, command.err]).toEqual([
+    expect(await client.fail(['token'])).toEqual([
       1,
       `${url} does not renew the sign-in: A field of the form is too long, or comes more than once.\n`,
     ]);
@@ -205,11 +186,9 @@ describe('rtr token', () => {
 
   it('of a program that was signed out says that one must sign in again', async () => {
     const id = String(client.tokens()['refreshToken']).split('_')[2];
-    expect((await ada.delete(`/programs/${id}`)).status).toBe(204);
-    const command = client.run(['token']);
-    expect(await command.ended).toBe(1);
-    expect([command.out, command.err]).toEqual([
-      '',
+    expect((await ada.client.delete(`/programs/${id}`)).status).toBe(204);
+    expect(await client.fail(['token'])).toEqual([
+      1,
       `You are signed out of ${url}. Sign in again with: rtr login ${url}\n`,
     ]);
     await client.print(['logout']);
@@ -220,16 +199,15 @@ describe('rtr logout', () => {
   it('ends the sign-in at the router and deletes the tokens', async () => {
     const token = await client.print(['token']);
     expect(await client.print(['logout'])).toBe(`You are signed out of ${url}.\n`);
-    await until(async () => (await statusWith(token)) === 401, 1_000);
+    await until(async () => (await statusWith(here.cluster.url, token)) === 401, 1_000);
     expect(() => client.tokens()).toThrow('ENOENT');
   });
 
   it('deletes the tokens although the router is away, and says so', async () => {
     proxy.cut();
     onTestFinished(() => proxy.resume());
-    const command = client.run(['logout']);
-    expect(await command.ended).toBe(1);
-    expect(command.err).toContain('Your tokens are deleted here, but the router was not told.');
+    const message = 'Your tokens are deleted here, but the router was not told.';
+    expect(await client.fail(['logout'])).toEqual([1, expect.stringContaining(message)]);
     expect(() => client.tokens()).toThrow('ENOENT');
   });
 });
@@ -283,9 +261,8 @@ describe('rtr env', () => {
   });
 
   it('is refused for a program that it does not know', async () => {
-    const command = client.run(['env', 'emacs']);
-    expect(await command.ended).toBe(2);
-    expect(command.err).toContain('rtr has settings for claude, codex, opencode, openai');
+    const message = 'rtr has settings for claude, codex, opencode, openai';
+    expect(await client.fail(['env', 'emacs'])).toEqual([2, expect.stringContaining(message)]);
   });
 });
 

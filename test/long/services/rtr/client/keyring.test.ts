@@ -1,27 +1,26 @@
+// @module-tag keyring
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
-import { hasKeyring, startKeyring, type TestKeyring } from '../../../../helpers/clients/start-keyring.ts';
-import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
-import { firstAdministrator } from '../../../../helpers/console/first-administrator.ts';
+import { startKeyring, type TestKeyring } from '../../../../helpers/clients/start-keyring.ts';
+import { shareConsole } from '../../../../helpers/console/console-with-ada.ts';
+import type { KnownPerson } from '../../../../helpers/console/open-as.ts';
 
-describe.skipIf(!hasKeyring)('the client where there is a keyring (get-keyring.sh installs one)', () => {
-  let cluster: Cluster;
-  let ada: ConsoleClient;
+describe('the client where there is a keyring', () => {
+  const here = shareConsole();
+  let ada: KnownPerson;
   let keyring: TestKeyring;
   let client: PackedClient;
 
   beforeAll(async () => {
     keyring = await startKeyring();
-    cluster = await startCluster();
-    ({ client: ada } = await firstAdministrator(cluster));
+    ada = await here.invite('Ada');
     client = await installPackedClient({ node: process.execPath, environment: keyring.environment });
   });
   afterAll(async () => {
     client.remove();
-    await cluster.stop();
     await keyring.stop();
   });
 
@@ -29,58 +28,51 @@ describe.skipIf(!hasKeyring)('the client where there is a keyring (get-keyring.s
   const tokenFiles = (): string[] =>
     readdirSync(join(client.home, 'config/rtr')).filter((name) => name.endsWith('tokens.json'));
 
-  async function statusWith(token: string): Promise<number> {
-    const headers = { authorization: `Bearer ${token.trim()}` };
-    return (await fetch(`${cluster.url}/api/openai/v1/models`, { headers })).status;
-  }
-
   it('keeps the tokens in it and in no file, and takes them out with the sign-out', async () => {
-    await client.signIn(cluster.url, ada);
+    await client.signIn(here.cluster.url, ada.client);
     const token = (await client.print(['token'])).trim();
-    expect(await statusWith(token)).toBe(200);
+    expect(await statusWith(here.cluster.url, token)).toBe(200);
     expect(tokenFiles()).toEqual([]);
     expect(keyring.secrets()).toEqual([expect.stringContaining(token)]);
     await client.print(['logout']);
     expect(keyring.secrets()).toEqual([]);
-    expect(await statusWith(token)).toBe(401);
+    expect(await statusWith(here.cluster.url, token)).toBe(401);
   });
 
-  it('refreshes once for ten programs that ask at once', async () => {
-    await client.signIn(cluster.url, ada);
+  it('refreshes once for five programs that ask at once', async () => {
+    await client.signIn(here.cluster.url, ada.client);
     const kept = (): Record<string, string> => JSON.parse(keyring.secrets()[0] ?? '') as Record<string, string>;
     const generation = (): number => Number(kept()['refreshToken']?.split('_')[3]);
     const before = generation();
-    keyring.replace(cluster.url, JSON.stringify({ ...kept(), expiresAt: 0 }));
-    const tokens = await Promise.all(Array.from({ length: 10 }, () => client.print(['token'])));
+    keyring.replace(here.cluster.url, JSON.stringify({ ...kept(), expiresAt: 0 }));
+    const tokens = await Promise.all(Array.from({ length: 5 }, () => client.print(['token'])));
     expect(new Set(tokens).size).toBe(1);
     expect(generation()).toBe(before + 1);
     expect(tokenFiles()).toEqual([]);
   });
 
   it('takes tokens out of it with the sign-out, also when a later sign-in could not reach it', async () => {
-    await client.signIn(cluster.url, ada);
-    await client.signIn(cluster.url, ada, { DBUS_SESSION_BUS_ADDRESS: '' });
+    await client.signIn(here.cluster.url, ada.client);
+    await client.signIn(here.cluster.url, ada.client, { DBUS_SESSION_BUS_ADDRESS: '' });
     expect(tokenFiles()).toHaveLength(1);
     expect(keyring.secrets()).toHaveLength(1);
     await client.print(['logout']);
     expect(tokenFiles()).toEqual([]);
     expect(keyring.secrets()).toEqual([]);
-    await client.signIn(cluster.url, ada);
+    await client.signIn(here.cluster.url, ada.client);
   });
 
   it('says that the keyring cannot be read when it is locked, within seconds', async () => {
     keyring.lock();
     const startedAt = performance.now();
-    const command = client.run(['token']);
-    expect(await command.ended).toBe(1);
+    expect(await client.fail(['token'])).toEqual([1, expect.stringContaining('keyring')]);
     expect(performance.now() - startedAt).toBeLessThan(3_000);
-    expect(command.err).toContain('keyring');
   });
 
   it('keeps the tokens of a new sign-in in a file that only the person can read when the keyring is gone', async () => {
     await keyring.end();
-    await client.signIn(cluster.url, ada);
+    await client.signIn(here.cluster.url, ada.client);
     expect(tokenFiles()).toHaveLength(1);
-    expect(await statusWith(await client.print(['token']))).toBe(200);
+    expect(await statusWith(here.cluster.url, await client.print(['token']))).toBe(200);
   });
 });

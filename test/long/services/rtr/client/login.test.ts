@@ -2,31 +2,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
-import { startCluster, type Cluster } from '../../../../helpers/cluster/start-cluster.ts';
-import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
-import { firstAdministrator } from '../../../../helpers/console/first-administrator.ts';
+import { shareConsole } from '../../../../helpers/console/console-with-ada.ts';
+import type { KnownPerson } from '../../../../helpers/console/open-as.ts';
 
-let cluster: Cluster;
-let ada: ConsoleClient;
+const here = shareConsole();
+let ada: KnownPerson;
 let client: PackedClient;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  ({ client: ada } = await firstAdministrator(cluster));
+  ada = await here.invite('Ada');
   client = await installPackedClient();
 });
-afterAll(async () => {
-  client.remove();
-  await cluster.stop();
-});
+afterAll(() => client.remove());
 
 it('takes the base URL of an SDK, and the other commands do too', async () => {
   for (const [entered, router] of [
-    [`${cluster.url}/api/openai/v1`, `${cluster.url}/api/openai`],
-    [`${cluster.url}/console/`, cluster.url],
+    [`${here.cluster.url}/api/openai/v1`, `${here.cluster.url}/api/openai`],
+    [`${here.cluster.url}/console/`, here.cluster.url],
   ] as const) {
-    const command = await client.signIn(entered, ada);
-    expect(command.out).toContain(`You are signed in to ${router} as ada@example.com.`);
+    const command = await client.signIn(entered, ada.client);
+    expect(command.out).toContain(`You are signed in to ${router} as ${ada.email}.`);
     const token = await client.print(['token', '--router', entered]);
     expect(token).toBe(await client.print(['token', '--router', router]));
     expect(await client.print(['env', 'openai', '--router', entered])).toContain(`--router ${router})`);
@@ -35,18 +30,18 @@ it('takes the base URL of an SDK, and the other commands do too', async () => {
 });
 
 it('keeps a sign-in apart from that at an address above it', async () => {
-  await client.signIn(cluster.url, ada);
-  const command = client.run(['token', '--router', `${cluster.url}/api/anthropic`]);
+  await client.signIn(here.cluster.url, ada.client);
+  const command = client.run(['token', '--router', `${here.cluster.url}/api/anthropic`]);
   expect([await command.ended, command.out]).toEqual([0, await client.print(['token'])]);
   const { accessToken } = client.tokens();
-  await client.signIn(`${cluster.url}/api/anthropic`, ada);
-  expect(await client.print(['token', '--router', cluster.url])).toBe(`${String(accessToken)}\n`);
-  expect(await client.print(['logout'])).toBe(`You are signed out of ${cluster.url}/api/anthropic.\n`);
-  expect(await client.print(['logout'])).toBe(`You are signed out of ${cluster.url}.\n`);
+  await client.signIn(`${here.cluster.url}/api/anthropic`, ada.client);
+  expect(await client.print(['token', '--router', here.cluster.url])).toBe(`${String(accessToken)}\n`);
+  expect(await client.print(['logout'])).toBe(`You are signed out of ${here.cluster.url}/api/anthropic.\n`);
+  expect(await client.print(['logout'])).toBe(`You are signed out of ${here.cluster.url}.\n`);
 });
 
 it('replaces damaged files', async () => {
-  await client.signIn(cluster.url, ada);
+  await client.signIn(here.cluster.url, ada.client);
   const index = join(dirname(client.tokenPath()), 'routers.json');
   const whole = readFileSync(index, 'utf8');
   for (const [file, text] of [
@@ -55,9 +50,8 @@ it('replaces damaged files', async () => {
     [index, '{"routers": []}'],
   ] as const) {
     writeFileSync(file, text);
-    const command = client.run(['token']);
-    expect([await command.ended, command.err]).toEqual([1, expect.stringContaining(`${file} is damaged.`)]);
-    await client.signIn(cluster.url, ada);
+    expect(await client.fail(['token'])).toEqual([1, expect.stringContaining(`${file} is damaged.`)]);
+    await client.signIn(here.cluster.url, ada.client);
     expect(readFileSync(index, 'utf8')).toBe(whole);
     expect(await client.print(['token'])).toBe(`${String(client.tokens()['accessToken'])}\n`);
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { processIdentity } from '#shared/core/process-identity.mjs';
+import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { copyProject, type ProjectCopy } from '../../../../helpers/processes/project-copy.ts';
 import type { RunningCommand } from '../../../../helpers/processes/run-command.ts';
 import { until } from '../../../../helpers/until.ts';
@@ -22,6 +23,8 @@ beforeAll(async () => {
   project = await copyProject();
 });
 afterAll(() => project.remove());
+
+const url = (): string => `http://127.0.0.1:${project.port}`;
 
 describe('rtr up', () => {
   it('names a taken port before it starts anything', async () => {
@@ -59,9 +62,9 @@ describe('rtr up', () => {
     const created = project.rtr('keys', 'create', '--name', 'second', '--json');
     await created.ended;
     const { key: second, id } = z.object({ key: z.string(), id: z.string() }).parse(JSON.parse(created.out));
-    expect(await statusWith(second)).toBe(200);
+    expect(await statusWith(url(), second)).toBe(200);
     await project.rtr('keys', 'revoke', id).ended;
-    expect(await statusWith(second)).toBe(401);
+    expect(await statusWith(url(), second)).toBe(401);
   });
 
   it('restarts a part that dies', async () => {
@@ -69,7 +72,7 @@ describe('rtr up', () => {
     process.kill(nats, 'SIGKILL');
     await until(() => cluster.err.includes('nats was ended by SIGKILL: it is started again'));
     await until(() => isWhole() && !childPids().includes(nats));
-    await until(async () => expect(await statusWith(key)).toBe(200));
+    await until(async () => expect(await statusWith(url(), key)).toBe(200));
   });
 
   it("restarts the ingress on another port for operators, where a program has taken the ingress's", async () => {
@@ -84,7 +87,7 @@ describe('rtr up', () => {
       await once(other, 'listening');
     });
     await until(() => isWhole() && !childPids().includes(ingress));
-    await until(async () => expect(await statusWith(key)).toBe(200));
+    await until(async () => expect(await statusWith(url(), key)).toBe(200));
     other.close();
     await once(other, 'close');
   });
@@ -112,7 +115,7 @@ describe('rtr up', () => {
     await cluster.ended;
     await project.up();
     expect(pids.filter(processIdentity)).toEqual([]);
-    expect(await statusWith(key)).toBe(200);
+    expect(await statusWith(url(), key)).toBe(200);
   });
 });
 
@@ -124,13 +127,6 @@ async function ask(printed: string): Promise<unknown> {
   const headers = { authorization, 'content-type': 'application/json' };
   const answer = await fetch(url, { method: 'POST', headers, body });
   return answer.json();
-}
-
-async function statusWith(withKey: string): Promise<number> {
-  const url = `http://127.0.0.1:${project.port}/api/openai/models`;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${withKey}` } });
-  await answer.body?.cancel();
-  return answer.status;
 }
 
 function children(): { name: string; pid: number }[] {

@@ -1,0 +1,33 @@
+import { inject } from 'vitest';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { createLog } from '#shared/core/log.ts';
+
+const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+
+/** Does something in Redis, by a connection that is closed afterwards. @param url Default: of the shared one */
+export async function useRedis<Found>(
+  act: (redis: RedisConnection['redis']) => Promise<Found>,
+  url = inject('redisUrl'),
+): Promise<Found> {
+  const connection = connectRedis(url, { log, name: 'test' });
+  try {
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    return await act(connection.redis);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Writes requests into the ledger of a cluster, as its nodes do: some thousand at once. */
+export function fillLedger(prefix: string, records: readonly UsageRecord[]): Promise<void> {
+  return useRedis(async (redis) => {
+    for (let from = 0; from < records.length; from += 5_000) {
+      const bounds = { maxRequests: 2_000_000, requestsKeptMs: 30 * 86_400_000 };
+      const ledger = new UsageLedger(redis, `${prefix}:`, log, bounds);
+      for (const record of records.slice(from, from + 5_000)) ledger.add(record);
+      await ledger.close();
+    }
+  });
+}

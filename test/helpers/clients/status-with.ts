@@ -1,0 +1,7 @@
+/** What a router answers to a credential: 200 where it takes it. */
+export async function statusWith(url: string, credential: string): Promise<number> {
+  const headers = { authorization: `Bearer ${credential.trim()}` };
+  const answer = await fetch(`${url}/api/openai/v1/models`, { headers });
+  await answer.body?.cancel();
+  return answer.status;
+}
