@@ -12,15 +12,14 @@ const settings = {
   expect: { requireAssertions: true },
 };
 
-/** Long tests that measure, look for what others leave behind, or take the whole machine. */
+/** Long tests that measure, or take the whole machine. */
 const alone = [
-  'test/long/{bench,chaos,files,key-verifier-flood,many-stored-items,shares-of-limits}.test.ts',
-  'test/long/rolling-*.test.ts',
-  'test/long/{broker,workers,deploy}/**/*.test.ts',
-  'test/long/ingress/!(killed-ingress-reservations).test.ts',
-  'test/long/continuation/**/*.test.ts',
+  'test/long/{bench,chaos,key-verifier-flood}.test.ts',
+  'test/long/broker/{cluster-node-lost,many,slow-worker}.test.ts',
+  'test/long/ingress/{hard-times,idempotent-requests,sick-engine,stopped-ingress,unread-clients}.test.ts',
+  'test/long/continuation/*.test.ts',
   'test/long/console/{first-page,many-accounts}.test.ts',
-  'test/long/services/rtr/{up,bootstrap}/**/*.test.ts',
+  'test/long/services/rtr/{up,bootstrap}/*.test.ts',
 ];
 
 export default defineConfig({

@@ -5,6 +5,9 @@ import { defaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies
 import { shareScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
+/** An ingress that stands still for so long is behind by far more than its bound. */
+const standstillMs = 2_000;
+
 /** Holds the event loop for a while, again and again, without work for the processor. */
 async function hold(ms: number, times: number): Promise<void> {
   const nobody = new Int32Array(new SharedArrayBuffer(4));
@@ -65,7 +68,7 @@ describe('an ingress that is behind', () => {
     const ask = () => cluster.post([{ write: '{}' }], {}, ingress);
     ingress.process.child.kill('SIGSTOP');
     const asked = ask();
-    await sleep(2_000);
+    await sleep(standstillMs);
     ingress.process.child.kill('SIGCONT');
     const refused = await asked;
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);

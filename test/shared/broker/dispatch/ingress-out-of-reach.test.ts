@@ -3,6 +3,9 @@ import { describe } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../helpers/until.ts';
 
+/** As long as the titles say. */
+const outOfReachMs = 3_000;
+
 const numbers = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 
 describe.concurrent('an ingress', () => {
@@ -21,7 +24,7 @@ describe.concurrent('an ingress', () => {
     const short = far.send({ steps: [{ count: 50, everyMs: 20 }] });
     await until(() => [...streams, short].every(({ text }) => text().length > 10));
     proxy[fault]();
-    await sleep(3_000);
+    await sleep(outOfReachMs);
     proxy.resume();
     for (const { finished, text } of streams) {
       expect(await finished).toMatchObject({ state: 'done', attempts: 1 });

@@ -12,6 +12,9 @@ import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 
+/** A worker that is asked whether it lives has a second to show it. */
+const longerThanCheckMs = 1_500;
+
 /** Never answers at the first two workers. */
 const steps: Step[] = [{ only: 'one', hang: true }, { only: 'two', hang: true }, { whoami: true }];
 
@@ -71,8 +74,7 @@ describe.concurrent('a job whose second worker dies', () => {
       broker.subjects.retransmit({ tier: 'gpu', owner: 'open', worker: 'two' }),
       `${broker.subjects.reply('in', attempt?.grant ?? '')} 0`,
     );
-    // The first one has a second to show that it lives.
-    await sleep(1_500);
+    await sleep(longerThanCheckMs);
     expect([job.job.state, job.job.attempt === attempt]).toEqual(['claimed', true]);
     job.cancel();
   });
