@@ -255,7 +255,7 @@ describe('a table of 10,000 keys', () => {
       const ms = await least(
         async () => {
           const begun = performance.now();
-          expect([what, (await ask()).status < 300]).toEqual([what, true]);
+          expect(String((await ask()).status), what).toMatch(/^2/);
           return performance.now() - begun;
         },
         mostMs,

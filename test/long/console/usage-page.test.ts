@@ -52,6 +52,8 @@ describe('the usage page', () => {
   }
 
   async function choose(page: Page, field: string, option: string): Promise<void> {
+    // What loads meanwhile closes the list again.
+    await waitUntilLoaded(page);
     await page.getByRole('combobox', { name: field, exact: true }).click();
     await page.getByRole('option', { name: option, exact: true }).click();
   }
