@@ -18,7 +18,7 @@ const alone = [
   'test/long/broker/{cluster-node-lost,many,slow-worker}.test.ts',
   'test/long/ingress/{hard-times,idempotent-requests,sick-engine,stopped-ingress,unread-clients}.test.ts',
   'test/long/continuation/*.test.ts',
-  'test/long/console/{first-page,many-accounts}.test.ts',
+  'test/long/console/{first-page,tables}.test.ts',
   'test/long/services/rtr/{up,bootstrap}/*.test.ts',
 ];
 
