@@ -67,6 +67,11 @@ describe('the Admin API of a router', () => {
     expect([...first.data, ...second.data]).toEqual(all.data.slice(0, 4));
   });
 
+  it('has references that no word beside them closes', () => {
+    expect(source).not.toMatch(/"additionalProperties":false[^{}]*"\$ref"|"\$ref"[^{}]*"additionalProperties":false/);
+    expect(source).toMatch(/"description":[^{}]*"\$ref"/);
+  });
+
   it('answers every question that needs no id as the document says', async () => {
     const document = closed(JSON.parse(source));
     const ajv = new Ajv2020({ strict: false, allErrors: true });

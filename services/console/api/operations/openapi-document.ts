@@ -5,6 +5,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
 import { subjects, type Operation } from './operation.ts';
 import { pageQuery } from './page.ts';
@@ -70,12 +71,22 @@ export function openApiDocument(operations: readonly Operation[]): object {
       },
     },
   };
-  return createDocument(definition, {
-    // A newer release may answer more fields than this one describes.
-    override: ({ jsonSchema, io }) => {
-      if (io === 'output') delete jsonSchema.additionalProperties;
-    },
-  });
+  return openReferences(
+    createDocument(definition, {
+      // A newer release may answer more fields than this one describes.
+      override: ({ jsonSchema, io }) => {
+        if (io === 'output') delete jsonSchema.additionalProperties;
+      },
+    }),
+  );
+}
+
+/** A description of its own makes a reference a copy of its schema that is closed, and would refuse every field of it. */
+function openReferences<Part>(document: Part): Part {
+  return JSON.parse(JSON.stringify(document), (_, value: Json) => {
+    if (isJsonObject(value) && '$ref' in value) delete value['additionalProperties'];
+    return value;
+  }) as Part;
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
