@@ -75,7 +75,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await cluster?.stop();
   await redis?.quit();
-  notes?.close();
+  await notes?.close();
   impostor?.close();
 });
 

@@ -113,7 +113,7 @@ describe('a request sent for a purpose', () => {
 
   it('is named in the log line and in the metrics', async () => {
     const series = 'rtr_rule_requests_total{rule="models.coder.purposes.auxiliary"}';
-    const counted = async () => Number((await metricOf(cluster.adminUrl, series)) ?? 0);
+    const counted = async () => (await metricOf(cluster.adminUrl, series)) ?? 0;
     const before = await counted();
     const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
     await until(() => cluster.ingress.lines.some(({ msg, requestId }) => msg === 'request served' && requestId === id));
@@ -145,7 +145,7 @@ describe('a key', () => {
     expect(main.status).toBe(400);
     const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, raw);
     expect(title.status).toBe(200);
-    const { cost = 0, promptTokens = 0, completionTokens = 0 } = await recordOf(cluster, title.id);
+    const { cost, promptTokens, completionTokens } = await recordOf(cluster, title.id);
     expect(cost).toBe((promptTokens + completionTokens) * 1_000);
   });
 });

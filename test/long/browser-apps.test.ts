@@ -94,7 +94,7 @@ describe('a web page of another origin, in Chromium', () => {
 
 /** Calls a function of the page's script. */
 async function run(page: Page, call: string, ...args: string[]): Promise<Seen> {
-  return (await page.evaluate(`app.${call}(...${JSON.stringify(args)})`)) as Seen;
+  return page.evaluate<Seen>(`app.${call}(...${JSON.stringify(args)})`);
 }
 
 /** The page's script, whose exports are the global `app`. */

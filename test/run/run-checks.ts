@@ -46,11 +46,11 @@ async function runSuite(files: readonly string[]): Promise<void> {
   const checking = suite === 'quick' ? runStaticChecks(changes) : [];
   // Not in the middle of the tests, which run side by side.
   if (suite === 'long') await Promise.all([installClis(), buildConsole()]);
-  const results = [await runTests(suite === 'long' ? ['long', 'alone'] : [suite], files, { changed })];
+  const chosen = await runTests(suite === 'long' ? ['long', 'alone'] : [suite], files, { changed });
+  const results = [chosen];
   const browserTests = browserTestsOf(changes ?? []);
   if (suite === 'quick' && browserTests.length > 0) results.push(await runTests(['long', 'alone'], browserTests));
-  const [{ times = [] } = {}] = results;
-  if (files.length === 0 && !changed) writeTimes(suite, times);
+  if (files.length === 0 && !changed) writeTimes(suite, chosen.times);
 
   const checks = await checking;
   for (const { output } of checks) process.stdout.write(output);

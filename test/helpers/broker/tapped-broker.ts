@@ -43,8 +43,7 @@ export function tapBroker(inner: Broker): TappedBroker {
     (subject, payload, reply, headers) => {
       const send = sending.reduce<(message: Message) => void>(
         (next, tap) => (message) => tap(message, next),
-        ({ subject: to, payload: data, reply: at, headers: more }) =>
-          pass(() => publish.call(inner, to, data, at, more)),
+        ({ subject: to, payload: data, reply: at, headers: more }) => pass(() => publish(to, data, at, more)),
       );
       send({ subject, payload, reply, headers });
     };
@@ -57,9 +56,9 @@ export function tapBroker(inner: Broker): TappedBroker {
     get connectedSince() {
       return connectedSince();
     },
-    publish: through(inner.publish),
-    publishAhead: through(inner.publishAhead),
-    publishUnhurried: through(inner.publishUnhurried),
+    publish: through((...message) => inner.publish(...message)),
+    publishAhead: through((...message) => inner.publishAhead(...message)),
+    publishUnhurried: through((...message) => inner.publishUnhurried(...message)),
     subscribe: (subject, onMessage, queue) =>
       inner.subscribe(
         subject,

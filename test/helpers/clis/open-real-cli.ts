@@ -21,7 +21,7 @@ export interface OpenedCli {
   chat: (params: ChatParams, streams?: boolean) => Promise<OpenAI.ChatCompletion>;
   /** The body of the last request to the upstream. */
   lastBody: () => JsonObject;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** What of a chat request a test decides. */

@@ -89,7 +89,7 @@ export async function openWatched(
   page.on('requestfailed', (request) => failed.push(`${request.url()}: ${request.failure()?.errorText}`));
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail' && !page.isClosed())
-      console.error(`${page.url()}: ${await page.evaluate('document.body.innerText')}`, failed.slice(-10));
+      console.error(`${page.url()}: ${await page.evaluate<string>('document.body.innerText')}`, failed.slice(-10));
     await page.close();
     expect(troubles).toEqual([]);
   });
@@ -117,7 +117,7 @@ interface AxeResult {
 export async function seriousViolations(page: Page): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axeSource);
   await page.evaluate(stillness);
-  const { violations } = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)) as AxeResult;
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, { resultTypes: ['violations'] })`);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>

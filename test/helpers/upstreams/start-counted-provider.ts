@@ -17,7 +17,7 @@ export interface CountedProvider {
   /** The address that leads back from the provider's page at `url`, for somebody with these claims. */
   answer: (url: URL, claims: Record<string, unknown>) => URL;
   /** From now on nobody can reach it. */
-  close: () => void;
+  close: () => Promise<void>;
 }
 
 export type TokenAnswer = () => Answer | Promise<Answer>;

@@ -18,7 +18,7 @@ export interface LoginProvider {
   setLifetime: (seconds: number) => void;
   /** Has it answer everything with 503. */
   break: (broken: boolean) => void;
-  close: () => void;
+  close: () => Promise<void>;
 }
 
 export const loginClient = { id: 'router', secret: 'secret-of-the-router-at-its-provider' };

@@ -23,7 +23,7 @@ export interface MessagesUpstream {
   url: string;
   /** Its requests for messages, in order. */
   calls: MessagesCall[];
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /**

@@ -25,7 +25,7 @@ export interface ProtectedMcp {
   breakTokens: (broken: boolean) => void;
   /** Has the MCP server refuse a token from now on, though it has not ended. */
   refuse: (token: string) => void;
-  close: () => void;
+  close: () => Promise<void>;
 }
 
 /**

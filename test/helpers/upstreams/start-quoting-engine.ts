@@ -4,7 +4,7 @@ import { serveHttp } from '../servers/serve-http.ts';
 /** An engine whose every error quotes the prompt, as real ones do when they cannot parse a request. */
 export interface QuotingEngine {
   url: string;
-  stop(): void;
+  stop: () => Promise<void>;
 }
 
 /**

@@ -8,7 +8,7 @@ export interface TokenProvider {
   issuer: string;
   /** The tokens of somebody who signs in with this name, whose address is `<name>@example.com`. Both are for `router`. */
   signIn: (name: string) => Promise<{ idToken: string; accessToken: string }>;
-  close: () => void;
+  close: () => Promise<void>;
 }
 
 /** The client, and so the audience of id tokens; that of access tokens as well. */

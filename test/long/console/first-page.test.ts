@@ -20,9 +20,9 @@ it('the first page of the console loads little script, and is usable within a se
       await page.getByText('Requests per second').waitFor();
       const ms = performance.now() - begin;
       await page.waitForLoadState('networkidle').catch(() => undefined);
-      const scripts = (await page.evaluate(
+      const scripts = await page.evaluate<number[]>(
         `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).map((each) => each.encodedBodySize)`,
-      )) as number[];
+      );
       const bytes = scripts.reduce((sum, size) => sum + size, 0);
       expect(bytes).toBeGreaterThan(50_000);
       expect(bytes).toBeLessThan(scriptBudget);

@@ -37,9 +37,9 @@ describe('conversations in the playground', () => {
   const expectSaved = async (check: (shown: string[]) => void): Promise<void> => {
     await openDialog();
     await until(async () => {
-      const labels = (await page.evaluate(
+      const labels = await page.evaluate<string[]>(
         `[...document.querySelectorAll('[role=dialog] button[aria-label^="Open "]')].map((each) => each.ariaLabel)`,
-      )) as string[];
+      );
       check(labels.map((label) => label.replace('Open ', '')));
     });
   };

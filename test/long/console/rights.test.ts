@@ -59,9 +59,9 @@ describe('people are offered what they may do alone', () => {
       await page.goto('/');
       const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
       await links.first().waitFor();
-      const pages = (await page.evaluate(
+      const pages = await page.evaluate<[string, string][]>(
         `[...document.querySelectorAll('nav a')].map((link) => [link.getAttribute('href'), link.innerText.trim()])`,
-      )) as [string, string][];
+      );
       expect(pages.length).toBeGreaterThan(8);
       for (const [path, title] of [...pages, ['/account', 'Account']] as const) {
         if (path === '/account') await page.goto(path);

@@ -57,9 +57,9 @@ describe('a table of 10,000 keys', () => {
 
   /** The first cell of each row that is shown. */
   async function names(page: Page): Promise<string[]> {
-    return (await page.evaluate(
+    return page.evaluate<string[]>(
       `[...document.querySelectorAll('main tbody tr')].map((row) => row.querySelector('td').innerText.split('\\n')[0])`,
-    )) as string[];
+    );
   }
 
   async function expectNames(page: Page, first: readonly string[], count = 50): Promise<void> {
@@ -149,12 +149,12 @@ describe('a table of 10,000 keys', () => {
     await page.goto('/keys');
     await expectNames(page, ['key 9999']);
     const region = page.getByRole('region', { name: 'API keys' });
-    const scrolled = (await page.evaluate(`(() => {
+    const scrolled = await page.evaluate<number[]>(`(() => {
       const region = document.querySelector('[role=region][aria-label="API keys"]');
       region.firstElementChild.style.width = '1600px';
       region.scrollTo(300, 900);
       return [region.scrollLeft, region.scrollTop];
-    })()`)) as number[];
+    })()`);
     expect(scrolled).toEqual([300, 900]);
     const [place, head, action] = await Promise.all([
       region.boundingBox(),

@@ -212,7 +212,7 @@ describe('the usage page', () => {
         await pointAt(page, 25);
         expect(await tooltipOf(page).innerText()).toMatch(/other\s+1\s+demo\s+\d+\s+Total\s+\d+$/);
       });
-      const ratios = (await page.evaluate(contrasts)) as number[];
+      const ratios = await page.evaluate<number[]>(contrasts);
       expect(ratios.length).toBeGreaterThan(4);
       expect(Math.min(...ratios)).toBeGreaterThanOrEqual(4.5);
       await waitUntilLoaded(page);

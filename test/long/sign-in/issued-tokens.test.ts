@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster.stop();
-  provider.close();
+  await provider.close();
   ci.close();
 });
 

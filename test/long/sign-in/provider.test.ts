@@ -39,8 +39,8 @@ beforeAll(async () => {
   await configure();
 });
 afterAll(async () => {
-  provider.close();
-  second.close();
+  await provider.close();
+  await second.close();
   await cluster.stop();
 });
 beforeEach(() => {

@@ -46,7 +46,7 @@ export function messageEnd(reason: string, more: JsonObject = {}): JsonObject[] 
 }
 
 /** The end of a Responses upstream's stream. */
-export function responseEnd(fields: JsonObject = {}): JsonObject {
+export function responseEnd(fields: JsonObject & { status?: string } = {}): JsonObject {
   const usage = {
     input_tokens: 28,
     input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
@@ -55,7 +55,7 @@ export function responseEnd(fields: JsonObject = {}): JsonObject {
     total_tokens: 37,
   };
   const { status = 'completed' } = fields;
-  return { type: `response.${String(status)}`, response: { id: 'r', output: [], status, usage, ...fields } };
+  return { type: `response.${status}`, response: { id: 'r', output: [], status, usage, ...fields } };
 }
 
 const said = { id: 'm', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] };

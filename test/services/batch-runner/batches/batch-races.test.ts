@@ -6,7 +6,6 @@ import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts'
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { batchInput, openBatch } from '../../../helpers/batches/open-batch.ts';
@@ -38,7 +37,7 @@ it('a slice does not end without a result that cannot be read', async () => {
   const { id, keys, sealer, parts, work, found, validate, record } = await openBatch();
   await validate();
   await record(0, '{"line":0}');
-  await record(1, '{"line":1}', keys.storeSealer('bob') as Sealer);
+  await record(1, '{"line":1}', keys.storeSealer('bob'));
   const batch = await found();
   const formats = formatsOf(batch, clientFormats) as BatchFormats;
   const slice = { from: 0, to: batchInput.length, lines: 2 };

@@ -42,7 +42,7 @@ describe.concurrent('frames that are lost once', () => {
     const worker = await addWorker();
     if (offers) await untilOffersAreTaken(ingress);
     const left = loseOnce(worker, lost);
-    const sent = ingress.send({ steps: [...'abcdefgh'].flatMap((write) => [{ write }, { waitMs: 5 }]) });
+    const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(sent.text()).toBe('abcdefgh');
     expect(left.size).toBe(0);

@@ -136,7 +136,7 @@ describe('a chat request', () => {
       { role: 'tool', tool_call_id: 'c', content: 'x' },
     ].map((given) => ({ given, isPlain: isPlainMessage, schema: chatMessageSchema as z.ZodType }));
     const given = { type: 'function', function: { name: 'f', description: 'd', parameters: {}, strict: true } };
-    const elements = [...messages, { given, isPlain: isPlainTool, schema: chatToolSchema as z.ZodType }];
+    const elements = [...messages, { given, isPlain: isPlainTool, schema: chatToolSchema }];
     let refused = 0;
     for (const { given: element, isPlain, schema } of elements) {
       expect([isPlain(element), schema.safeParse(element).success]).toEqual([true, true]);

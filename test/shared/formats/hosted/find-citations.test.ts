@@ -64,7 +64,7 @@ describe('the citations of a text', () => {
 
   it('are found in long texts in time that grows with their length', async () => {
     const text = '[https://a.example/x](https://a.example/x/y) '.repeat(20_000) + `https://${')'.repeat(100_000)}`;
-    const find = timeOf(() => void expect(findCitations(text, results)).toHaveLength(20_000));
+    const find = timeOf(() => expect(findCitations(text, results)).toHaveLength(20_000));
     expect(await least(find, 5_000)).toBeLessThan(5_000);
   });
 

@@ -15,6 +15,7 @@ const messages = (fields: object, takesImages = false) =>
   );
 const responses = (fields: object, target: Omit<Target, 'model'> = {}) =>
   readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, { model: 'm', ...target });
+const responsesWith = (fields: object, takesImages = false) => responses(fields, { takesImages });
 const image = 'data:image/png;base64,iVBORw0KGgo=';
 
 describe('the conversation of a chat request', () => {
@@ -149,7 +150,7 @@ describe.each([
   },
   {
     format: 'Responses',
-    read: (fields: object, takesImages = false) => responses(fields, { takesImages }),
+    read: responsesWith,
     of: (role: string, content: unknown) => ({ input: [{ role, content }] }),
     picture: { type: 'input_image', image_url: image },
     tool: { type: 'function', name: 'x' },

@@ -226,7 +226,7 @@ describe('a provider', () => {
 
   it('that does not answer at all is away', async () => {
     const { provider, grace, confirm, now, logged } = await open();
-    provider.close();
+    await provider.close();
     expect(await confirm(grace)).toBe('unknown');
     expect(await now()).toEqual(stays);
     expect(logged.join('')).toContain('a provider cannot be asked about a person');
