@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { loggableError } from './loggable-error.ts';
 import { pino, type Logger } from 'pino';
 
@@ -14,6 +15,12 @@ export interface LogOptions {
 /** JSON lines are buffered up to this many characters and this many milliseconds. */
 const writeAtLength = 8 * 1024;
 const writeEveryMs = 50;
+
+/** Milliseconds that the last lines get when the process ends and its reader is slow. */
+const maxLastWriteMs = 1_000;
+
+/** What the logs of this process write when it ends. The library's own last write is repeated for ever when the reader is gone. */
+const lastWrites: (() => void)[] = [];
 
 const redacted = (): string => '[redacted]';
 
@@ -41,14 +48,40 @@ export function createLog({ service, level, format }: LogOptions): Logger {
     const prettily = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
     return pino({ ...options, transport: { target: 'pino-pretty', options: prettily } });
   }
-  const destination = pino.destination({ sync: false, minLength: writeAtLength });
+  return pino(options, batchLines());
+}
+
+/** Writes lines to the standard output in batches. A process whose reader is gone goes on without a log, and ends as any other. */
+function batchLines(): { write: (line: string) => void } {
+  const destination = pino.destination({ sync: false });
+  let lines = '';
   let timer: NodeJS.Timeout | undefined;
-  const writeSoon = (line: string): string => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      destination.flush();
-    }, writeEveryMs).unref();
-    return line;
+  const writeOut = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    destination.write(lines);
+    lines = '';
   };
-  return pino({ ...options, hooks: { streamWrite: writeSoon } }, destination);
+  if (lastWrites.push(() => writeLast(lines)) === 1) process.on('exit', () => lastWrites.forEach((write) => write()));
+  return {
+    write: (line) => {
+      lines += line;
+      if (lines.length >= writeAtLength) writeOut();
+      else timer ??= setTimeout(writeOut, writeEveryMs).unref();
+    },
+  };
+}
+
+/** Writes to the standard output before the process ends: what its reader takes within a second. */
+function writeLast(text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
+  const endsAt = performance.now() + maxLastWriteMs;
+  while (rest.length > 0 && performance.now() < endsAt) {
+    try {
+      rest = rest.subarray(writeSync(process.stdout.fd, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
 }

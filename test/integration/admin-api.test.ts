@@ -167,7 +167,8 @@ describe('the Admin API of a router', () => {
       error: { error: { code: 'invalid_request', field: 'name' } },
     });
     const workers = await sdk.workers.listWorkers();
-    expect(workers.data.data[0]).toMatchObject({ tier: 'gpu', state: 'serving' });
+    // Workers of earlier files may still be listed.
+    expect(workers.data.data).toContainEqual(expect.objectContaining({ tier: 'gpu', state: 'serving' }));
   });
 });
 

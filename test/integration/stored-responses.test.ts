@@ -96,12 +96,16 @@ describe('previous_response_id', () => {
 describe('a stored response', () => {
   it('counts its refusals under the format that it belongs to', async () => {
     const unkeyed = clientAt(cluster.url, '/v1', 'wrong');
+    const refusals = async (): Promise<string[]> => {
+      const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+      return metrics.split('\n').filter((line) => line.startsWith('rtr_refusals_total'));
+    };
+    const before = await refusals();
     expect(await refusal(here.responses.inputItems.list('resp_none'))).toMatchObject({ status: 404 });
     expect(await refusal(unkeyed.responses.retrieve('resp_none'))).toMatchObject({ status: 401 });
-    const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
-    const refused = metrics.split('\n').filter((line) => line.startsWith('rtr_refusals_total'));
+    const changed = (await refusals()).filter((line) => !before.includes(line));
     const counted = (format: string, code: string): boolean =>
-      refused.some((line) => line.includes(`format="${format}"`) && line.includes(`code="${code}"`));
+      changed.some((line) => line.includes(`format="${format}"`) && line.includes(`code="${code}"`));
     for (const code of ['not_found', 'invalid_api_key']) {
       expect(counted('responses', code), code).toBe(true);
       expect(counted('chat', code), code).toBe(false);

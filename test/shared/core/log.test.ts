@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -52,6 +53,18 @@ describe('the JSON log', () => {
   it('redacts fields that carry secrets', async () => {
     const [line] = await linesOf(`log.info({ key: 'rtr_a_b', authorization: 'Bearer c', requestId: 'd' }, 'hidden');`);
     expect(line).toMatchObject({ key: '[redacted]', authorization: '[redacted]', requestId: 'd' });
+  });
+
+  it('lets a process end whose reader is gone', async () => {
+    const program = programOf(`
+      process.on('disconnect', () => {
+        log.info('last');
+        process.exit(0);
+      });`);
+    const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+    child.stdout?.destroy();
+    child.disconnect();
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
   it('keeps working without leaking memory when its reader is gone', async () => {
