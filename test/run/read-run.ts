@@ -7,6 +7,8 @@ import type { FileTimes } from './times.ts';
 export interface RunResult {
   passed: number;
   failed: number;
+  /** The files with a failure, and what each of their failed tests said. */
+  failedFiles: { file: string; reasons: string[] }[];
   /** The tests that were not run for each need that this machine does not meet. */
   notRun: { need: string; how: string; tests: number }[];
   times: FileTimes[];
@@ -18,11 +20,22 @@ export async function readRun({ state, config }: Vitest): Promise<RunResult> {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted);
   const skipped = inState('skipped');
+  const failedModules = modules.filter((module) => module.state() === 'failed');
   // A file that cannot be loaded, a failed hook and an error outside of tests have no failed test, yet they are failures.
-  const isBroken = modules.some((module) => module.state() === 'failed') || state.getUnhandledErrors().length > 0;
+  const isBroken = failedModules.length > 0 || state.getUnhandledErrors().length > 0;
   return {
     passed: inState('passed').length,
     failed: Math.max(inState('failed').length, isBroken ? 1 : 0),
+    failedFiles: failedModules.map((module) => ({
+      file: relative(config.root, module.moduleId),
+      reasons: [...module.children.allTests('failed')].map(
+        (test) =>
+          `${test.fullName}: ${test
+            .result()
+            .errors?.map(({ message }) => message)
+            .join(', ')}`,
+      ),
+    })),
     notRun: (await findNeeds())
       .filter(({ isMet }) => !isMet)
       .map(({ name, how }) => ({ need: name, how, tests: skipped.filter(({ tags }) => tags.includes(name)).length }))
