@@ -101,3 +101,21 @@ describe.concurrent('a ticket that is lost', () => {
     for (const { cancel } of jobs) cancel();
   });
 });
+
+describe.concurrent('a ticket of an ingress that is gone', () => {
+  it('is removed by the first worker that claims its job', async ({ start, expect }) => {
+    const { ingress, addIngress, addWorker } = await start();
+    const gone = await addIngress();
+    const { id } = await addWorker({ slots: 0 });
+    await until(() => gone.workers.get(id) !== undefined);
+    const { job } = gone.send({ steps: [{ write: 'x' }] });
+    await until(() => job.tickets.isAdmitted);
+    const { streams } = await jetstreamManager(ingress.broker.nc);
+    const count = async (): Promise<number> =>
+      (await streams.info(ingress.broker.subjects.stream('gpu'))).state.messages;
+    await until(async () => expect(await count()).toBe(1));
+    await gone.broker.nc.close();
+    await addWorker();
+    await until(async () => expect(await count()).toBe(0));
+  });
+});
