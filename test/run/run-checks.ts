@@ -80,10 +80,9 @@ async function runTests(project: string[], files: readonly string[], options = {
   if (!isRepeated || failedFiles.length === 0) return first;
   const again = failedFiles.map(({ file }) => file);
   const second = await runOnce(project, again);
-  const stillFailed = second.failedFiles.map(({ file }) => file);
+  const stillFailed = new Set(second.failedFiles.map(({ file }) => file));
   for (const { file, reasons } of failedFiles) {
-    if (!stillFailed.includes(file))
-      process.stdout.write(`\nPassed only when repeated: ${file}\n${reasons.join('\n')}\n`);
+    if (!stillFailed.has(file)) process.stdout.write(`\nPassed only when repeated: ${file}\n${reasons.join('\n')}\n`);
   }
   return { ...first, passed: first.passed + first.failed - second.failed, failed: second.failed };
 }

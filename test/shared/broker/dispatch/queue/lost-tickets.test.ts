@@ -94,10 +94,11 @@ describe.concurrent('a ticket that is lost', () => {
     const { streams } = await jetstreamManager(ingress.broker.nc);
     const stream = ingress.broker.subjects.stream('gpu');
     const count = async (): Promise<number> => (await streams.info(stream)).state.messages;
-    await until(async () => expect(await count()).toBe(2));
+    // A busy machine may have published them again already.
+    await until(async () => expect(await count()).toBeGreaterThanOrEqual(2));
     await streams.purge(stream);
     expect(await count()).toBe(0);
-    await until(async () => expect(await count()).toBe(2), 6_000);
+    await until(async () => expect(await count()).toBeGreaterThanOrEqual(2), 6_000);
     for (const { cancel } of jobs) cancel();
   });
 });
