@@ -308,7 +308,8 @@ describe('an upload', () => {
       (await openai.files.create({ file: await toFile(randomBytes(3 * piece), 'a.bin'), purpose: 'user_data' })).id;
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create));
     const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    expect(made.length).toBeGreaterThan(0);
+    // Each reserves the largest file until its end is read: two have room at any time.
+    expect(made.length).toBeGreaterThanOrEqual(2);
     expect(made.length).toBeLessThanOrEqual(6);
     for (const outcome of outcomes)
       if (outcome.status === 'rejected')
