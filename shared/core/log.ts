@@ -19,7 +19,7 @@ const writeEveryMs = 50;
 /** Milliseconds that the last lines get when the process ends and its reader is slow. */
 const maxLastWriteMs = 1_000;
 
-/** What the logs of this process write when it ends. The library's own last write is repeated for ever when the reader is gone. */
+/** What the logs of this process write when it ends. */
 const lastWrites: (() => void)[] = [];
 
 const redacted = (): string => '[redacted]';
@@ -55,19 +55,36 @@ export function createLog({ service, level, format }: LogOptions): Logger {
 function batchLines(): { write: (line: string) => void } {
   const destination = pino.destination({ sync: false });
   let lines = '';
+  let isWriting = false;
+  let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   const writeOut = (): void => {
     clearTimeout(timer);
     timer = undefined;
+    // One batch at a time: what the library holds besides, it would write for ever at the end of a process without a reader.
+    if (isWriting || lines === '') return;
+    isWriting = true;
     destination.write(lines);
     lines = '';
   };
+  const writeSoon = (): void => {
+    if (lines.length >= writeAtLength) writeOut();
+    else if (lines !== '') timer ??= setTimeout(writeOut, writeEveryMs).unref();
+  };
+  destination.on('drain', () => {
+    isWriting = false;
+    writeSoon();
+  });
+  destination.on('error', () => {
+    isBroken = true;
+    lines = '';
+  });
   if (lastWrites.push(() => writeLast(lines)) === 1) process.on('exit', () => lastWrites.forEach((write) => write()));
   return {
     write: (line) => {
+      if (isBroken) return;
       lines += line;
-      if (lines.length >= writeAtLength) writeOut();
-      else timer ??= setTimeout(writeOut, writeEveryMs).unref();
+      writeSoon();
     },
   };
 }
