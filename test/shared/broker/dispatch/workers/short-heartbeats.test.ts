@@ -7,12 +7,13 @@ import {
   encodeAnnounceRequest,
   encodeBeat,
 } from '#shared/broker/contract/heartbeats.ts';
-import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
+import { noStats } from '../../../../helpers/broker/no-stats.ts';
 import { until } from '../../../../helpers/until.ts';
 
 /** What is said of workers: what they publish, and what they are asked for. `allow` permits them to send beats. */
@@ -28,19 +29,6 @@ function listen({ ingress: { broker } }: Parties) {
 }
 
 const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
-
-const stats: IngressStats = {
-  v: 1,
-  at: 0,
-  requests: [],
-  tokens: [],
-  errors: [],
-  firstToken: [],
-  activeStreams: 0,
-  servedByTier: {},
-  lanes: [],
-  failures: [],
-};
 
 describe('a beat', () => {
   it('is a few dozen bytes, and nothing else is read as one', () => {
@@ -189,7 +177,7 @@ describe.concurrent('the permission to send beats', () => {
     const { broker } = ingress;
     const got: string[] = [];
     broker.subscribe(broker.subjects.allIngressStats, ({ data }) => void got.push(Buffer.from(data).toString()));
-    publishIngressStats(broker, 'a', stats);
+    publishIngressStats(broker, 'a', { ...noStats, v: 1 });
     await until(() => got.length === 1);
     expect(JSON.parse(got[0] ?? '')).toMatchObject({ beats: true });
   });
