@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { findNeeds } from './test/run/needs.ts';
 
+const needs = await findNeeds();
+
 const settings = {
   globalSetup: ['test/helpers/global-setup.ts'],
   setupFiles: ['test/run/measure.ts'],
@@ -24,11 +26,7 @@ const alone = [
 
 export default defineConfig({
   test: {
-    tags: (await findNeeds()).map(({ name, isMet, how }) => ({
-      name,
-      description: how,
-      ...(!isMet && { skip: true }),
-    })),
+    tags: needs.map(({ name, isMet, how }) => ({ name, description: how, ...(!isMet && { skip: true }) })),
     // Most tests wait for other processes more than they compute.
     maxWorkers: 4,
     projects: [
@@ -95,6 +93,8 @@ export default defineConfig({
             'test/integration/sdks/{openai,anthropic}-sdk.test.ts',
             'test/integration/sdks/openai-responses*.test.ts',
           ],
+          // The SDKs' own tests need nothing of Docker, and run with the quick ones, too.
+          exclude: needs.some(({ name, isMet }) => name === 'docker' && !isMet) ? ['test/integration/**'] : [],
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,

@@ -1,3 +1,4 @@
+// @module-tag docker
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +13,9 @@ import { outsideCredential } from './outside-credential.ts';
 const options = inject('composeOptions');
 const compose = new ComposeProject(options);
 const { url, key } = inject('composeCluster') ?? { url: '', key: '' };
-const { openai } = batchClients({ url, key });
 
 it('the batch runner of the Compose file works on a batch', async () => {
+  const { openai } = batchClients({ url, key });
   const { id } = await submit(openai, [chatLine('a', 'Say A.'), chatLine('b', 'Say B.')]);
   const batch = await untilBatch(openai, id, undefined, 60_000);
   expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 });
@@ -23,6 +24,7 @@ it('the batch runner of the Compose file works on a batch', async () => {
 });
 
 it('a batch is answered by a real engine on another machine', { tags: ['llama-server'] }, async () => {
+  const { openai } = batchClients({ url, key });
   await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
   onTestFinished(async () => void (await compose.run('rm', '--stop', '--force', 'gate')));
   const folder = await mkdtemp(join(tmpdir(), 'rtr-test-gate-'));

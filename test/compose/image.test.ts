@@ -1,3 +1,4 @@
+// @module-tag docker
 import { inject, afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ComposeProject } from './compose-project.ts';
 import { containerLogs, docker } from './run-command.ts';

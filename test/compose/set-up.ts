@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import '../helpers/cluster/sdk-cluster.ts';
+import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
 import { buildImage, testImage } from './build-image.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 
@@ -12,9 +13,8 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the image and starts the cluster that all tests of the Compose file share; removes it after them. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await buildImage();
+/** Builds the image and starts the cluster that all tests of the Compose file share; removes it after them. Without Docker they are skipped. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const demoPort = String(await freePort());
   const options: ComposeOptions = {
     name: `rtr-test-${randomBytes(4).toString('hex')}`,
@@ -29,6 +29,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       GATE_PORT: String(await freePort()),
     },
   };
+  project.provide('composeOptions', options);
+  if (!(await dockerAnswers())) return undefined;
+  await buildImage();
   const compose = new ComposeProject(options);
   const takeDown = async (): Promise<void> => {
     await compose.down();
@@ -37,7 +40,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
   try {
     await compose.up();
-    project.provide('composeOptions', options);
     const engineUrl = `http://127.0.0.1:${demoPort}`;
     project.provide('composeCluster', { url: compose.url, key: await compose.key(), engineUrl });
   } catch (error) {

@@ -33,6 +33,7 @@ function cpuSinceLast(): number {
 }
 
 beforeAll(() => {
+  file = undefined;
   begunMs = last.cpuMs;
 });
 

@@ -9,6 +9,8 @@ export interface RunResult {
   failed: number;
   /** The files with a failure, and what each of their failed tests said. */
   failedFiles: { file: string; reasons: string[] }[];
+  /** Whether there was an error outside of any file. */
+  hasStrayError: boolean;
   /** The tests that were not run for each need that this machine does not meet. */
   notRun: { need: string; how: string; tests: number }[];
   times: FileTimes[];
@@ -22,10 +24,12 @@ export async function readRun({ state, config }: Vitest): Promise<RunResult> {
   const skipped = inState('skipped');
   const failedModules = modules.filter((module) => module.state() === 'failed');
   // A file that cannot be loaded, a failed hook and an error outside of tests have no failed test, yet they are failures.
-  const isBroken = failedModules.length > 0 || state.getUnhandledErrors().length > 0;
+  const hasStrayError = state.getUnhandledErrors().length > 0;
+  const isBroken = failedModules.length > 0 || hasStrayError;
   return {
     passed: inState('passed').length,
     failed: Math.max(inState('failed').length, isBroken ? 1 : 0),
+    hasStrayError,
     failedFiles: failedModules.map((module) => ({
       file: relative(config.root, module.moduleId),
       reasons: [...module.children.allTests('failed')].map(

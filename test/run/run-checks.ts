@@ -4,7 +4,7 @@ import { installClis } from '../helpers/clis/install-clis.ts';
 import { buildConsole } from '../helpers/console/start-console.ts';
 import { browserTestsOf, changedFiles } from './changed-files.ts';
 import { readRun, type RunResult } from './read-run.ts';
-import { slowestTable } from './slowest-table.ts';
+import { slowestTable, sum } from './slowest-table.ts';
 import { runStaticChecks } from './static-checks.ts';
 import { readTimes, writeTimes } from './times.ts';
 
@@ -41,8 +41,10 @@ if (update) process.env['CLIENTS_UPDATE'] = '1';
 
 const [first = ''] = positionals;
 const suite = suites.includes(first) ? first : 'quick';
-if (slowest) process.stdout.write(`${slowestTable(readTimes(suite))}\n`);
-else await runSuite(suite === first ? positionals.slice(1) : positionals);
+if (slowest) {
+  const times = readTimes(suite);
+  process.stdout.write(times ? `${slowestTable(times)}\n` : 'There are no times yet: run the whole suite first.\n');
+} else await runSuite(suite === first ? positionals.slice(1) : positionals);
 
 async function runSuite(files: readonly string[]): Promise<void> {
   const changes = changed ? await changedFiles() : undefined;
@@ -75,9 +77,9 @@ async function runSuite(files: readonly string[]): Promise<void> {
  */
 async function runTests(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
   const first = await runOnce(project, files, options);
-  const { failedFiles } = first;
-  const isRepeated = process.env['CI'] !== undefined && suite !== 'chaos' && failedFiles.length <= maxRepeated;
-  if (!isRepeated || failedFiles.length === 0) return first;
+  const { failedFiles, hasStrayError } = first;
+  const mayRepeat = process.env['CI'] !== undefined && suite !== 'chaos' && !hasStrayError;
+  if (!mayRepeat || failedFiles.length === 0 || failedFiles.length > maxRepeated) return first;
   const again = failedFiles.map(({ file }) => file);
   const second = await runOnce(project, again);
   const stillFailed = new Set(second.failedFiles.map(({ file }) => file));
@@ -92,8 +94,4 @@ async function runOnce(project: string[], files: readonly string[], options = {}
   const result = await readRun(vitest);
   await vitest.close();
   return result;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }

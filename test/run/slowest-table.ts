@@ -40,6 +40,6 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1);
 }
 
-function sum(numbers: readonly number[]): number {
+export function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
@@ -31,11 +31,8 @@ export function writeTimes(suite: string, times: readonly FileTimes[]): void {
   writeFileSync(timesFile(suite), JSON.stringify(times));
 }
 
-/** The times of a suite's last run; none before the first one. */
-export function readTimes(suite: string): FileTimes[] {
-  try {
-    return timesSchema.parse(JSON.parse(readFileSync(timesFile(suite), 'utf8')));
-  } catch {
-    return [];
-  }
+/** The times of a suite's last run; undefined before the first one. */
+export function readTimes(suite: string): FileTimes[] | undefined {
+  const file = timesFile(suite);
+  return existsSync(file) ? timesSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }

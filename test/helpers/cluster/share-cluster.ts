@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
+import { hasSaid } from './has-said.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 import { until } from '../until.ts';
 
@@ -62,21 +64,19 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
   const { process: ingress, url, adminUrl } = await findNode();
   ingress.lines.length = 0;
 
-  /** The workers of which an ingress has said this. */
-  const saidOf = ({ lines }: ServiceProcess, ...messages: string[]): unknown[] =>
-    lines.filter(({ msg }) => messages.includes(String(msg))).map(({ worker }) => worker);
-  const keep =
-    <Arguments extends unknown[]>(add: (...args: Arguments) => Promise<ServiceProcess>) =>
-    async (...args: Arguments): Promise<ServiceProcess> => {
-      const process = await add(...args);
+  /** The workers that were added. */
+  const workers: string[] = [];
+  const addKept =
+    (add: (environment: Record<string, string>) => Promise<ServiceProcess>) =>
+    async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+      const id = environment['WORKER_ID'] ?? `w${randomBytes(4).toString('hex')}`;
+      workers.push(id);
+      const process = await add({ ...environment, WORKER_ID: id });
       added.push(process);
-      await until(() => {
-        const known = saidOf(ingress, 'worker joined');
-        return saidOf(cluster.ingress, 'worker joined').every((worker) => known.includes(worker));
-      });
+      await until(() => hasSaid(ingress, id, 'worker joined'));
       return process;
     };
-  const addWorker = keep(cluster.addWorker);
+  const addWorker = addKept(cluster.addWorker);
   const workersBefore = cluster.workers.length;
   const { raw, id } = await cluster.addKey(key ?? {});
   return {
@@ -87,10 +87,14 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
     key: raw,
     keyId: id,
     addWorker,
-    addToolsWorker: keep(cluster.addToolsWorker),
-    addCliWorker: keep(cluster.addCliWorker),
-    addCloudWorker: keep(cluster.addCloudWorker),
-    addBatchRunner: keep(cluster.addBatchRunner),
+    addToolsWorker: addKept(cluster.addToolsWorker),
+    addCliWorker: addKept(cluster.addCliWorker),
+    addCloudWorker: addKept(cluster.addCloudWorker),
+    addBatchRunner: async (environment) => {
+      const runner = await cluster.addBatchRunner(environment);
+      added.push(runner);
+      return runner;
+    },
     addIngress,
     otherIngress: () => (ingressOnce ? addIngress() : nodeOf(`other ${JSON.stringify(settings)}`)),
     addEngine: async (environment, worker) => {
@@ -106,13 +110,10 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
     stop: async () => {
       await Promise.all(added.map((process) => process.stop()));
       cluster.workers.length = workersBefore;
-      // The next file begins without them. What a test has started by itself may stay longer.
-      const joined = saidOf(cluster.ingress, 'worker joined');
-      for (const node of [cluster.ingress, ingress])
-        await until(() => {
-          const gone = saidOf(node, 'worker left', 'worker is lost', 'worker was restarted');
-          return joined.every((worker) => gone.includes(worker));
-        }, 5_000).catch(() => undefined);
+      // The next file begins without them. An ingress that has stopped says nothing more.
+      for (const node of ingressOnce ? [cluster.ingress] : [cluster.ingress, ingress])
+        for (const id of workers)
+          await until(() => hasSaid(node, id, 'worker left', 'worker is lost', 'worker was restarted'));
     },
   };
 }

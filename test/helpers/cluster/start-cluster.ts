@@ -6,6 +6,7 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
+import { hasSaid } from './has-said.ts';
 import { until } from '../until.ts';
 import { timeStart } from '../processes/starts.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
@@ -112,15 +113,10 @@ async function start(options: ClusterOptions): Promise<Cluster> {
     ]);
     const workers: ServiceProcess[] = [];
     const startWorker = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
-      const id = `w${randomBytes(4).toString('hex')}`;
-      const worker = launch(file, { WORKER_ID: id, ...environment });
+      const id = environment['WORKER_ID'] ?? `w${randomBytes(4).toString('hex')}`;
+      const worker = launch(file, { ...environment, WORKER_ID: id });
       workers.push(worker);
-      await until(async () =>
-        // With a credential, its owner stands before the name.
-        ingress.lines.some(
-          ({ msg, worker: joined }) => msg === 'worker joined' && `.${String(joined)}`.endsWith(`.${id}`),
-        ),
-      );
+      await until(() => hasSaid(ingress, id, 'worker joined'));
       return worker;
     };
     const addWorker = (environment: Record<string, string> = {}) =>
