@@ -9,8 +9,8 @@ import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Two workers, of which `own` gets the conversation 7 first, and requests for it that are late after 50 ms. */
-async function addTwo({ ingress, addWorker }: Parties, { budget = 1 } = {}) {
+/** Two workers, of which `own` gets the conversation 7 first, and requests for it that are late after `lateMs`. */
+async function addTwo({ ingress, addWorker }: Parties, { budget = 1, lateMs = 50 } = {}) {
   const workers = [await addWorker(), await addWorker()];
   await untilOffersAreTaken(ingress);
   const [pool] = ingress.workers.pools();
@@ -19,7 +19,7 @@ async function addTwo({ ingress, addWorker }: Parties, { budget = 1 } = {}) {
   const own = (await ingress.send({ affinity: 7 }).finished).attempt?.worker.id ?? '';
   const other = workers.find(({ id }) => id !== own)?.id ?? '';
   const hedges = new Hedges();
-  for (let sample = 0; sample < 20; sample += 1) hedges.countFirstToken(placement, 50);
+  for (let sample = 0; sample < 20; sample += 1) hedges.countFirstToken(placement, lateMs);
   // Sums of twentieths are not exact.
   for (let earned = 0; earned < budget * 21; earned += 1) hedges.earn('name');
 
@@ -85,10 +85,14 @@ describe.concurrent('a hedged request', () => {
     await areIdle();
   });
 
-  it('stays with one worker that is not late, or when no hedge is left', async ({ start, expect }) => {
-    const { send, own, hedges } = await addTwo(await start());
+  it('stays with one worker that is not late', async ({ start, expect }) => {
+    const { send, own, hedges } = await addTwo(await start(), { lateMs: 10_000 });
     expect((await send(whoami).job.finished).attempt?.worker.id).toBe(own);
-    expect(hedges.spend('name')).toBe(true);
+    expect([hedges.counts, hedges.spend('name')]).toEqual([{ won: 0, lost: 0 }, true]);
+  });
+
+  it('stays with one worker when no hedge is left', async ({ start, expect }) => {
+    const { send, own, hedges } = await addTwo(await start(), { budget: 0 });
     const late = send([{ only: own, waitMs: 300 }, ...whoami]);
     expect((await late.job.finished).attempt?.worker.id).toBe(own);
     expect(late.got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
