@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { TestModule, Vitest } from 'vitest/node';
+import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 import { findNeeds } from './needs.ts';
 import type { FileTimes } from './times.ts';
 
@@ -16,15 +16,27 @@ export interface RunResult {
   times: FileTimes[];
 }
 
-/** Reads what a run has left behind. */
-export async function readRun({ state, config }: Vitest): Promise<RunResult> {
+/**
+ * Runs the tests of some projects of Vitest.
+ * @param files words that choose files; none for all
+ */
+export async function runVitest(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
+  process.exitCode = 0;
+  const vitest = await startVitest('test', [...files], { run: true, project, passWithNoTests: true, ...options });
+  const result = await readRun(vitest, Number(process.exitCode) === 0);
+  await vitest.close();
+  return result;
+}
+
+/** @param isGreen whether Vitest saw no failure; one in a set-up of the whole run stands nowhere else */
+async function readRun({ state, config }: Vitest, isGreen: boolean): Promise<RunResult> {
   const modules = state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted);
   const skipped = inState('skipped');
   const failedModules = modules.filter((module) => module.state() === 'failed');
   // A file that cannot be loaded, a failed hook and an error outside of tests have no failed test, yet they are failures.
-  const hasStrayError = state.getUnhandledErrors().length > 0;
+  const hasStrayError = state.getUnhandledErrors().length > 0 || (!isGreen && failedModules.length === 0);
   const isBroken = failedModules.length > 0 || hasStrayError;
   return {
     passed: inState('passed').length,

@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
-import { startVitest } from 'vitest/node';
 import { installClis } from '../helpers/clis/install-clis.ts';
 import { buildConsole } from '../helpers/console/start-console.ts';
 import { browserTestsOf, changedFiles } from './changed-files.ts';
-import { readRun, type RunResult } from './read-run.ts';
+import { type RunResult, runVitest } from './read-run.ts';
 import { slowestTable, sum } from './slowest-table.ts';
 import { runStaticChecks } from './static-checks.ts';
 import { readTimes, writeTimes } from './times.ts';
@@ -76,22 +75,15 @@ async function runSuite(files: readonly string[]): Promise<void> {
  * @param files words that choose files; none for all
  */
 async function runTests(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
-  const first = await runOnce(project, files, options);
+  const first = await runVitest(project, files, options);
   const { failedFiles, hasStrayError } = first;
   const mayRepeat = process.env['CI'] !== undefined && suite !== 'chaos' && !hasStrayError;
   if (!mayRepeat || failedFiles.length === 0 || failedFiles.length > maxRepeated) return first;
   const again = failedFiles.map(({ file }) => file);
-  const second = await runOnce(project, again);
+  const second = await runVitest(project, again);
   const stillFailed = new Set(second.failedFiles.map(({ file }) => file));
   for (const { file, reasons } of failedFiles) {
     if (!stillFailed.has(file)) process.stdout.write(`\nPassed only when repeated: ${file}\n${reasons.join('\n')}\n`);
   }
   return { ...first, passed: first.passed + first.failed - second.failed, failed: second.failed };
-}
-
-async function runOnce(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
-  const vitest = await startVitest('test', [...files], { run: true, project, passWithNoTests: true, ...options });
-  const result = await readRun(vitest);
-  await vitest.close();
-  return result;
 }
