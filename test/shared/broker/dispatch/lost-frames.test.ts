@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import { untilOffersAreTaken } from '../../../helpers/broker/broker-parties.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { grantAsOlder } from '../../../helpers/broker/grant-as-older.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
@@ -37,14 +37,12 @@ describe.concurrent('frames that are lost once', () => {
   ])('$what, numbered $where, are sent again: the answer is whole', async ({ lost, where }, { start, expect }) => {
     // A job that was offered without any answer is done again; so is one of which all frames are lost.
     const offers = !lost.includes('e8');
-    const { ingress, addWorker } = await start({ ingress: { offers } });
+    const { ingress, addWaiting } = await start({ ingress: { offers } });
     if (where.startsWith('in ')) grantAsOlder(ingress);
-    const worker = await addWorker();
-    if (offers) await untilOffersAreTaken(ingress);
-    const left = loseOnce(worker, lost);
+    const [worker] = await addWaiting({});
+    const left = loseOnce(made(worker), lost);
     const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
-    expect(sent.text()).toBe('abcdefgh');
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
     expect(left.size).toBe(0);
   });
 
@@ -114,9 +112,8 @@ describe.concurrent('what an ingress sends', () => {
   ])(
     'is missed within seconds when %s is lost, and the job goes to a worker',
     async ([, lostSubject, offers, attempts], { start, expect }) => {
-      const { ingress, addWorker } = await start({ ingress: { offers } });
-      await addWorker();
-      if (offers) await untilOffersAreTaken(ingress);
+      const { ingress, addWaiting } = await start({ ingress: { offers } });
+      await addWaiting({});
       let lost = 0;
       ingress.onSend((message, send) => {
         if (lost === 0 && lostSubject.test(message.subject)) lost += 1;

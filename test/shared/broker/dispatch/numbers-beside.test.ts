@@ -20,8 +20,7 @@ function watchFrames({ onSend }: TappedBroker): () => string[] {
   return () => frames.splice(0);
 }
 
-const letters = ['a', 'b', 'c'];
-const steps = letters.flatMap((write) => [{ write }, { waitMs: 5 }]);
+const steps = ['a', 'b', 'c'].flatMap((write) => [{ write }, { waitMs: 5 }]);
 
 describe('numbers of frames', () => {
   it.for([
@@ -40,9 +39,7 @@ describe('numbers of frames', () => {
       const framesSince = watchFrames(worker);
       const before = changed();
       for (const each of [ingress, older]) {
-        const sent = each.send({ steps });
-        expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
-        expect(sent.text()).toBe('abc');
+        expect(await each.send({ steps }).finished).toMatchObject({ state: 'done', attempts: 1, text: 'abc' });
         const numbers = each === older ? ['d.0', 'd.1', 'd.2', 'e.3'] : ['d._ 0', 'd._ 1', 'd._ 2', 'e.3'];
         expect(framesSince()).toEqual(numbers);
       }

@@ -26,9 +26,8 @@ async function totalTimeoutPasses(): Promise<void> {
 }
 
 async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
-  const next = send({ steps: [{ whoami: true }] });
-  expect(await next.finished).toMatchObject({ state: 'done', error: undefined });
-  expect(next.text()).toBe('one');
+  const { finished } = send({ steps: [{ whoami: true }] });
+  expect(await finished).toMatchObject({ state: 'done', error: undefined, text: 'one' });
   expect(dispatcher.active).toBe(0);
 }
 

@@ -5,19 +5,18 @@ import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const replicas = ['a', 'b', 'c'];
 const spareModel = { models: [{ id: 'spare', capabilities: ['stream' as const] }] };
 
 describe.concurrent('the next attempt', () => {
   it('goes to another pool when nothing shows that the one that failed serves at all', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
+    const replicas = ['a', 'b', 'c'];
     for (const id of replicas) await addWorker({ id });
     await addWorker({ id: 'spare', ...spareModel });
-    const revoked = replicas.map((only): Step => ({ only, fail: 'upstream_failed' }));
-    for (const sent of Array.from({ length: 3 }, () => ingress.send({ steps: [...revoked, { whoami: true }] }))) {
-      expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2, moves: ['upstream_failed'] });
-      expect(sent.text()).toBe('spare');
-    }
+    const steps = [...replicas.map((only): Step => ({ only, fail: 'upstream_failed' })), { whoami: true as const }];
+    const moved = { state: 'done', attempts: 2, moves: ['upstream_failed'], text: 'spare' };
+    for (const { finished } of Array.from({ length: 3 }, () => ingress.send({ steps })))
+      expect(await finished).toMatchObject(moved);
   });
 
   it('stays in a pool whose other workers serve', async ({ start, expect }) => {
@@ -27,9 +26,9 @@ describe.concurrent('the next attempt', () => {
     await addWorker({ id: 'a', slots: 64 });
     await addWorker({ id: 'spare', ...spareModel });
     await until(async () => {
-      const { finished, text } = ingress.send({ steps: [{ only: 'a', fail: 'upstream_failed' }, { whoami: true }] });
-      const { state, attempts } = await finished;
-      expect([state, text()]).toEqual(['done', 'b']);
+      const steps: Step[] = [{ only: 'a', fail: 'upstream_failed' }, { whoami: true }];
+      const { state, attempts, text } = await ingress.send({ steps }).finished;
+      expect([state, text]).toEqual(['done', 'b']);
       return attempts === 2;
     });
   });
@@ -49,11 +48,22 @@ describe.concurrent('the next attempt', () => {
         return Promise.resolve(jobDone);
       },
     });
-    const sent = ingress.send({});
-    const { state, attempts, queuedAt, endedAt } = await sent.finished;
-    expect([state, attempts, sent.text()]).toEqual(['done', 2, 'served']);
+    const { state, attempts, queuedAt, endedAt, text } = await ingress.send({}).finished;
+    expect([state, attempts, text]).toEqual(['done', 2, 'served']);
     expect(endedAt - queuedAt).toBeGreaterThan(3_000);
     expect(endedAt - queuedAt).toBeLessThan(8_000);
     other.cancel();
   });
+});
+
+it.for([
+  ['is offered', true],
+  ['waits for a claim', false],
+] as const)('a job that %s has the rule that chose its model', async ([, offers], { start, expect }) => {
+  const { ingress, addWorker } = await start({ ingress: { offers } });
+  await addWorker();
+  const rule = 'models.coder.purposes.auxiliary';
+  const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', rule }));
+  const { state, attempt } = await ingress.send({ place }).finished;
+  expect([state, attempt?.placement.rule]).toEqual(['done', rule]);
 });

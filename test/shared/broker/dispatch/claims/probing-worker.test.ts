@@ -1,10 +1,11 @@
 import { describe, expect, type TestContext } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { Pace } from '#shared/worker/pace.ts';
-import { untilOffersAreTaken, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { scriptedHandler } from '../../../../helpers/broker/scripted-handler.ts';
 import { testWorker } from '../../../../helpers/broker/test-worker.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { silentLog } from '../../../../helpers/silent-log.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -32,10 +33,9 @@ async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, '
     if (isSick) throw new RouterError('upstream_failed', 'The engine fails.');
     return serve(job, reply, signal);
   });
-  const { worker } = await parties.addWorker({ id: 'sick', handler });
+  const [sick] = await parties.addWaiting({ id: 'sick', handler }, { id: 'healthy' });
+  const { worker } = made(sick);
   announce = () => worker.update(pace.restrict(testWorker));
-  await parties.addWorker({ id: 'healthy' });
-  await untilOffersAreTaken(parties.ingress);
   return {
     ...parties,
     reason: () => worker.standing.reason,

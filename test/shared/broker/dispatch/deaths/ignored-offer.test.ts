@@ -1,18 +1,12 @@
 import { describe } from 'vitest';
-import {
-  placementsIn,
-  untilOffersAreTaken,
-  type Parties,
-  type TestJob,
-} from '../../../../helpers/broker/broker-parties.ts';
+import { placementsIn, type Parties, type TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
 
 /** Three workers that take offers, and `only`, which has jobs offered to this one of them. */
-async function addThree({ ingress, addWorker }: Parties) {
-  const made = await Promise.all(['one', 'two', 'three'].map((id) => addWorker({ id, kind: id })));
-  await untilOffersAreTaken(ingress);
+async function addThree({ ingress, addWaiting }: Parties) {
+  const made = await addWaiting(...['one', 'two', 'three'].map((id) => ({ id, kind: id })));
   let wanted: string | undefined = 'one';
   const place = (avoid: ReadonlySet<string>) =>
     placementsIn(

@@ -51,8 +51,8 @@ describe.concurrent('while JetStream has no leader', () => {
         ...Array.from({ length: 8 }, () => ingress.send({ steps: [{ write: 'x' }, { waitMs: 100 }] })),
       ];
       const reports = await Promise.all(jobs.map(({ finished }) => finished));
-      expect(reports.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual(jobs.map(() => 'done 1'));
-      expect(jobs.slice(0, 2).map(({ text: answer }) => answer())).toEqual(['tool', 'large']);
+      for (const report of reports) expect(report).toMatchObject({ state: 'done', attempts: 1 });
+      expect(reports.slice(0, 2).map(({ text: answer }) => answer)).toEqual(['tool', 'large']);
       return Math.max(...reports.map(({ queuedAt, claimedAt = Infinity }) => claimedAt - queuedAt));
     };
     expect(await least(wait, 3_500, 3)).toBeLessThan(3_500);

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { untilOffersAreTaken, type Parties, type TestRequest } from '../../../../helpers/broker/broker-parties.ts';
+import type { Parties, TestRequest } from '../../../../helpers/broker/broker-parties.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
@@ -8,17 +9,13 @@ import { until } from '../../../../helpers/until.ts';
 type Send = (request: TestRequest & { model: string }) => Promise<string>;
 
 /** Three workers with the models `demo` and `other`, one of which is named `sick`. `send` returns the text of an answer. */
-async function addThree({ ingress, addWorker }: Parties): Promise<{ send: Send; sick: LiveWorker }> {
+async function addThree({ ingress, addWaiting }: Parties): Promise<{ send: Send; sick: LiveWorker }> {
   const models = ['demo', 'other'].map((id) => ({ id, capabilities: ['stream' as const] }));
-  await Promise.all(['sick', 'b', 'c'].map((id) => addWorker({ id, slots: 4, models })));
-  await untilOffersAreTaken(ingress);
-  const sick = ingress.workers.get('sick');
-  if (!sick) throw new Error('it is known');
+  await addWaiting(...['sick', 'b', 'c'].map((id) => ({ id, slots: 4, models })));
+  const sick = made(ingress.workers.get('sick'));
   const send: Send = async ({ model, ...request }) => {
     const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model }));
-    const { finished, text } = ingress.send({ ...request, place });
-    await finished;
-    return text();
+    return (await ingress.send({ ...request, place }).finished).text;
   };
   return { send, sick };
 }
