@@ -16,6 +16,13 @@ function loseTickets({ broker, onSend }: TestIngress, isLost: (job: string) => b
   });
 }
 
+/** The stream with the tickets of an ingress, and how many there are. */
+async function ticketsOf({ broker }: TestIngress) {
+  const { streams } = await jetstreamManager(broker.nc);
+  const name = broker.subjects.stream('gpu');
+  return { purge: () => streams.purge(name), count: async () => (await streams.info(name)).state.messages };
+}
+
 /** JetStream answers nothing, as a cluster of servers without a leader. */
 function loseLeader(ingress: TestIngress): void {
   ingress.refuseRequests();
@@ -91,12 +98,10 @@ describe.concurrent('a ticket that is lost', () => {
     await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 2 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
-    const { streams } = await jetstreamManager(ingress.broker.nc);
-    const stream = ingress.broker.subjects.stream('gpu');
-    const count = async (): Promise<number> => (await streams.info(stream)).state.messages;
+    const { count, purge } = await ticketsOf(ingress);
     // A busy machine may have published them again already.
     await until(async () => expect(await count()).toBeGreaterThanOrEqual(2));
-    await streams.purge(stream);
+    await purge();
     expect(await count()).toBe(0);
     await until(async () => expect(await count()).toBeGreaterThanOrEqual(2), 6_000);
     for (const { cancel } of jobs) cancel();
@@ -111,9 +116,7 @@ describe.concurrent('a ticket of an ingress that is gone', () => {
     await until(() => gone.workers.get(id) !== undefined);
     const { job } = gone.send({ steps: [{ write: 'x' }] });
     await until(() => job.tickets.isAdmitted);
-    const { streams } = await jetstreamManager(ingress.broker.nc);
-    const count = async (): Promise<number> =>
-      (await streams.info(ingress.broker.subjects.stream('gpu'))).state.messages;
+    const { count } = await ticketsOf(ingress);
     await until(async () => expect(await count()).toBe(1));
     await gone.broker.nc.close();
     await addWorker();

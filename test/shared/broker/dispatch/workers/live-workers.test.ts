@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest';
+import { openOwner } from '#shared/broker/contract/worker-address.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { OwnerShares } from '#shared/broker/dispatch/workers/owner-shares.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { least } from '../../../../helpers/least.ts';
@@ -68,3 +70,34 @@ describe('the workers that an ingress knows', () => {
 });
 
 const someone = { tier: 'gpu', owner: 'open' } as const;
+
+const mib = 1024 * 1024;
+
+describe('the share of an owner', () => {
+  it('is a thousand workers, until one of them is gone', () => {
+    const shares = new OwnerShares();
+    for (let count = 0; count < 1_000; count += 1) {
+      expect(shares.hasRoom('joe', true, 100)).toBe(true);
+      shares.add('joe', 1, 100);
+    }
+    expect(shares.hasRoom('joe', true, 100)).toBe(false);
+    expect(shares.hasRoom('joe', false, 100)).toBe(true);
+    expect(shares.hasRoom('ann', true, 100)).toBe(true);
+    shares.add('joe', -1, -100);
+    expect(shares.hasRoom('joe', true, 100)).toBe(true);
+  });
+
+  it('is 64 MiB of announcements, new ones and such that grow', () => {
+    const shares = new OwnerShares();
+    for (let count = 0; count < 64; count += 1) shares.add('joe', 1, mib);
+    expect(shares.hasRoom('joe', true, 1)).toBe(false);
+    expect(shares.hasRoom('joe', false, 1)).toBe(false);
+    expect(shares.hasRoom('joe', false, -1)).toBe(true);
+  });
+
+  it('does not limit workers without a credential', () => {
+    const shares = new OwnerShares();
+    shares.add(openOwner, 9_000, 500 * mib);
+    expect(shares.hasRoom(openOwner, true, mib)).toBe(true);
+  });
+});

@@ -10,14 +10,19 @@ import {
 import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { noStats } from '../../../../helpers/broker/no-stats.ts';
 import { until } from '../../../../helpers/until.ts';
 
-/** What is said of workers: what they publish, and what they are asked for. `allow` permits them to send beats. */
-function listen({ ingress: { broker } }: Parties) {
+/**
+ * Adds workers, each of which sends beats when this resolves.
+ * @returns what they publish from the first one's start on, what they are asked for, and what permits them to send beats
+ */
+async function addBeating(parties: Parties, ...ids: string[]) {
+  const { broker } = parties.ingress;
   const [seen, asked]: [string[], string[]] = [[], []];
   const { subjects } = broker;
   const textOf = (data: Uint8Array): string => Buffer.from(data).toString();
@@ -25,7 +30,10 @@ function listen({ ingress: { broker } }: Parties) {
   broker.subscribe(`${subjects.prefix}.retransmit.>`, ({ data }) => void asked.push(textOf(data)));
   const allow = (): void =>
     broker.publish(subjects.announceRequest, encodeAnnounceRequest({ kind: 'short', soonMs: 50 }));
-  return { seen, asked, allow };
+  const workers = await Promise.all(ids.map((id) => parties.addWorker({ id, slots: 3 })));
+  allow();
+  await until(() => seen.filter(isBeat).length >= ids.length);
+  return { ...parties, workers, seen, asked, allow };
 }
 
 const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
@@ -42,57 +50,36 @@ describe('a beat', () => {
 
 describe.concurrent('workers that may send beats', () => {
   it('announce themselves on change only, and what they have busy is known', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, allow } = listen(parties);
-    const { worker } = await addWorker({ slots: 3 });
-    allow();
-    await until(() => seen.some(isBeat));
-    const [pool] = ingress.workers.pools();
-    if (!pool) throw new Error('there is no pool');
+    const { ingress, workers, seen } = await addBeating(await start(), 'one');
+    const live = made(ingress.workers.get('one'));
     const { finished } = ingress.send({ steps: [{ waitMs: 2_500 }] });
     // As of another ingress, whose job it could be: the own one is counted at once.
-    const another = [...pool.workers][0];
-    await until(() => another?.announcement.busy === 1, 3_000);
-    expect(freeSlots(pool)).toBe(2);
+    await until(() => live.announcement.busy === 1, 3_000);
+    expect(freeSlots(live.pool)).toBe(2);
     await finished;
-    await until(() => another?.announcement.busy === 0, 3_000);
+    await until(() => live.announcement.busy === 0, 3_000);
     seen.length = 0;
-    worker.update({ slots: 5 });
-    await until(() => freeSlots(pool) === 5);
+    workers[0]?.worker.update({ slots: 5 });
+    await until(() => freeSlots(live.pool) === 5);
     await until(() => seen.length > 2);
     expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
   });
 
   it('are known to an ingress that comes later, which asks each of them once', async ({ start, expect }) => {
-    const parties = await start();
-    const { addWorker, addIngress } = parties;
-    const { seen, asked, allow } = listen(parties);
-    for (const id of ['one', 'two', 'three']) await addWorker({ id });
-    allow();
-    await until(() => seen.filter(isBeat).length >= 3);
+    const { addIngress, asked } = await addBeating(await start(), 'one', 'two', 'three');
     const late = await addIngress();
     await until(() => late.workers.size === 3, 3_000);
     await sleep(1_000);
     expect(asked).toEqual([announceAgain, announceAgain, announceAgain]);
-    expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker).toSorted()).toEqual([
-      'one',
-      'three',
-      'two',
-    ]);
+    const known = Array.from(late.workers.workers(), ({ announcement }) => announcement.worker);
+    expect(known.toSorted()).toEqual(['one', 'three', 'two']);
   });
 
   it('announce themselves four times a second at most, however many ask', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, allow } = listen(parties);
-    const { id } = await addWorker();
-    allow();
-    await until(() => seen.some(isBeat));
+    const { ingress, seen } = await addBeating(await start(), 'one');
     seen.length = 0;
     const { broker, workers } = ingress;
-    const worker = workers.get(id);
-    if (!worker) throw new Error('the worker is not known');
+    const worker = made(workers.get('one'));
     const announced = (): number => seen.filter((text) => !isBeat(text)).length;
     const begin = performance.now();
     for (let round = 0; round < 10; round += 1) {
@@ -108,12 +95,7 @@ describe.concurrent('workers that may send beats', () => {
   });
 
   it('send announcements again for an ingress of an older release', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, allow } = listen(parties);
-    await addWorker();
-    allow();
-    await until(() => seen.some(isBeat));
+    const { ingress, seen, allow } = await addBeating(await start(), 'one');
     ingress.broker.publish(ingress.broker.subjects.announceRequest, '');
     await ingress.broker.flush();
     await until(() => seen.at(-1)?.startsWith('{') === true);
@@ -127,12 +109,7 @@ describe.concurrent('workers that may send beats', () => {
     start,
     expect,
   }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, asked, allow } = listen(parties);
-    for (const id of ['one', 'two']) await addWorker({ id });
-    allow();
-    await until(() => seen.filter(isBeat).length >= 2);
+    const { ingress, seen, asked } = await addBeating(await start(), 'one', 'two');
     await ingress.broker.nc.reconnect();
     seen.length = 0;
     await until(() => seen.filter(isBeat).length >= 4, 5_000);

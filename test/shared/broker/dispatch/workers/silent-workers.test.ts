@@ -1,4 +1,5 @@
-import { describe } from 'vitest';
+import { describe, expect } from 'vitest';
+import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { TappedBroker } from '../../../../helpers/broker/tapped-broker.ts';
@@ -47,4 +48,23 @@ describe.concurrent('a worker without heartbeats', () => {
     await until(() => known.length === 3);
     expect(known).toEqual([0, 0, 0]);
   });
+});
+
+it('a worker lived when a heartbeat came that another one followed at its time', () => {
+  const life = new ProofOfLife();
+  life.onHeartbeat(1_000);
+  expect(life.provenAt).toBe(Number.NEGATIVE_INFINITY);
+  life.onHeartbeat(2_000);
+  expect(life.provenAt).toBe(1_000);
+  // Heartbeats that a change causes follow each other closely.
+  for (let at = 2_010; at < 3_000; at += 10) life.onHeartbeat(at);
+  expect(life.provenAt).toBe(2_000);
+});
+
+it('heartbeats that a server delivers late, all at once, show nothing', () => {
+  const life = new ProofOfLife();
+  life.onHeartbeat(1_000);
+  life.onHeartbeat(2_000);
+  for (const at of [6_000, 6_001, 6_002]) life.onHeartbeat(at);
+  expect(life.provenAt).toBe(2_000);
 });
