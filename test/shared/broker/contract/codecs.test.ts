@@ -95,10 +95,15 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(later))?.tools).toEqual([tool, content]);
   });
 
-  it('leaves out the operations that only a later release knows', () => {
+  it('leaves out the operations and capabilities that only a later release knows', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
-    const payload = JSON.stringify({ ...announcementOf(), otherModels: [model] });
-    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual([{ ...model, operations: ['embed'] }]);
+    const models = [{ id: 'demo', capabilities: ['stream', 'smell'] }];
+    const payload = JSON.stringify({ ...announcementOf(), models, otherModels: [model] });
+    const known = [
+      { id: 'demo', capabilities: ['stream'] },
+      { ...model, operations: ['embed'] },
+    ];
+    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual(known);
   });
 
   it('comes back from its bytes as it was: grants with the first part of a body', () => {

@@ -17,34 +17,45 @@ function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number
   });
 }
 
-/** Loses each of these frames the first time it is sent. @returns those that were not sent yet */
-function loseOnce(worker: TappedBroker, frames: readonly string[]): ReadonlySet<string> {
+/** Loses each of these frames the first time it is sent. @returns those that were not sent yet, and where the numbers of all pieces stood */
+function loseOnce(worker: TappedBroker, frames: readonly string[]) {
   const left = new Set(frames);
   // Ends that nobody has asked for are kept while the connection is young.
   worker.seemConnected('just now');
   loseFrames(worker, (kind, seq) => left.delete(`${kind}${seq}`));
-  return left;
+  const numbered = new Set<string>();
+  worker.onSend((message, send) => {
+    const { subject, reply } = message;
+    const [, kind, number] = /\.reply\..*\.(.)\.([^.]+)$/.exec(subject) ?? [];
+    if (kind === 'd') numbered.add(number === '_' && reply ? 'beside' : 'in');
+    send(message);
+  });
+  return { left, numbered };
 }
 
 const all = ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8'];
 
 describe.concurrent('frames that are lost once', () => {
   it.for([
-    { what: 'the first', lost: ['d0'], where: 'beside its subject' },
-    { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside their subject' },
-    { what: 'all', lost: all, where: 'beside their subject' },
-    { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in their subject' },
-  ])('$what, numbered $where, are sent again: the answer is whole', async ({ lost, where }, { start, expect }) => {
-    // A job that was offered without any answer is done again; so is one of which all frames are lost.
-    const offers = !lost.includes('e8');
-    const { ingress, addWaiting } = await start({ ingress: { offers } });
-    if (where.startsWith('in ')) grantAsOlder(ingress);
-    const [worker] = await addWaiting({});
-    const left = loseOnce(made(worker), lost);
-    const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
-    expect(left.size).toBe(0);
-  });
+    { what: 'the first', lost: ['d0'], where: 'beside' },
+    { what: 'the first', lost: ['d0'], where: 'in' },
+    { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside' },
+    { what: 'all', lost: all, where: 'beside' },
+    { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in' },
+  ])(
+    '$what, numbered $where their subject, are sent again: the answer is whole',
+    async ({ lost, where }, { start, expect }) => {
+      // A job that was offered without any answer is done again; so is one of which all frames are lost.
+      const offers = !lost.includes('e8');
+      const { ingress, addWaiting } = await start({ ingress: { offers } });
+      if (where === 'in') grantAsOlder(ingress);
+      const [worker] = await addWaiting({});
+      const { left, numbered } = loseOnce(made(worker), lost);
+      const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
+      expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
+      expect([left.size, [...numbered]]).toEqual([0, [where]]);
+    },
+  );
 
   it.for([
     { what: 'the only one', size: 1, lost: 'e0', isOlder: false },
@@ -54,7 +65,7 @@ describe.concurrent('frames that are lost once', () => {
     const { size, lost, isOlder } = given;
     const { ingress, addWorker } = await start({ ingress: { offers: false } });
     if (isOlder) grantAsOlder(ingress);
-    const left = loseOnce(await addWorker(), [lost]);
+    const { left } = loseOnce(await addWorker(), [lost]);
     const pieces = ['a', 'b'].map((letter) => letter.repeat(size));
     const sent = ingress.send({ steps: pieces.map((write) => ({ write })), stream: false });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });

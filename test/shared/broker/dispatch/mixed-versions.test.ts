@@ -52,14 +52,6 @@ describe('a cluster that is being upgraded', () => {
     for (const count of said) expect(count()).toBeGreaterThanOrEqual(least);
   });
 
-  it('serves with a worker whose models have a capability that it does not know', async ({ start }) => {
-    const { ingress, addWorker } = await start();
-    const models = [{ id: 'demo', capabilities: ['stream' as const, 'smell' as 'stream'] }];
-    await addWorker({ id: 'w', models });
-    expect(ingress.workers.get('w')?.announcement.models).toEqual([{ id: 'demo', capabilities: ['stream'] }]);
-    expect(await ingress.send({ steps }).finished).toMatchObject({ state: 'done', attempts: 1 });
-  });
-
   it('gives a worker that is too far ahead nothing, shows it, and says why', async ({ start }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { noWorkerMs: 300 } } });
     await addWorker({ id: 'ahead', contract: newest });

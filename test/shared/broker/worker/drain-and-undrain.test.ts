@@ -34,17 +34,11 @@ describe('a worker that an operator drains', () => {
     expect(isDraining(id)).toBe(false);
   });
 
-  it('passes over what it does not understand', async ({ start }) => {
+  it('passes over what it does not understand, and announces which machine it runs on', async ({ start }) => {
     const { ingress, addWorker } = await start();
-    const { command } = operatorOf(ingress);
     const { id } = await addWorker();
-    command(id, 'explode');
+    operatorOf(ingress).command(id, 'explode');
     expect((await ingress.send({}).finished).state).toBe('done');
-  });
-
-  it('announces which machine it runs on', async ({ start }) => {
-    const { ingress, addWorker } = await start();
-    const { id } = await addWorker();
     expect(ingress.workers.get(id)?.announcement.host).toMatch(/./);
   });
 });
