@@ -42,10 +42,7 @@ describe('a key of a newer release', () => {
     expect(await open.store.list()).toMatchObject([read]);
     expect(await verify(raw)).toMatchObject({ id, class: 'normal', tiers: ['gpu'] });
     expect(open.unreadable).toEqual([]);
-  });
-
-  it('may use no tier when all of its tiers are of the newer release', async () => {
-    const { raw, at } = await makeKey('new');
+    // It may use no tier when all of its tiers are of the newer release.
     await redis.hset(at, { tiers: '["quantum"]' });
     expect(await verify(raw)).toMatchObject({ tiers: [] });
   });

@@ -42,17 +42,20 @@ const of = (entries: readonly AuditEntry[], actor: { id: string } | null): Audit
   entries.filter((entry) => entry.actor?.id === actor?.id);
 
 describe('the audit trail', () => {
-  it('is not washed out by hundreds of changes of one member', async () => {
-    await audit.add({ ...change(admin, 'k1', 1, 2), action: 'user.role' });
+  it('is not washed out by hundreds of changes of members', async () => {
+    // Those of an administrator are entries of their own, also of one thing.
+    await addAll(300, (at) => change(admin, 'k1', at, at + 1));
     await audit.add({ actor: null, action: 'key.revoke', target: null, details: {} });
+    await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
     await audit.add({ ...change(bob, 't1', 'a', 'b'), action: 'team.change' });
     await audit.add({ ...change(eve, 't1', 'a', 'b'), action: 'team.change' });
     await audit.add(change(bob, 'k2', 'a', 'b'));
-    await addAll(600, (at) => change(eve, `k${at}`, 'a', 'b'));
+    for (const member of [eve, bob]) await addAll(600, (at) => change(member, `k${at}`, 'a', 'b'));
     const entries = await everything();
-    expect(of(entries, admin)).toMatchObject([{ action: 'user.role' }]);
+    expect(of(entries, admin)).toHaveLength(300);
     expect(of(entries, null)).toMatchObject([{ action: 'key.revoke' }]);
-    expect(of(entries, bob)).toMatchObject([{ action: 'key.change' }, { action: 'team.change' }]);
+    expect(of(entries, bob)).toHaveLength(202);
+    expect(of(entries, bob).slice(-2)).toMatchObject([{ action: 'team.change' }, { action: 'user.create' }]);
     expect(of(entries, eve)).toHaveLength(201);
     expect(of(entries, eve).at(-1)).toMatchObject({ action: 'team.change' });
     const names = await open.redis.keys(`${open.prefix}audit-entry:*`);
@@ -77,16 +80,6 @@ describe('the audit trail', () => {
     expect(entries).toHaveLength(203);
     expect(entries.slice(-3).map(({ action }) => action)).toEqual(['user.email', 'key.change', 'team.change']);
     expect(entries.some((entry) => 'ofTeam' in entry)).toBe(false);
-  });
-
-  it('keeps the making of an account, and every change by an administrator, beside those of members', async () => {
-    await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
-    await addAll(300, (at) => change(admin, 'k1', at, at + 1));
-    await addAll(300, (at) => change(bob, `k${at}`, 'a', 'b'));
-    const entries = await everything();
-    expect(of(entries, admin)).toHaveLength(300);
-    expect(of(entries, bob)).toHaveLength(201);
-    expect(of(entries, bob).at(-1)).toMatchObject({ action: 'user.create' });
   });
 
   it('bounds refused sign-ins by themselves', async () => {
