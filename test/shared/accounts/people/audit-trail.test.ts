@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry, AuditNote, AuditTrail } from '#shared/accounts/people/audit-trail.ts';
+import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const day = 86_400_000;
@@ -28,14 +29,8 @@ async function addAll(count: number, of: (at: number) => AuditNote): Promise<voi
 
 /** The whole trail, newest first. */
 async function everything(): Promise<AuditEntry[]> {
-  const found: AuditEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const { entries, next } = await audit.list({}, 100, cursor);
-    found.push(...entries);
-    cursor = next;
-  } while (cursor !== undefined);
-  return found;
+  const pages = await allPages((cursor?: string) => audit.list({}, 100, cursor));
+  return pages.flatMap(({ entries }) => entries);
 }
 
 const of = (entries: readonly AuditEntry[], actor: { id: string } | null): AuditEntry[] =>
