@@ -118,17 +118,14 @@ it.each([
   [{ tokensPerMinute: 100 }, '100 tokens a minute'],
   [{ tokensPerDay: 100 }, '100 tokens a day'],
   [{ costPerMonth: 0.5 }, '$0.5 a month'],
-])(
-  'a request that is larger than a limit by itself is refused with the limit as the reason: %j',
-  async (limits, words) => {
-    const { keeper } = await open();
-    const verdict = await keeper.reserve([keyWith(limits)], { tokens: 101, cost: 6e8 });
-    expect(verdict).toMatchObject({
-      granted: false,
-      error: { code: 'request_exceeds_limit', retryAfter: undefined, message: expect.stringContaining(words) },
-    });
-  },
-);
+])('a request larger than a limit is refused with the limit as the reason: %j', async (limits, words) => {
+  const { keeper } = await open();
+  const verdict = await keeper.reserve([keyWith(limits)], { tokens: 101, cost: 6e8 });
+  expect(verdict).toMatchObject({
+    granted: false,
+    error: { code: 'request_exceeds_limit', retryAfter: undefined, message: expect.stringContaining(words) },
+  });
+});
 
 describe('a reservation', () => {
   it('is renewed while its node lives, and put into force again when that came too late', async () => {

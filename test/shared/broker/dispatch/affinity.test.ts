@@ -26,10 +26,7 @@ function countsOf(ids: readonly string[]): number[] {
 const conversations = Array.from({ length: 60 }, (_, number) => (number * 2_654_435_761) % 2 ** 32);
 
 describe.concurrent('a conversation', () => {
-  it('stays with one worker, on every ingress, while conversations are shared out among all', async ({
-    start,
-    expect,
-  }) => {
+  it('stays with one worker, on every ingress; conversations are shared out among all', async ({ start, expect }) => {
     const { ingress, addIngress, addWaiting } = await start();
     const made = await addWaiting({}, {}, {}, {});
     const first = await workersFor(ingress, conversations);

@@ -42,20 +42,17 @@ describe.concurrent('frames that are lost once', () => {
     { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside' },
     { what: 'all', lost: all, where: 'beside' },
     { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in' },
-  ])(
-    '$what, numbered $where their subject, are sent again: the answer is whole',
-    async ({ lost, where }, { start, expect }) => {
-      // A job that was offered without any answer is done again; so is one of which all frames are lost.
-      const offers = !lost.includes('e8');
-      const { ingress, addWaiting } = await start({ ingress: { offers } });
-      if (where === 'in') grantAsOlder(ingress);
-      const [worker] = await addWaiting({});
-      const { left, numbered } = loseOnce(made(worker), lost);
-      const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
-      expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
-      expect([left.size, [...numbered]]).toEqual([0, [where]]);
-    },
-  );
+  ])('$what, numbered $where their subject, are sent again', async ({ lost, where }, { start, expect }) => {
+    // A job that was offered without any answer is done again; so is one of which all frames are lost.
+    const offers = !lost.includes('e8');
+    const { ingress, addWaiting } = await start({ ingress: { offers } });
+    if (where === 'in') grantAsOlder(ingress);
+    const [worker] = await addWaiting({});
+    const { left, numbered } = loseOnce(made(worker), lost);
+    const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
+    expect([left.size, [...numbered]]).toEqual([0, [where]]);
+  });
 
   it.for([
     { what: 'the only one', size: 1, lost: 'e0', isOlder: false },
@@ -146,22 +143,19 @@ describe.concurrent('what an ingress sends', () => {
   it.for<[string, RegExp, boolean, number]>([
     ['a grant', /\.inbox\..+\.claim\./, false, 2],
     ['an offer', /\.inbox\..+\.offer\./, true, 1],
-  ])(
-    'is missed within seconds when %s is lost, and the job goes to a worker',
-    async ([, lostSubject, offers, attempts], { start, expect }) => {
-      const { ingress, addWaiting } = await start({ ingress: { offers } });
-      await addWaiting({});
-      let lost = 0;
-      ingress.onSend((message, send) => {
-        if (lost === 0 && lostSubject.test(message.subject)) lost += 1;
-        else send(message);
-      });
-      const report = await ingress.send({ steps: [{ write: 'x' }] }).finished;
-      expect(lost).toBe(1);
-      expect(report).toMatchObject({ state: 'done', attempts });
-      expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
-    },
-  );
+  ])('is missed within seconds when %s is lost', async ([, lostSubject, offers, attempts], { start, expect }) => {
+    const { ingress, addWaiting } = await start({ ingress: { offers } });
+    await addWaiting({});
+    let lost = 0;
+    ingress.onSend((message, send) => {
+      if (lost === 0 && lostSubject.test(message.subject)) lost += 1;
+      else send(message);
+    });
+    const report = await ingress.send({ steps: [{ write: 'x' }] }).finished;
+    expect(lost).toBe(1);
+    expect(report).toMatchObject({ state: 'done', attempts });
+    expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
+  });
 
   it('does not make a worker count as silent that waits for a long body', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { silenceMs: 5_000 } } });

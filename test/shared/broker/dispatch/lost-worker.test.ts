@@ -22,10 +22,7 @@ describe.concurrent('a worker', () => {
     expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 1, error, text: 'a part' });
   });
 
-  it('killed and started anew under the same id loses its jobs at once, and serves again', async ({
-    start,
-    expect,
-  }) => {
+  it('killed and started anew under its id loses its jobs at once, and serves again', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const before = await addWorker({ id: 'first' });
     const streaming = ingress.send({ steps: [{ write: 'a part' }, { hang: true }] });
@@ -51,10 +48,7 @@ describe.concurrent('a worker', () => {
     await until(() => ingress.workers.get('first') === undefined);
   });
 
-  it('that has to leave before its jobs are over says so itself: they move on without waiting for its silence', async ({
-    start,
-    expect,
-  }) => {
+  it('that leaves before its jobs are over says so: they move on without waiting', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker } = await addWorker({ id: 'first' });
     const sent = ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }] });

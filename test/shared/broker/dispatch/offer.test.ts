@@ -182,10 +182,7 @@ describe.concurrent('a job that is offered', () => {
     }
   });
 
-  it('is shared out among workers that are alike, also by ingresses that know nothing of each other', async ({
-    start,
-    expect,
-  }) => {
+  it('is shared out among like workers, also by ingresses that do not know each other', async ({ start, expect }) => {
     const { ingress, addIngress, addWaiting } = await start();
     const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
     const workers = await addWaiting({}, {}, {}, {});
@@ -202,10 +199,7 @@ describe.concurrent('a job that is offered', () => {
     expect(most.reduce((sum, busy) => sum + busy, 0) / most.length).toBeLessThan(6);
   });
 
-  it('is claimed by the worker, without a ticket in the queue, when its body is larger than one part', async ({
-    start,
-    expect,
-  }) => {
+  it('is claimed without a ticket in the queue when its body is larger than one part', async ({ start, expect }) => {
     const { ingress, addWaiting } = await start();
     await addWaiting({});
     // One that a busy machine has claimed too late gets a ticket all the same.
@@ -221,10 +215,7 @@ describe.concurrent('a job that is offered', () => {
     expect(tickets.at(-1)).toEqual([0, 0]);
   });
 
-  it('gets a ticket in the queue when its body is large and the worker does not claim it', async ({
-    start,
-    expect,
-  }) => {
+  it('gets a ticket when its body is large and the worker does not claim it', async ({ start, expect }) => {
     const { first, other } = await fillOne(await start());
     const second = other.send({ body: largeBody });
     expect(second.job.tickets.count).toBe(0);

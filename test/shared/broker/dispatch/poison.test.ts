@@ -73,11 +73,7 @@ describe.concurrent('a request that kills its worker', () => {
     return { beside, poison };
   }
 
-  it('costs those beside it no attempt, and the suspects of its first death are apart', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
+  it('costs those beside it no attempt, and suspects are kept apart', async ({ start, expect, onTestFinished }) => {
     const { beside, poison } = await killBeside(await start(), 3, ['two', 'three', 'four', 'five']);
     const together: number[] = [];
     const watch = setInterval(() => {

@@ -58,11 +58,7 @@ async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms
 }
 
 describe.concurrent('a worker that probes', () => {
-  it('gets a job within seconds, though a healthy peer could take all, and serves again', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
+  it('gets a job within seconds beside a healthy peer, and serves again', async ({ start, expect, onTestFinished }) => {
     const pair = await addPair(await start(), { onTestFinished });
     pair.setSick(true);
     await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
@@ -72,11 +68,7 @@ describe.concurrent('a worker that probes', () => {
     await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }));
   });
 
-  it('takes one offer at a time, and costs few requests an attempt while it fails', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
+  it('takes one offer at a time, and costs few attempts while it fails', async ({ start, expect, onTestFinished }) => {
     const pair = await addPair(await start(), { onTestFinished });
     const sick = pair.ingress.workers.get('sick');
     pair.setSick(true);

@@ -99,17 +99,14 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     ['none', undefined],
     ['one of an older release', { id: 'second' }],
     ['one of another model', able('second', 'other')],
-  ])(
-    'waits for an able worker with keep-alives, and ends with its error where there is %s',
-    async ([, second], { start, expect }) => {
-      const parties = await start({ ingress: { continueBytes, keepAliveMs: 300, timeouts: { noWorkerMs: 1_000 } } });
-      const sent = await killed(parties, {}, second);
-      const waited = { attempts: 1, moves: ['worker_lost'], continuations: ['no_worker'], text: begun };
-      expect(await sent.finished).toMatchObject({ ...lost, ...waited });
-      expect(sent.error()?.message).toBe('The worker was lost in the middle of the answer.');
-      expect(sent.keepAlives()).toBeGreaterThan(1);
-    },
-  );
+  ])('waits for an able worker, and ends with its error where there is %s', async ([, second], { start, expect }) => {
+    const parties = await start({ ingress: { continueBytes, keepAliveMs: 300, timeouts: { noWorkerMs: 1_000 } } });
+    const sent = await killed(parties, {}, second);
+    const waited = { attempts: 1, moves: ['worker_lost'], continuations: ['no_worker'], text: begun };
+    expect(await sent.finished).toMatchObject({ ...lost, ...waited });
+    expect(sent.error()?.message).toBe('The worker was lost in the middle of the answer.');
+    expect(sent.keepAlives()).toBeGreaterThan(1);
+  });
 
   it('goes on with a worker that comes while it waits', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });

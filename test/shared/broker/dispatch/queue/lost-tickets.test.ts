@@ -42,10 +42,7 @@ describe.concurrent('while JetStream has no leader', () => {
     }, 4_000);
   });
 
-  it('tools, bodies too large for an offer and jobs that were refused get tickets straight from the ingress', async ({
-    start,
-    expect,
-  }) => {
+  it('tools, large bodies and refused jobs get tickets straight from the ingress', async ({ start, expect }) => {
     const wait = async (): Promise<number> => {
       const { ingress, addWorker } = await start();
       loseLeader(ingress);
@@ -67,11 +64,7 @@ describe.concurrent('while JetStream has no leader', () => {
 });
 
 describe.concurrent('a ticket that is lost', () => {
-  it('keeps its job waiting for three seconds at most, though those of others are claimed all the time', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
+  it('keeps its job waiting for three seconds at most, beside others', async ({ start, expect, onTestFinished }) => {
     const wait = async (): Promise<number> => {
       const { ingress, addWorker } = await start();
       await addWorker({ slots: 8 });

@@ -6,9 +6,7 @@ import { until } from '../../../../helpers/until.ts';
 
 const pools = 30;
 
-it('a job waits in a few of many full pools, spread over all, and goes to another one that gets a free slot', async ({
-  start,
-}) => {
+it('a job waits in a few of many full pools, spread over all, and takes a free slot elsewhere', async ({ start }) => {
   const { ingress, addWorker } = await start({ ingress: { spillMs: 200 } });
   await Promise.all(
     Array.from({ length: pools }, (_, at) => addWorker({ id: `w${at}`, kind: `kind-${at}`, slots: 1 })),

@@ -256,10 +256,7 @@ describe.concurrent('a claim', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'two' });
   });
 
-  it('of the worker that has just failed on the job is put off while another one could take it', async ({
-    start,
-    expect,
-  }) => {
+  it('of a worker that has failed on the job is put off while another could take it', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
     await addWorker({ id: 'bad', slots: 1 });

@@ -57,7 +57,7 @@ describe('the timeout that a job has exceeded', () => {
     ['queued, the broker away for long', 'broker_unavailable', 'queued', 2_801, { waitingSince: 300, lostAt: 100 }],
     ['in the queue for long, the broker away for a moment', undefined, 'queued', 950, { lostAt: 900 }],
     [
-      'in the queue without a worker, the broker away',
+      'without a worker, the broker away',
       undefined,
       'queued',
       900,

@@ -23,10 +23,7 @@ async function addThree({ ingress, addWaiting }: Parties): Promise<{ send: Send;
 const whoami: Step[] = [{ whoami: true }];
 
 describe.concurrent('an ejection', () => {
-  it('concerns the model with which the worker fails: it serves another one, which does not end it', async ({
-    start,
-    expect,
-  }) => {
+  it('concerns one model: the worker serves another one, and that does not end it', async ({ start, expect }) => {
     const { send, sick } = await addThree(await start());
     const broken: Step[] = [{ only: 'sick', fail: 'upstream_failed' }, ...whoami];
     // Its peers serve what it fails with.

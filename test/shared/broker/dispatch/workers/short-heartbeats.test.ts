@@ -105,10 +105,7 @@ describe.concurrent('workers that may send beats', () => {
     expect(seen.some(isBeat)).toBe(false);
   });
 
-  it('are asked for nothing by an ingress that has lost its connection, if nothing has changed', async ({
-    start,
-    expect,
-  }) => {
+  it('are asked for nothing by an ingress that was disconnected, if nothing has changed', async ({ start, expect }) => {
     const { ingress, seen, asked } = await addBeating(await start(), 'one', 'two');
     await ingress.broker.nc.reconnect();
     seen.length = 0;
@@ -120,11 +117,7 @@ describe.concurrent('workers that may send beats', () => {
 });
 
 describe.concurrent('the permission to send beats', () => {
-  it('comes from the first ingress, while every part that publishes stats understands them', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
+  it('comes from the first ingress while every part understands beats', async ({ start, expect, onTestFinished }) => {
     const { ingress } = await start();
     const { broker } = ingress;
     const given: string[] = [];

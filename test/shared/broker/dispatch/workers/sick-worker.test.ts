@@ -26,10 +26,7 @@ describe('one of four workers that fails at once', () => {
 });
 
 describe.concurrent('a worker', () => {
-  it('that serves again gets jobs within seconds, and its first success ends its ejection', async ({
-    start,
-    expect,
-  }) => {
+  it('that serves again gets jobs within seconds, and its first success readmits it', async ({ start, expect }) => {
     const ingress = await addFourWorkers(await start());
     const sick = ingress.workers.get('sick');
     await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 600 });

@@ -31,10 +31,7 @@ describe.concurrent('a worker without heartbeats', () => {
     await until(() => ingress.workers.get(worker.id)?.hasRefused === true, 2_500);
   });
 
-  it('is removed together with all others that are silent, before the first one loses its jobs', async ({
-    start,
-    expect,
-  }) => {
+  it('is removed with all others that are silent, before the first one loses its jobs', async ({ start, expect }) => {
     const { ingress } = await start();
     const { broker, workers } = ingress;
     const known: number[] = [];
