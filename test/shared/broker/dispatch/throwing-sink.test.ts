@@ -31,6 +31,10 @@ async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
   expect(dispatcher.active).toBe(0);
 }
 
+const broken = (what: string) => (): never => {
+  throw new Error(`${what} is broken`);
+};
+
 const hang: Step[] = [{ write: 'x' }, { hang: true }];
 
 describe.concurrent('a sink that throws', () => {
@@ -70,10 +74,10 @@ describe.concurrent('a sink that throws', () => {
     let failures = 0;
     const fail = (): never => {
       failures += 1;
-      throw new Error('fail is broken');
+      return broken('fail')();
     };
-    const broken = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
-    for (const { finished } of broken)
+    const jobs = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
+    for (const { finished } of jobs)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'total_timeout' } });
     await until(() => worker.busy === 0);
     await totalTimeoutPasses();
@@ -84,10 +88,8 @@ describe.concurrent('a sink that throws', () => {
   it('in fail while the ingress drains keeps no other job from its end', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
-    const fail = (): never => {
-      throw new Error('fail is broken');
-    };
-    const jobs = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang })];
+    const sink = { fail: broken('fail') };
+    const jobs = [ingress.send({ steps: hang, sink }), ingress.send({ steps: hang })];
     await ingress.dispatcher.drain(0);
     for (const { finished } of jobs)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'shutting_down' } });
@@ -119,11 +121,8 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
   it('at first fails alone', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
-    const place = (): never => {
-      throw new Error('place is broken');
-    };
-    const sent = ingress.send({ place });
-    expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
+    const { finished } = ingress.send({ place: broken('place') });
+    expect(await finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
     await expectServing(ingress);
   });
 
@@ -135,7 +134,7 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
     let calls = 0;
     const place = () => {
       calls += 1;
-      if (calls > 1) throw new Error('place is broken');
+      if (calls > 1) broken('place')();
       return pools.map((pool) => ({ pool, model: 'demo', maxWaitMs: 100 }));
     };
     const sent = ingress.send({ place });

@@ -62,10 +62,9 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
   });
 
   it('goes on with a request of several parts', async ({ start, expect }) => {
-    const parties = await start({ ingress: { continueBytes } });
     const steps: Step[] = [...counting, { digest: true }];
     const body = Buffer.from(JSON.stringify({ steps, padding: 'x'.repeat(2 * mib) }));
-    const sent = await killed(parties, { body }, able('second'));
+    const sent = await killed(await start({ ingress: { continueBytes } }), { body }, able('second'));
     const text = expect.stringMatching(/^0\n[^]*\n9\nthe rest[0-9a-f]{64}$/);
     expect(await sent.finished).toMatchObject({ state: 'done', text });
   });
@@ -90,8 +89,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     ['has no memory for it', true, 0, []],
     ['was not kept for lack of room', true, 8_000, ['not_kept']],
   ])('ends at once with its error where the request %s', async ([, continues, bytes, outcomes], { start, expect }) => {
-    const parties = await start({ ingress: { continueBytes: bytes } });
-    const sent = await killed(parties, { continues }, able('second'));
+    const sent = await killed(await start({ ingress: { continueBytes: bytes } }), { continues }, able('second'));
     expect(await sent.finished).toMatchObject({ ...lost, attempts: 1, continuations: outcomes, text: begun });
   });
 
