@@ -51,7 +51,6 @@ export interface TestJob {
   job: Job;
   /** Everything that the client would have got so far. */
   text: () => string;
-  bytes: () => Buffer;
   keepAlives: () => number;
   error: () => RouterError | undefined;
   /** How it went, with all that the client got. */
@@ -303,7 +302,6 @@ function send(
   return {
     job,
     text,
-    bytes: () => Buffer.concat(pieces),
     keepAlives: () => keepAlives,
     error: () => failure,
     finished: job.finished.then((report) => ({ ...report, text: text() })),

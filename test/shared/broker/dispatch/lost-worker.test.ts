@@ -1,7 +1,9 @@
-import { describe } from 'vitest';
+import { describe, expect } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
+import type { TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { jobDone } from '../../../helpers/broker/job-done.ts';
 
 const hangInTheMiddle: Step[] = [
   { write: 'a part' },
@@ -58,5 +60,44 @@ describe.concurrent('a worker', () => {
     await worker.drain(50);
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2, text: 'second' });
     expect(performance.now() - before).toBeLessThan(3_000);
+  });
+});
+
+function operatorOf({ broker, workers }: TestIngress) {
+  return {
+    command: (worker: string, payload: string) =>
+      broker.publish(broker.subjects.drain({ tier: 'gpu', owner: 'open', worker }), payload),
+    isDraining: (id: string) => workers.get(id)?.announcement.draining === true,
+  };
+}
+
+describe('a worker that an operator drains', () => {
+  it('says so, finishes what it runs, takes nothing new, and accepts again when it is undrained', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { command, isDraining } = operatorOf(ingress);
+    const gate = Promise.withResolvers<void>();
+    const handler = () => gate.promise.then(() => jobDone);
+    const { id, worker } = await addWorker({ handler });
+    const running = ingress.send({});
+    await until(() => worker.busy === 1);
+    command(id, 'drain');
+    await until(() => isDraining(id));
+    expect(ingress.workers.get(id)?.announcement.accepting).toBe(false);
+    const waiting = ingress.send({});
+    gate.resolve();
+    expect((await running.finished).state).toBe('done');
+    await ingress.broker.flush();
+    expect([waiting.job.state, worker.busy]).toEqual(['queued', 0]);
+    command(id, 'undrain');
+    expect((await waiting.finished).state).toBe('done');
+    expect(isDraining(id)).toBe(false);
+  });
+
+  it('passes over what it does not understand, and announces which machine it runs on', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { id } = await addWorker();
+    operatorOf(ingress).command(id, 'explode');
+    expect((await ingress.send({}).finished).state).toBe('done');
+    expect(ingress.workers.get(id)?.announcement.host).toMatch(/./);
   });
 });
