@@ -216,7 +216,8 @@ function hideOffers({ broker: { subjects }, onReceive }: TappedBroker): void {
   });
 }
 
-async function startIngress(
+/** Starts an ingress on a connection that is made. Parties have one. */
+export async function startIngress(
   tapped: TappedBroker,
   settings: NonNullable<PartyOptions['ingress']>,
 ): Promise<TestIngress> {
