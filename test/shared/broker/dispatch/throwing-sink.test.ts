@@ -149,29 +149,27 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
   });
 });
 
-describe('a total timeout', () => {
-  it.for<[string, Error | undefined, string]>([
-    ['ends nothing that has ended', undefined, 'done'],
-    ['ends nothing that has failed', new Error('end is broken'), 'failed'],
-  ])('that passes in the turn of the end frame %s', async ([, thrown, state], { start }) => {
-    const { ingress, addWorker } = await start({ ingress: settings });
-    const { worker } = await addWorker({ id: 'one' });
-    let endings = 0;
-    const sent = ingress.send({
-      steps: [{ write: 'x' }],
-      sink: {
-        end: () => {
-          endings += 1;
-          while (performance.now() - sent.job.queuedAt <= totalMs + 50);
-          if (thrown) throw thrown;
-        },
+it.for<[string, Error | undefined, string]>([
+  ['ends nothing that has ended', undefined, 'done'],
+  ['ends nothing that has failed', new Error('end is broken'), 'failed'],
+])('a total timeout that passes in the turn of the end frame %s', async ([, thrown, state], { start }) => {
+  const { ingress, addWorker } = await start({ ingress: settings });
+  const { worker } = await addWorker({ id: 'one' });
+  let endings = 0;
+  const sent = ingress.send({
+    steps: [{ write: 'x' }],
+    sink: {
+      end: () => {
+        endings += 1;
+        while (performance.now() - sent.job.queuedAt <= totalMs + 50);
+        if (thrown) throw thrown;
       },
-    });
-    expect((await sent.finished).state).toBe(state);
-    await totalTimeoutPasses();
-    expect(endings).toBe(1);
-    expect(ingress.workers.get('one')?.held).toBe(0);
-    expect(worker.busy).toBe(0);
-    await expectServing(ingress);
+    },
   });
+  expect((await sent.finished).state).toBe(state);
+  await totalTimeoutPasses();
+  expect(endings).toBe(1);
+  expect(ingress.workers.get('one')?.held).toBe(0);
+  expect(worker.busy).toBe(0);
+  await expectServing(ingress);
 });

@@ -209,21 +209,19 @@ describe('headers of the upstream', () => {
   });
 });
 
-describe('room for further pieces', () => {
-  it('is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
-    const { writer, contact } = await startReply(0, true, true, new FrameMemory(1_000));
-    writer.write('x'.repeat(800));
-    expect(writer.room()).toBeUndefined();
-    contact.absent();
-    let hasRoom = false;
-    const room = writer.room()?.then(() => {
-      hasRoom = true;
-    });
-    expect(room).toBeDefined();
-    await broker.flush();
-    expect(hasRoom).toBe(false);
-    writer.dropAll();
-    await room;
-    expect(writer.room()).toBeUndefined();
+it('room for further pieces is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
+  const { writer, contact } = await startReply(0, true, true, new FrameMemory(1_000));
+  writer.write('x'.repeat(800));
+  expect(writer.room()).toBeUndefined();
+  contact.absent();
+  let hasRoom = false;
+  const room = writer.room()?.then(() => {
+    hasRoom = true;
   });
+  expect(room).toBeDefined();
+  await broker.flush();
+  expect(hasRoom).toBe(false);
+  writer.dropAll();
+  await room;
+  expect(writer.room()).toBeUndefined();
 });

@@ -101,18 +101,16 @@ describe.concurrent('a ticket that is lost', () => {
   });
 });
 
-describe.concurrent('a ticket of an ingress that is gone', () => {
-  it('is removed by the first worker that claims its job', async ({ start, expect }) => {
-    const { ingress, addIngress, addWorker } = await start();
-    const gone = await addIngress();
-    const { id } = await addWorker({ slots: 0 });
-    await until(() => gone.workers.get(id) !== undefined);
-    const { job } = gone.send({ steps: [{ write: 'x' }] });
-    await until(() => job.tickets.isAdmitted);
-    const { count } = await ticketsOf(ingress);
-    await until(async () => expect(await count()).toBe(1));
-    await gone.broker.nc.close();
-    await addWorker();
-    await until(async () => expect(await count()).toBe(0));
-  });
+it.concurrent('the ticket of an ingress that is gone is removed by the first claim', async ({ start, expect }) => {
+  const { ingress, addIngress, addWorker } = await start();
+  const gone = await addIngress();
+  const { id } = await addWorker({ slots: 0 });
+  await until(() => gone.workers.get(id) !== undefined);
+  const { job } = gone.send({ steps: [{ write: 'x' }] });
+  await until(() => job.tickets.isAdmitted);
+  const { count } = await ticketsOf(ingress);
+  await until(async () => expect(await count()).toBe(1));
+  await gone.broker.nc.close();
+  await addWorker();
+  await until(async () => expect(await count()).toBe(0));
 });

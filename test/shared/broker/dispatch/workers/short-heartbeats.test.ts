@@ -38,14 +38,12 @@ async function addBeating(parties: Parties, ...ids: string[]) {
 
 const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
 
-describe('a beat', () => {
-  it('is a few dozen bytes, and nothing else is read as one', () => {
-    const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
-    expect(encodeBeat(beat).length).toBeLessThan(30);
-    expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
-    const others = ['', '~', '~a', '~a b', '~a -1', '~ 1', '~a 1 ', '{"v":1}', 'gone', `~${'a'.repeat(60)} 1`];
-    for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
-  });
+it('a beat is a few dozen bytes, and nothing else is read as one', () => {
+  const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
+  expect(encodeBeat(beat).length).toBeLessThan(30);
+  expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
+  const others = ['', '~', '~a', '~a b', '~a -1', '~ 1', '~a 1 ', '{"v":1}', 'gone', `~${'a'.repeat(60)} 1`];
+  for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
 });
 
 describe.concurrent('workers that may send beats', () => {
@@ -153,20 +151,18 @@ describe.concurrent('the permission to send beats', () => {
   });
 });
 
-describe('an ingress', () => {
-  it('knows the busy slots of an announcement that comes again after beats', async ({ start }) => {
-    const { broker, workers } = (await start()).ingress;
-    const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
-    const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
-    const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
-    const busy = (): number | undefined => workers.at(address)?.announcement.busy;
-    send(JSON.stringify(announcement));
-    await until(() => busy() === 1);
-    send(encodeBeat({ digest: 'abc', busy: 3 }));
-    await until(() => busy() === 3);
-    send(encodeBeat({ digest: 'other', busy: 4 }));
-    send(JSON.stringify(announcement));
-    await until(() => busy() === 1);
-    expect(workers.size).toBe(1);
-  });
+it('an ingress knows the busy slots of an announcement that comes again after beats', async ({ start }) => {
+  const { broker, workers } = (await start()).ingress;
+  const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
+  const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
+  const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
+  const busy = (): number | undefined => workers.at(address)?.announcement.busy;
+  send(JSON.stringify(announcement));
+  await until(() => busy() === 1);
+  send(encodeBeat({ digest: 'abc', busy: 3 }));
+  await until(() => busy() === 3);
+  send(encodeBeat({ digest: 'other', busy: 4 }));
+  send(JSON.stringify(announcement));
+  await until(() => busy() === 1);
+  expect(workers.size).toBe(1);
 });
