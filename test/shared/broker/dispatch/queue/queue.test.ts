@@ -151,6 +151,13 @@ describe.concurrent('the queue', () => {
     expect(endedAt - queuedAt).toBeLessThan(3_000);
   });
 
+  it('waits for a worker that comes in time', async ({ start, expect }) => {
+    const { ingress, addWorker } = await start();
+    const { finished } = ingress.send({});
+    await addWorker();
+    expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
   it('takes jobs along when a worker changes its models, and with them its pool', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker({ slots: 0 });
