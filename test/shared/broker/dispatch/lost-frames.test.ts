@@ -113,6 +113,8 @@ describe.concurrent('frames that are lost', () => {
   });
 });
 
+/** As long as the titles below say. */
+const outOfReachMs = 3_000;
 const numbers = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 
 describe.concurrent('an ingress', () => {
@@ -131,7 +133,7 @@ describe.concurrent('an ingress', () => {
     const short = far.send({ steps: [{ count: 50, everyMs: 20 }] });
     await until(() => [...streams, short].every(({ text }) => text().length > 10));
     proxy[fault]();
-    await sleep(3_000);
+    await sleep(outOfReachMs);
     proxy.resume();
     const served = { state: 'done', attempts: 1 };
     for (const { finished } of streams) expect(await finished).toMatchObject({ ...served, text: numbers(150) });
