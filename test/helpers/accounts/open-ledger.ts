@@ -40,3 +40,9 @@ export async function openLedger(bounds: Partial<UsageLedgerBounds> = {}, of?: P
     prefix,
   };
 }
+
+/** Writes requests into the ledger of a store, which keeps the newest 5,000 for as long as the test runs. */
+export async function writeLedger(of: Pick<OpenKeyStore, 'redis' | 'prefix'>, records: readonly UsageRecord[]) {
+  const { write } = await openLedger({ maxRequests: 5_000, requestsKeptMs: 1e12 }, of);
+  await write(...records);
+}

@@ -11,19 +11,13 @@ export const nothing: Amount = { tokens: 0, cost: 0 };
 /** A keeper of limits on a prefix of its own, and ways to reach behind it, for the duration of the running test. */
 export async function openLimitKeeper(url?: string, times?: LimitKeeperTimes) {
   const { redis, prefix } = await openKeyStore(url);
-  const another = (given?: LimitKeeperTimes): LimitKeeper => {
-    const made = new LimitKeeper(redis, prefix, silentLog, given);
-    onTestFinished(() => made.close());
-    return made;
-  };
-  const keeper = another(times);
+  const keeper = new LimitKeeper(redis, prefix, silentLog, times);
+  onTestFinished(() => keeper.close());
   const reservations = `${prefix}limit:reservations`;
   return {
     keeper,
     redis,
     prefix,
-    /** Another keeper of the same limits, as of a second node. */
-    another,
     /** Reserves an amount, or throws the refusal. */
     reserve: async (parties: readonly PartyLimits[], amount = nothing): Promise<Reservation> => {
       const verdict = await keeper.reserve(parties, amount);

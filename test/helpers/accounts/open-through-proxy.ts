@@ -1,13 +1,9 @@
 import { inject, onTestFinished } from 'vitest';
-import { startPausableProxy, type PausableProxy } from '../servers/pausable-proxy.ts';
-import { openKeyStore, type OpenKeyStore } from './open-key-store.ts';
+import { startPausableProxy } from '../servers/pausable-proxy.ts';
+import { openKeyStore } from './open-key-store.ts';
 
 /** A key store whose connection passes a proxy, and the same one without, for the running test. */
-export async function openThroughProxy(): Promise<{
-  proxy: PausableProxy;
-  behind: OpenKeyStore;
-  direct: OpenKeyStore;
-}> {
+export async function openThroughProxy() {
   const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
   onTestFinished(() => proxy.close());
   const behind = await openKeyStore(`redis://127.0.0.1:${proxy.port}`);

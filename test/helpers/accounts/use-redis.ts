@@ -2,9 +2,7 @@ import { inject } from 'vitest';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { createLog } from '#shared/core/log.ts';
-
-const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+import { silentLog as log } from '../silent-log.ts';
 
 /** Does something in Redis, by a connection that is closed afterwards. @param url Default: of the shared one */
 export async function useRedis<Found>(

@@ -1,8 +1,7 @@
-import { untilOffersAreTaken, type Parties, type TestIngress } from './broker-parties.ts';
+import type { Parties, TestIngress } from './broker-parties.ts';
 
 /** Adds four workers, one of which is named `sick`. @returns the first ingress */
-export async function addFourWorkers({ ingress, addWorker }: Parties): Promise<TestIngress> {
-  await Promise.all(['sick', 'b', 'c', 'd'].map((id) => addWorker({ id, slots: 4 })));
-  await untilOffersAreTaken(ingress);
+export async function addFourWorkers({ ingress, addWaiting }: Parties): Promise<TestIngress> {
+  await addWaiting(...['sick', 'b', 'c', 'd'].map((id) => ({ id, slots: 4 })));
   return ingress;
 }

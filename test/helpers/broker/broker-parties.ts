@@ -51,10 +51,10 @@ export interface TestJob {
   job: Job;
   /** Everything that the client would have got so far. */
   text: () => string;
-  bytes: () => Buffer;
   keepAlives: () => number;
   error: () => RouterError | undefined;
-  finished: Promise<JobReport>;
+  /** How it went, with all that the client got. */
+  finished: Promise<JobReport & { text: string }>;
   cancel: () => void;
 }
 
@@ -88,6 +88,8 @@ export interface Parties {
   addFarIngress: () => Promise<{ far: TestIngress; proxy: PausableProxy }>;
   /** Starts a worker in this process; it is known to the first ingress when this resolves. */
   addWorker: (options?: Partial<WorkerOptions>) => Promise<TestWorker>;
+  /** Adds workers and waits until all of the first ingress take offers. */
+  addWaiting: (...options: Partial<WorkerOptions>[]) => Promise<TestWorker[]>;
   /** Starts a scripted worker as a process of its own; it is known to the first ingress when this resolves. */
   forkWorker: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; id: string }>;
   close: () => Promise<void>;
@@ -109,6 +111,20 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   };
   const first = await addIngress(ingress);
   const known = (id: string): Promise<void> => until(() => first.workers.get(id) !== undefined);
+  const addWorker: Parties['addWorker'] = async (options = {}) => {
+    const id = options.id ?? `w${randomBytes(4).toString('hex')}`;
+    const tapped = await connect(id);
+    const { broker } = tapped;
+    const die = (): Promise<void> => broker.nc.close();
+    const handler = scriptedHandler(id, undefined, () => void die());
+    const worker = startWorker({ ...testWorker, broker, log: silentLog, id, handler, ...options });
+    releases.push(async () => {
+      await worker.drain(0);
+      await worker.close();
+    });
+    await known(id);
+    return { ...tapped, worker, id, die };
+  };
   return {
     prefix,
     natsUrl,
@@ -120,19 +136,11 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
       const far = await addIngress({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
       return { far, proxy };
     },
-    addWorker: async (options = {}) => {
-      const id = options.id ?? `w${randomBytes(4).toString('hex')}`;
-      const tapped = await connect(id);
-      const { broker } = tapped;
-      const die = (): Promise<void> => broker.nc.close();
-      const handler = scriptedHandler(id, undefined, () => void die());
-      const worker = startWorker({ ...testWorker, broker, log: silentLog, id, handler, ...options });
-      releases.push(async () => {
-        await worker.drain(0);
-        await worker.close();
-      });
-      await known(id);
-      return { ...tapped, worker, id, die };
+    addWorker,
+    addWaiting: async (...options) => {
+      const workers = await Promise.all(options.map(addWorker));
+      await untilOffersAreTaken(first);
+      return workers;
     },
     forkWorker: async (environment = {}) => {
       const id = environment['WORKER_ID'] ?? `w${randomBytes(4).toString('hex')}`;
@@ -208,7 +216,8 @@ function hideOffers({ broker: { subjects }, onReceive }: TappedBroker): void {
   });
 }
 
-async function startIngress(
+/** Starts an ingress on a connection that is made. Parties have one. */
+export async function startIngress(
   tapped: TappedBroker,
   settings: NonNullable<PartyOptions['ingress']>,
 ): Promise<TestIngress> {
@@ -290,13 +299,13 @@ function send(
       ...sink,
     },
   );
+  const text = (): string => Buffer.concat(pieces).toString();
   return {
     job,
-    text: () => Buffer.concat(pieces).toString(),
-    bytes: () => Buffer.concat(pieces),
+    text,
     keepAlives: () => keepAlives,
     error: () => failure,
-    finished: job.finished,
+    finished: job.finished.then((report) => ({ ...report, text: text() })),
     cancel: () => dispatcher.cancel(job),
   };
 }

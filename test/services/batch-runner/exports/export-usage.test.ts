@@ -8,7 +8,7 @@ import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
-import { writeLedger } from '../../../helpers/accounts/write-ledger.ts';
+import { writeLedger } from '../../../helpers/accounts/open-ledger.ts';
 import { allOf } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { AgentSessionReader, type SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { removeSessionsOf } from '#shared/accounts/agent-sessions/remove-sessions-of.ts';
 import { sessionIdOf, sessionKeys, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { admin, member, openLedger } from '../../../helpers/accounts/open-ledger.ts';
@@ -66,27 +67,17 @@ describe('a session', () => {
     expect(session?.agents[0]?.lastAt).toBe(session?.lastAt);
   });
 
-  it('has its single turns, page by page, without those of other sessions', async () => {
-    const { write, reader } = await open();
+  it('has its single turns, page by page, without those of other sessions, and its sums for longer', async () => {
+    const { redis, prefix, write, reader } = await open();
     const own = many(5, () => turn());
     await write(...own, turn({ session: 's2' }));
-    const pages: string[][] = [];
-    let next: Awaited<ReturnType<typeof reader.turns>>['next'];
-    do {
-      const page = await reader.turns(ofAda('s1'), 2, next);
-      pages.push(page.turns.map(({ id }) => id));
-      ({ next } = page);
-    } while (next !== undefined);
+    const pages = await allPages((before?: string) => reader.turns(ofAda('s1'), 2, before));
     const [e, d, c, b, a] = own.map(({ id }) => id).toReversed();
-    expect(pages).toEqual([[e, d], [c, b], [a]]);
-  });
-
-  it('keeps its sums when the ledger has forgotten its requests', async () => {
-    const { redis, prefix, write, reader } = await open();
-    await write(turn(), turn());
+    expect(pages.map(({ turns }) => turns.map(({ id }) => id))).toEqual([[e, d], [c, b], [a]]);
+    // The ledger forgets its requests, and not its sums.
     await redis.xtrim(`${prefix}usage:requests`, 'MAXLEN', 0);
     expect(await reader.turns(ofAda('s1'), 10)).toEqual({ turns: [], next: undefined });
-    expect((await reader.list(ada, undefined, 10)).sessions).toMatchObject([{ sums: { requests: 2 } }]);
+    expect(await reader.find(ada, ofAda('s1'))).toMatchObject({ sums: { requests: 5 } });
   });
 
   it('is written once, also when a new primary is sent the batches of the last seconds again', async () => {
@@ -146,13 +137,8 @@ describe('sessions', () => {
       turn({ session: 'twin' }, { at: now - 60_000 + count }),
     );
     await write(turn({ session: 's0' }));
-    const names: string[] = [];
-    let after: Awaited<ReturnType<typeof reader.list>>['next'];
-    do {
-      const page = await reader.list(viewer, undefined, 2, after);
-      names.push(...page.sessions.map(({ name }) => name));
-      after = page.next;
-    } while (after !== undefined);
+    const pages = await allPages((after?: SessionPlace) => reader.list(viewer, undefined, 2, after));
+    const names = pages.flatMap(({ sessions }) => sessions.map(({ name }) => name));
     expect(names[0]).toBe('s0');
     expect(names.slice(3)).toEqual(['s3', 's2', 's1'].slice(0, names.length - 3));
     expect(names.toSorted()).toEqual(['s0', 's1', 's2', 's3', 's4', 'twin']);

@@ -132,12 +132,14 @@ describe('a line', () => {
     expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
   });
 
-  it('is not recorded with an object whose upload counts as dead', async () => {
+  it('is not recorded with an object whose upload counts as dead, nor does its slice end with one', async () => {
     const { work, noEntry } = await running(1);
-    const dead = resultIn({ object: 'unknown', bytes: 5 }, answered);
-    await expect(work.recordLine({ ...slice, line: 0 }, dead, usage, noEntry)).rejects.toThrow();
+    const output = { object: 'unknown', bytes: 5 };
+    const line = { ...slice, line: 0 };
+    await expect(work.recordLine(line, resultIn(output, answered), usage, noEntry)).rejects.toThrow();
     expect(await work.recordedLines('batch_1', 0)).toEqual(new Set());
-    expect(await work.find('batch_1')).toMatchObject({ succeeded: 0, cost: 0 });
+    expect(await work.endSlice(slice, cancelled, { output })).toBe('lapsed');
+    expect(await work.find('batch_1')).toMatchObject({ succeeded: 0, cost: 0, cancelled: 0, slicesLeft: 1 });
   });
 });
 
@@ -155,8 +157,11 @@ it('the first errors of a batch are kept in the order in which they were recorde
 });
 
 describe('a slice', () => {
-  it('does not end without a result that was recorded meanwhile', async () => {
+  it('says where it is, and does not end without a result that was recorded meanwhile', async () => {
     const { work, record } = await running(1);
+    // It is not written again once its batch runs.
+    await work.writeSlices('batch_1', [{ from: 50, to: 60, lines: 9 }]);
+    expect(await work.slice('batch_1', 0)).toEqual({ from: 0, to: 100, lines: 1 });
     await record(0, answered);
     expect(await work.endSlice(slice, cancelled, {})).toBe('changed');
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
@@ -169,12 +174,6 @@ describe('a slice', () => {
     expect(ends).toEqual(['ended', 'was over']);
     expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['a'], errors: [] });
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
-  });
-
-  it('does not end with results whose upload counts as dead', async () => {
-    const { work } = await running(1);
-    expect(await work.endSlice(slice, cancelled, { output: { object: 'unknown', bytes: 1 } })).toBe('lapsed');
-    expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
   });
 });
 
@@ -189,12 +188,6 @@ describe('what belongs to a batch in Redis', () => {
     await record(0, answered);
     for (const name of ['batch:batch_1', 'batch-slices:batch_1', 'batch-results:batch_1:0'])
       expect(await redis.pttl(`${prefix}${name}`), name).toBeGreaterThan(dayMs + hourMs - 60_000);
-  });
-
-  it('says where its slices are, and is not written again once it runs', async () => {
-    const { work } = await running(3);
-    await work.writeSlices('batch_1', [{ from: 50, to: 60, lines: 1 }]);
-    expect(await work.slice('batch_1', 0)).toEqual({ from: 0, to: 100, lines: 3 });
   });
 
   it('has the names of the objects that it holds until it releases them', async () => {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { made } from '../../../helpers/accounts/made.ts';
+import { openExternals } from '../../../helpers/accounts/open-externals.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
@@ -10,11 +9,8 @@ const subject = { provider: 'p', issuer: 'https://p.example', subject: 's' };
 /** The accounts at providers, and Bob, who has none. */
 async function open() {
   const store = await openKeyStore();
-  const { accounts, redis, prefix } = store;
-  const keys = new OwnerKeys(() => [Buffer.alloc(32)]);
-  const externals = new ExternalAccounts(redis, prefix, { keys, report: () => undefined });
-  const user = made(await accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' }));
-  return { ...store, externals, user };
+  const user = made(await store.accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' }));
+  return { ...store, externals: openExternals(store), user };
 }
 
 it('of a person who has not signed in before voids the links that were made for a password', async () => {

@@ -38,6 +38,12 @@ describe('KeyUseRecorder', () => {
     expect(written).toHaveLength(1);
   });
 
+  it('writes ten thousand keys at once at most', async () => {
+    for (let n = 0; n < 10_001; n += 1) recorder.note(`k${n}`);
+    await recorder.close();
+    expect(Object.keys(written[0] ?? {})).toHaveLength(10_000);
+  });
+
   it('goes on when the store is away', async () => {
     const noteUses = vi.fn(() => Promise.reject(new RouterError('store_unavailable', 'away')));
     const away = new KeyUseRecorder({ noteUses }, log);

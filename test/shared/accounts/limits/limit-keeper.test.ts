@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { explainRefusal } from '#shared/accounts/limits/explain-refusal.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { beginKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
@@ -65,15 +67,6 @@ it('a limit of requests at the same time frees a place when a request is over, a
 });
 
 describe('a budget', () => {
-  it('is passed by no number of requests at the same time', async () => {
-    const { another } = await open();
-    const [one, two] = [another(), another()];
-    const party = keyWith({ costPerDay: 0.00001 });
-    const ask = (at: number) => (at % 2 === 0 ? one : two).reserve([party], { tokens: 10, cost: 1_000 });
-    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, at) => ask(at)));
-    expect(verdicts.filter(({ granted }) => granted)).toHaveLength(10);
-  });
-
   it('is refused in other words when running requests have reserved the rest than when it is used up', async () => {
     const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerDay: 100 });
@@ -86,15 +79,6 @@ describe('a budget', () => {
     expect(spent).toMatchObject({ granted: false, error: { code: 'insufficient_quota', message } });
     const secondsLeft = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
     if (!spent.granted) expect(Math.abs((spent.error.retryAfter ?? 0) - secondsLeft)).toBeLessThan(5);
-  });
-
-  it('does not refuse what costs nothing', async () => {
-    const { keeper, reserve } = await open();
-    const party = keyWith({ costPerDay: 1 });
-    (await reserve([party], { tokens: 1, cost: 1e9 })).commit({ tokens: 1, cost: 2e9 });
-    const usedUp = expect.stringMatching(/^The budget is used up: this key may use \$1 a day/);
-    expect(await keeper.reserve([party], { tokens: 1, cost: 1 })).toMatchObject({ error: { message: usedUp } });
-    expect((await keeper.reserve([party], { tokens: 1, cost: 0 })).granted).toBe(true);
   });
 
   it('counts amounts of many digits exactly', async () => {
@@ -134,17 +118,14 @@ it.each([
   [{ tokensPerMinute: 100 }, '100 tokens a minute'],
   [{ tokensPerDay: 100 }, '100 tokens a day'],
   [{ costPerMonth: 0.5 }, '$0.5 a month'],
-])(
-  'a request that is larger than a limit by itself is refused with the limit as the reason: %j',
-  async (limits, words) => {
-    const { keeper } = await open();
-    const verdict = await keeper.reserve([keyWith(limits)], { tokens: 101, cost: 6e8 });
-    expect(verdict).toMatchObject({
-      granted: false,
-      error: { code: 'request_exceeds_limit', retryAfter: undefined, message: expect.stringContaining(words) },
-    });
-  },
-);
+])('a request larger than a limit is refused with the limit as the reason: %j', async (limits, words) => {
+  const { keeper } = await open();
+  const verdict = await keeper.reserve([keyWith(limits)], { tokens: 101, cost: 6e8 });
+  expect(verdict).toMatchObject({
+    granted: false,
+    error: { code: 'request_exceeds_limit', retryAfter: undefined, message: expect.stringContaining(words) },
+  });
+});
 
 describe('a reservation', () => {
   it('is renewed while its node lives, and put into force again when that came too late', async () => {
@@ -198,4 +179,22 @@ it('while Redis is away a request is refused, and leaves nothing to be committed
   await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
   await keeper.close();
   expect(errors).toEqual([]);
+});
+
+function spentInMonth(at: string): PartyUse {
+  const day = { spent: nothing, reserved: nothing };
+  const use = { buckets: { requests: 0, tokens: 0 }, active: 0, day };
+  const month = { ...day, spent: { tokens: 100, cost: 0 } };
+  return { party: 'team:t1', limits: { tokensPerMonth: 100 }, at: Date.parse(at), ...use, month };
+}
+
+it.each([
+  ['2026-11-05T00:00:00Z', '26 days'],
+  ['2026-11-30T00:00:00Z', '24 hours'],
+  ['2026-11-30T23:30:00Z', '30 minutes'],
+  ['2026-11-30T23:59:30Z', '30 s'],
+])('explainRefusal says at %s that the budget of the month begins anew in %s', (at, wait) => {
+  expect(explainRefusal([spentInMonth(at)], { tokens: 1, cost: 0 }).message).toBe(
+    `The budget is used up: this team may use 100 tokens a month (UTC). It begins anew in ${wait}.`,
+  );
 });

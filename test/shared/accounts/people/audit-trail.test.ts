@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry, AuditNote, AuditTrail } from '#shared/accounts/people/audit-trail.ts';
+import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const day = 86_400_000;
@@ -28,31 +29,28 @@ async function addAll(count: number, of: (at: number) => AuditNote): Promise<voi
 
 /** The whole trail, newest first. */
 async function everything(): Promise<AuditEntry[]> {
-  const found: AuditEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const { entries, next } = await audit.list({}, 100, cursor);
-    found.push(...entries);
-    cursor = next;
-  } while (cursor !== undefined);
-  return found;
+  const pages = await allPages((cursor?: string) => audit.list({}, 100, cursor));
+  return pages.flatMap(({ entries }) => entries);
 }
 
 const of = (entries: readonly AuditEntry[], actor: { id: string } | null): AuditEntry[] =>
   entries.filter((entry) => entry.actor?.id === actor?.id);
 
 describe('the audit trail', () => {
-  it('is not washed out by hundreds of changes of one member', async () => {
-    await audit.add({ ...change(admin, 'k1', 1, 2), action: 'user.role' });
+  it('is not washed out by hundreds of changes of members', async () => {
+    // Those of an administrator are entries of their own, also of one thing.
+    await addAll(300, (at) => change(admin, 'k1', at, at + 1));
     await audit.add({ actor: null, action: 'key.revoke', target: null, details: {} });
+    await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
     await audit.add({ ...change(bob, 't1', 'a', 'b'), action: 'team.change' });
     await audit.add({ ...change(eve, 't1', 'a', 'b'), action: 'team.change' });
     await audit.add(change(bob, 'k2', 'a', 'b'));
-    await addAll(600, (at) => change(eve, `k${at}`, 'a', 'b'));
+    for (const member of [eve, bob]) await addAll(600, (at) => change(member, `k${at}`, 'a', 'b'));
     const entries = await everything();
-    expect(of(entries, admin)).toMatchObject([{ action: 'user.role' }]);
+    expect(of(entries, admin)).toHaveLength(300);
     expect(of(entries, null)).toMatchObject([{ action: 'key.revoke' }]);
-    expect(of(entries, bob)).toMatchObject([{ action: 'key.change' }, { action: 'team.change' }]);
+    expect(of(entries, bob)).toHaveLength(202);
+    expect(of(entries, bob).slice(-2)).toMatchObject([{ action: 'team.change' }, { action: 'user.create' }]);
     expect(of(entries, eve)).toHaveLength(201);
     expect(of(entries, eve).at(-1)).toMatchObject({ action: 'team.change' });
     const names = await open.redis.keys(`${open.prefix}audit-entry:*`);
@@ -77,16 +75,6 @@ describe('the audit trail', () => {
     expect(entries).toHaveLength(203);
     expect(entries.slice(-3).map(({ action }) => action)).toEqual(['user.email', 'key.change', 'team.change']);
     expect(entries.some((entry) => 'ofTeam' in entry)).toBe(false);
-  });
-
-  it('keeps the making of an account, and every change by an administrator, beside those of members', async () => {
-    await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
-    await addAll(300, (at) => change(admin, 'k1', at, at + 1));
-    await addAll(300, (at) => change(bob, `k${at}`, 'a', 'b'));
-    const entries = await everything();
-    expect(of(entries, admin)).toHaveLength(300);
-    expect(of(entries, bob)).toHaveLength(201);
-    expect(of(entries, bob).at(-1)).toMatchObject({ action: 'user.create' });
   });
 
   it('bounds refused sign-ins by themselves', async () => {

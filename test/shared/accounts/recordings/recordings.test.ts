@@ -4,6 +4,7 @@ import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
 import { Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
 import { removeRecordingsOf } from '#shared/accounts/recordings/remove-recordings-of.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
@@ -142,14 +143,10 @@ describe('a list of recordings', () => {
   it('goes on where the page before has ended, over several parties and within one millisecond', async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `r${index}`);
     await Promise.all(ids.map((id, at) => keep(id, at % 2 ? {} : ofBlue)));
-    const seen: string[] = [];
-    let place: RecordingPlace | undefined;
-    do {
-      const page = await recordings.list({ parties: ['user:ada', 'team:blue'] }, 4, place);
-      expect(page.recordings.length).toBeLessThanOrEqual(4);
-      seen.push(...page.recordings.map(({ facts }) => facts.id));
-      place = page.next;
-    } while (place);
+    const parties = ['user:ada', 'team:blue'] as const;
+    const pages = await allPages((place?: RecordingPlace) => recordings.list({ parties }, 4, place));
+    for (const page of pages) expect(page.recordings.length).toBeLessThanOrEqual(4);
+    const seen = pages.flatMap((page) => page.recordings.map(({ facts }) => facts.id));
     expect(seen.toSorted()).toEqual(ids.toSorted());
   });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader, type RefusalQuery } from '#shared/accounts/refusals/refusal-reader.ts';
+import { RefusalSampler } from '#shared/accounts/refusals/refusal-sampler.ts';
 import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
@@ -155,6 +156,9 @@ describe('a hundred thousand refusals', () => {
     expect(await redis.hlen(`${prefix}usage:refusals:${now.slice(0, 13)}`)).toBeLessThanOrEqual(1_001);
     expect(await redis.hlen(`${prefix}usage:refusals:${now.slice(0, 10)}`)).toBeLessThanOrEqual(2_001);
     expect(await redis.hlen(`${prefix}usage:key-names`)).toBeLessThanOrEqual(2_000);
+    const sampler = new RefusalSampler();
+    for (const each of some()) sampler.add(each, 0);
+    expect(sampler.take()).toHaveLength(50);
   });
 });
 

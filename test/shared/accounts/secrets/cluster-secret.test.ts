@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { RefreshTokens } from '#shared/accounts/programs/refresh-token.ts';
 import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openThroughProxy } from '../../../helpers/accounts/open-through-proxy.ts';
 import { until } from '../../../helpers/until.ts';
@@ -91,4 +93,45 @@ describe('the keys of an owner', () => {
     expect(new OwnerKeys(() => [second]).storeSealer('a')?.unseal(after)).toBe('text');
     expect(new OwnerKeys(() => [second]).storeSealer('a')?.unseal(before)).toBeUndefined();
   });
+});
+
+describe('the secrets that an operator sets', () => {
+  const [first, second] = [randomBytes(32), randomBytes(32)];
+
+  it('are 32 bytes as hex or in either alphabet of base64, newest first', () => {
+    const text = `${first.toString('hex')}, ${second.toString('base64')},${second.toString('base64url')}`;
+    expect(parseSecrets(text)).toEqual([first, second, second]);
+    expect(parseSecrets(first.toString('hex').toUpperCase())).toEqual([first]);
+  });
+
+  it('are passphrases of 32 characters or more, each a secret of its own', () => {
+    const [long, longer] = ['correct horse battery staple and', 'correct horse battery staple and so on'];
+    const [a, b] = parseSecrets(`${long},${longer}`) ?? [];
+    expect([a?.length, b?.length]).toEqual([32, 32]);
+    expect(a).not.toEqual(b);
+    expect(parseSecrets(long)).toEqual([a]);
+  });
+
+  it.each(['', ' ', 'too short', first.toString('hex').slice(0, 30), `${first.toString('hex')},`, 'short,short'])(
+    'are refused together when one of them is too short: %j',
+    (text) => {
+      expect(parseSecrets(text)).toBeUndefined();
+    },
+  );
+});
+
+it('a change of the secret of the cluster in three steps lets each node read what one in the same step, or one next to it, writes', () => {
+  const [old, next] = [randomBytes(32), randomBytes(32)];
+  // In the order in which docs/operations.md changes them.
+  const nodes = [[old], [old, next], [next, old], [next]].map((secrets) => ({
+    tokens: new RefreshTokens(() => secrets),
+    sealer: new OwnerKeys(() => secrets).storeSealer('owner'),
+  }));
+  const token = { programId: '0123456789ab', generation: 3 };
+  for (const [at, reader] of nodes.entries()) {
+    for (const writer of nodes.slice(Math.max(0, at - 1), at + 2)) {
+      expect(reader.tokens.read(writer.tokens.write(token) ?? '')).toEqual(token);
+      expect(reader.sealer?.unseal(writer.sealer?.seal('text') ?? '')).toBe('text');
+    }
+  }
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hashPassword } from '#shared/accounts/sign-in/hash-password.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 
 const known = ['Wilhelmina Featherstone', 'wilhelmina.featherstone@glockenspiel.example'];
@@ -29,4 +30,8 @@ describe('judgePassword', () => {
     expect((user + system) / 1_000).toBeLessThan(200);
     expect(performance.now() - begin).toBeLessThan(10_000);
   });
+});
+
+it('hashes a password with the cost that OWASP recommends for Argon2id', async () => {
+  expect(await hashPassword('correct horse')).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
 });

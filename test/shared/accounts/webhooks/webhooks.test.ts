@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
+import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { mintEventId, scriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { made } from '../../../helpers/accounts/made.ts';
@@ -198,5 +199,35 @@ describe('deliveries', () => {
     await outbox.emit(batchEvent());
     await redis.zadd(`${prefix}webhook-due`, Date.now() - 60_000, endpoint.id);
     expect(await deliveries.lateMs()).toBeGreaterThanOrEqual(60_000);
+  });
+});
+
+const dayMs = 24 * 3_600_000;
+
+/** The times at which a message is tried that always fails, in milliseconds since the first attempt. */
+function timesOf(random: () => number): number[] {
+  const times = [0];
+  for (;;) {
+    const elapsedMs = times.at(-1) ?? 0;
+    const delay = retryDelay({ attempts: times.length, elapsedMs }, random);
+    if (delay === undefined) return times;
+    times.push(elapsedMs + delay);
+  }
+}
+
+describe('retryDelay', () => {
+  it('has the first retries within two minutes, and the last one when a day has passed', () => {
+    const times = timesOf(() => 0.5);
+    expect(times.slice(0, 4)).toEqual([0, 5_000, 25_000, 105_000]);
+    expect(times.at(-1)).toBe(dayMs);
+    expect(times).toHaveLength(11);
+  });
+
+  it('spreads retries by a fifth, and never beyond the day', () => {
+    expect(retryDelay({ attempts: 1, elapsedMs: 0 }, () => 0)).toBe(4_000);
+    expect(retryDelay({ attempts: 1, elapsedMs: 0 }, () => 1)).toBe(6_000);
+    expect(timesOf(() => 1).at(-1)).toBe(dayMs);
+    expect(retryDelay({ attempts: 40, elapsedMs: dayMs - 7 }, () => 1)).toBe(7);
+    expect(retryDelay({ attempts: 2, elapsedMs: dayMs })).toBeUndefined();
   });
 });

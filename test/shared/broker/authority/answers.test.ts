@@ -3,54 +3,43 @@ import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/trans
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
-import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
 import { encodeAck } from '#shared/broker/contract/ack.ts';
+import { startIngress, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { tapBroker } from '../../../helpers/broker/tapped-broker.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
 let nats: SecuredNats;
 let broker: Broker;
-let dispatcher: Dispatcher;
-let workers: LiveWorkers;
+let ingress: TestIngress;
 /** A connection with the credential of the gpu workers. */
 let worker: NatsConnection;
 
 beforeAll(async () => {
   nats = await startSecuredNats({ prefix: 'rtr' });
   const credential = parseCredential(readFileSync(nats.files.ingress, 'utf8'));
-  broker = await connectBroker({
-    url: `nats://127.0.0.1:${nats.port}`,
-    credential,
-    name: 'in',
-    prefix: 'rtr',
-    log: silentLog,
-  });
-  workers = new LiveWorkers(broker, silentLog);
-  const timeouts = { queueMs: 0, noWorkerMs: 0, firstTokenMs: 0, idleMs: 0, totalMs: 0, silenceMs: 0, brokerMs: 0 };
-  const queue = { maxQueued: 100, maxAgeMs: 60_000 };
-  const rest = { spillMs: 500, keepAliveMs: 10_000, maxAttempts: 3 };
-  dispatcher = new Dispatcher(broker, workers, { ingress: 'in', timeouts, queue, ...rest }, silentLog);
-  await dispatcher.prepare();
+  const url = `nats://127.0.0.1:${nats.port}`;
+  broker = await connectBroker({ url, credential, name: 'in', prefix: 'rtr', log: silentLog });
+  ingress = await startIngress(tapBroker(broker), { ingress: 'in' });
   for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
-  worker = await connect({
-    port: nats.port,
-    authenticator: credsAuthenticator(readFileSync(nats.files.gpu)),
-    inboxPrefix: 'rtr.inbox.gpu.gpu',
-  });
+  worker = await join(nats.files.gpu, 'gpu');
 });
 
 afterAll(async () => {
   await worker.close();
-  dispatcher.close();
-  workers.close();
-  await broker.close();
+  await ingress.close();
   await nats.stop();
 });
+
+/** Connects with the credential of gpu workers of this name. */
+function join(file: string, name: string): Promise<NatsConnection> {
+  const authenticator = credsAuthenticator(readFileSync(file));
+  return connect({ port: nats.port, authenticator, inboxPrefix: `rtr.inbox.gpu.${name}` });
+}
 
 async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
   const manager = await jetstreamManager(broker.nc, { checkAPI: false });
@@ -85,11 +74,7 @@ it('has nobody answered at a subject that is not its own, by ingress or server',
   for (let count = 0; count < 3; count += 1) broker.publish('rtr.jobs.cloud.p.high', '{}');
   await broker.flush();
   const received: string[] = [];
-  const all = await connect({
-    port: nats.port,
-    authenticator: credsAuthenticator(readFileSync(await nats.issue({ role: 'gpu', name: 'other' }))),
-    inboxPrefix: 'rtr.inbox.gpu.other',
-  });
+  const all = await join(await nats.issue({ role: 'gpu', name: 'other' }), 'other');
   for (const subject of ['rtr.cancel.gpu.other.*', 'rtr.inbox.gpu.other.w2.>'])
     all.subscribe(subject, { callback: (_, message) => void received.push(message.subject) });
   await all.flush();

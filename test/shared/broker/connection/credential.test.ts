@@ -33,21 +33,19 @@ describe('a credential', () => {
   });
 });
 
-describe('the ack subject of a ticket', () => {
-  const subjects = createSubjects('rtr');
-  it.each([
-    ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],
-    ['$JS.ACK._.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],
-    ['$JS.ACK._.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0.token', true],
-    ['$JS.ACK.rtr_JOBS_cloud.pool_high.1.2.3.4.0', false],
-    ['$JS.ACK._.hash.rtr_JOBS_cloud.pool_high.1.2.3.4.0', false],
-    ['$JS.ACK.rtr_JOBS_cloud.pool_high.rtr_JOBS_gpu.1.2.3.4.0.5', false],
-    ['$JS.ACK.rtr_JOBS_gpu.pool_high', false],
-    ['$JS.ACK.*.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0', false],
-    ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', false],
-    ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0 x\r\nPUB', false],
-    ['', false],
-  ])('is %j: %j', (subject, is) => {
-    expect(isTicketOf(subjects, 'gpu', subject)).toBe(is);
-  });
+const subjects = createSubjects('rtr');
+it.each([
+  ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],
+  ['$JS.ACK._.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],
+  ['$JS.ACK._.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0.token', true],
+  ['$JS.ACK.rtr_JOBS_cloud.pool_high.1.2.3.4.0', false],
+  ['$JS.ACK._.hash.rtr_JOBS_cloud.pool_high.1.2.3.4.0', false],
+  ['$JS.ACK.rtr_JOBS_cloud.pool_high.rtr_JOBS_gpu.1.2.3.4.0.5', false],
+  ['$JS.ACK.rtr_JOBS_gpu.pool_high', false],
+  ['$JS.ACK.*.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0', false],
+  ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', false],
+  ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0 x\r\nPUB', false],
+  ['', false],
+])('the ack subject of a ticket is %j: %j', (subject, is) => {
+  expect(isTicketOf(subjects, 'gpu', subject)).toBe(is);
 });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeAnnouncement, encodeAnnouncement, poolOf } from '#shared/broker/contract/announcement.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
+import { agreedVersion, speaks } from '#shared/broker/contract/contract-range.ts';
 import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
 import { operations } from '#shared/core/operation.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
@@ -94,10 +95,15 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(later))?.tools).toEqual([tool, content]);
   });
 
-  it('leaves out the operations that only a later release knows', () => {
+  it('leaves out the operations and capabilities that only a later release knows', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
-    const payload = JSON.stringify({ ...announcementOf(), otherModels: [model] });
-    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual([{ ...model, operations: ['embed'] }]);
+    const models = [{ id: 'demo', capabilities: ['stream', 'smell'] }];
+    const payload = JSON.stringify({ ...announcementOf(), models, otherModels: [model] });
+    const known = [
+      { id: 'demo', capabilities: ['stream'] },
+      { ...model, operations: ['embed'] },
+    ];
+    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual(known);
   });
 
   it('comes back from its bytes as it was: grants with the first part of a body', () => {
@@ -171,17 +177,35 @@ describe('what travels over the broker', () => {
   });
 });
 
+const range = (oldest: number, newest: number) => ({ oldest, newest });
+
+it.each([
+  [range(1, 1), range(1, 1), 1],
+  [range(1, 2), range(1, 1), 1],
+  [range(1, 2), range(2, 3), 2],
+  [range(1, 3), range(1, 2), 2],
+  [range(1, 1), range(2, 3), undefined],
+])('two sides of the broker contract, %j and %j, speak version %j', (one, other, version) => {
+  expect(agreedVersion(one, other)).toBe(version);
+  expect(agreedVersion(other, one)).toBe(version);
+  if (version !== undefined) expect(speaks(one, version) && speaks(other, version)).toBe(true);
+});
+
 describe("a pool's token", () => {
   it('is the same for the same formats and models in any order, and another for any other fact', () => {
     const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
     const b = { id: 'b', capabilities: [], contextWindow: 4096 };
-    const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b] };
+    const contract = range(1, 1);
+    const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
     const pool = poolOf(facts);
     const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
     expect(poolOf({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
     expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
     const others = [
       poolOf({ ...facts, tier: 'cloud' }),
+      // Two sides never share a lane when they speak different versions.
+      poolOf({ ...facts, contract: range(1, 2) }),
+      poolOf({ ...facts, contract: range(2, 2) }),
       poolOf({ ...facts, kind: 'ollama' }),
       poolOf({ ...facts, formats: ['chat'] }),
       poolOf({ ...facts, models: [a] }),

@@ -1,17 +1,10 @@
 import { describe } from 'vitest';
-import { untilOffersAreTaken, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { untilOffersAreTaken, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
-
-/** Adds so many workers of eight slots, all of which wait. */
-async function addWaiting(parties: Parties, workers: number) {
-  const made = await Promise.all(Array.from({ length: workers }, () => parties.addWorker()));
-  await untilOffersAreTaken(parties.ingress);
-  return { ...parties, made };
-}
 
 /** The worker that serves a request of a conversation now. */
 async function workerFor({ send }: TestIngress, affinity: number): Promise<string> {
@@ -33,11 +26,9 @@ function countsOf(ids: readonly string[]): number[] {
 const conversations = Array.from({ length: 60 }, (_, number) => (number * 2_654_435_761) % 2 ** 32);
 
 describe.concurrent('a conversation', () => {
-  it('stays with one worker, on every ingress, while conversations are shared out among all', async ({
-    start,
-    expect,
-  }) => {
-    const { ingress, addIngress, made } = await addWaiting(await start(), 4);
+  it('stays with one worker, on every ingress; conversations are shared out among all', async ({ start, expect }) => {
+    const { ingress, addIngress, addWaiting } = await start();
+    const made = await addWaiting({}, {}, {}, {});
     const first = await workersFor(ingress, conversations);
     expect(await workersFor(ingress, conversations)).toEqual(first);
     const counts = countsOf(first);
@@ -51,7 +42,8 @@ describe.concurrent('a conversation', () => {
   });
 
   it('that is busy takes half of its worker, then shares the load out among all', async ({ start, expect }) => {
-    const { ingress, made } = await addWaiting(await start(), 3);
+    const { ingress, addWaiting } = await start();
+    const made = await addWaiting({}, {}, {});
     const held = (): number[] => made.map(({ id }) => ingress.workers.get(id)?.held ?? 0).toSorted((a, b) => b - a);
     const send = async (jobs: number): Promise<void> => {
       const sent = Array.from({ length: jobs }, () => ingress.send({ ...hang, affinity: 7 }));
@@ -70,9 +62,9 @@ describe.concurrent('a conversation', () => {
   });
 
   it('moves at once when its worker stops accepting, and back when it accepts again', async ({ start, expect }) => {
-    const { ingress, made } = await addWaiting(await start(), 3);
+    const { ingress, addWaiting } = await start();
+    const [leaving] = await addWaiting({}, {}, {});
     const before = await workersFor(ingress, conversations);
-    const [leaving] = made;
     leaving?.worker.update({ accepting: false });
     await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === false);
     const during = await workersFor(ingress, conversations);
@@ -89,11 +81,9 @@ describe.concurrent('a conversation', () => {
   });
 
   it('finds its worker in any of the pools that are equally good', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    await addWorker({ id: 'left', kind: 'left', slots: 8 });
-    await addWorker({ id: 'right', kind: 'right', slots: 64 });
+    const { ingress, addWaiting } = await start();
+    await addWaiting({ id: 'left', kind: 'left', slots: 8 }, { id: 'right', kind: 'right', slots: 64 });
     const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', group: 0 }));
-    await untilOffersAreTaken(ingress);
     const served = async (): Promise<(string | undefined)[]> => {
       const ids: (string | undefined)[] = [];
       for (const affinity of conversations) {
@@ -112,7 +102,8 @@ describe.concurrent('a conversation', () => {
   });
 
   it('moves to the next worker while the first token of its own one takes much longer', async ({ start, expect }) => {
-    const { ingress } = await addWaiting(await start(), 2);
+    const { ingress, addWaiting } = await start();
+    await addWaiting({}, {});
     const own = await workerFor(ingress, 7);
     const served = await workersFor(ingress, conversations);
     const other = conversations.find((_, at) => served[at] !== own);

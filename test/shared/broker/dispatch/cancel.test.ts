@@ -146,10 +146,7 @@ describe.concurrent('a handler', () => {
     await until(() => worker.busy === 0);
   });
 
-  it('that ignores its end keeps its slot until it ends, and what it still writes reaches nobody', async ({
-    start,
-    expect,
-  }) => {
+  it('that ignores its abort keeps its slot until it ends, and writes to nobody', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const gate = Promise.withResolvers<void>();
     const { worker } = await addWorker({

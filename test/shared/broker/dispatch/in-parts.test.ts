@@ -41,28 +41,26 @@ describe('work in parts', () => {
   });
 });
 
-describe('looks at waiting jobs', () => {
-  it('are one for all changes of a moment, and rest for nine times as long as they take', async () => {
-    const jobs = Array.from({ length: 50 }, () => ({ state: 'queued' }) as Job);
-    jobs.push({ state: 'streaming' } as Job);
-    let looked = 0;
-    const starts: number[] = [];
-    const looks = new WaitingLooks(
-      () => jobs,
-      () => {
-        if (looked % 50 === 0) starts.push(performance.now());
-        looked += 1;
-        work(0.4);
-      },
-    );
-    for (let change = 0; change < 1_000; change += 1) looks.want();
-    await until(() => looked === 50);
-    looks.want();
-    await until(() => looked === 100);
-    expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(180);
-    looks.want();
-    looks.close();
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(looked).toBe(100);
-  });
+it('looks at waiting jobs are one for all changes of a moment, and rest for nine times as long as they take', async () => {
+  const jobs = Array.from({ length: 50 }, () => ({ state: 'queued' }) as Job);
+  jobs.push({ state: 'streaming' } as Job);
+  let looked = 0;
+  const starts: number[] = [];
+  const looks = new WaitingLooks(
+    () => jobs,
+    () => {
+      if (looked % 50 === 0) starts.push(performance.now());
+      looked += 1;
+      work(0.4);
+    },
+  );
+  for (let change = 0; change < 1_000; change += 1) looks.want();
+  await until(() => looked === 50);
+  looks.want();
+  await until(() => looked === 100);
+  expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(180);
+  looks.want();
+  looks.close();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect(looked).toBe(100);
 });

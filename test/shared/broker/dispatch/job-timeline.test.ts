@@ -54,10 +54,7 @@ describe.concurrent('the attempts of a job', () => {
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });
 
-  it('are none where no worker was given it, and the end of one that its client has left', async ({
-    start,
-    expect,
-  }) => {
+  it('are none where no worker was given it, and end cancelled when its client leaves', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const unserved = ingress.send({});
     unserved.cancel();

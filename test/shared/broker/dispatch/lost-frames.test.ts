@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import { untilOffersAreTaken } from '../../../helpers/broker/broker-parties.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { grantAsOlder } from '../../../helpers/broker/grant-as-older.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
@@ -17,35 +17,41 @@ function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number
   });
 }
 
-/** Loses each of these frames the first time it is sent. @returns those that were not sent yet */
-function loseOnce(worker: TappedBroker, frames: readonly string[]): ReadonlySet<string> {
+/** Loses each of these frames the first time it is sent. @returns those that were not sent yet, and where the numbers of all pieces stood */
+function loseOnce(worker: TappedBroker, frames: readonly string[]) {
   const left = new Set(frames);
   // Ends that nobody has asked for are kept while the connection is young.
   worker.seemConnected('just now');
   loseFrames(worker, (kind, seq) => left.delete(`${kind}${seq}`));
-  return left;
+  const numbered = new Set<string>();
+  worker.onSend((message, send) => {
+    const { subject, reply } = message;
+    const [, kind, number] = /\.reply\..*\.(.)\.([^.]+)$/.exec(subject) ?? [];
+    if (kind === 'd') numbered.add(number === '_' && reply ? 'beside' : 'in');
+    send(message);
+  });
+  return { left, numbered };
 }
 
 const all = ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8'];
 
 describe.concurrent('frames that are lost once', () => {
   it.for([
-    { what: 'the first', lost: ['d0'], where: 'beside its subject' },
-    { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside their subject' },
-    { what: 'all', lost: all, where: 'beside their subject' },
-    { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in their subject' },
-  ])('$what, numbered $where, are sent again: the answer is whole', async ({ lost, where }, { start, expect }) => {
+    { what: 'the first', lost: ['d0'], where: 'beside' },
+    { what: 'the first', lost: ['d0'], where: 'in' },
+    { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside' },
+    { what: 'all', lost: all, where: 'beside' },
+    { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in' },
+  ])('$what, numbered $where their subject, are sent again', async ({ lost, where }, { start, expect }) => {
     // A job that was offered without any answer is done again; so is one of which all frames are lost.
     const offers = !lost.includes('e8');
-    const { ingress, addWorker } = await start({ ingress: { offers } });
-    if (where.startsWith('in ')) grantAsOlder(ingress);
-    const worker = await addWorker();
-    if (offers) await untilOffersAreTaken(ingress);
-    const left = loseOnce(worker, lost);
+    const { ingress, addWaiting } = await start({ ingress: { offers } });
+    if (where === 'in') grantAsOlder(ingress);
+    const [worker] = await addWaiting({});
+    const { left, numbered } = loseOnce(made(worker), lost);
     const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
-    expect(sent.text()).toBe('abcdefgh');
-    expect(left.size).toBe(0);
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
+    expect([left.size, [...numbered]]).toEqual([0, [where]]);
   });
 
   it.for([
@@ -56,7 +62,7 @@ describe.concurrent('frames that are lost once', () => {
     const { size, lost, isOlder } = given;
     const { ingress, addWorker } = await start({ ingress: { offers: false } });
     if (isOlder) grantAsOlder(ingress);
-    const left = loseOnce(await addWorker(), [lost]);
+    const { left } = loseOnce(await addWorker(), [lost]);
     const pieces = ['a', 'b'].map((letter) => letter.repeat(size));
     const sent = ingress.send({ steps: pieces.map((write) => ({ write })), stream: false });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
@@ -107,27 +113,51 @@ describe.concurrent('frames that are lost', () => {
   });
 });
 
+/** As long as the titles below say. */
+const outOfReachMs = 3_000;
+const numbers = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
+
+describe.concurrent('an ingress', () => {
+  it.for<[string, 'cut' | 'pause']>([
+    ['whose link is cut for three seconds gets every frame of its streams', 'cut'],
+    ['whose link stands still for three seconds gets every frame of its streams', 'pause'],
+  ])('%s', async ([, fault], { start, expect }) => {
+    const { addFarIngress, addWorker } = await start();
+    const { far, proxy } = await addFarIngress();
+    const { id, seemConnected } = await addWorker();
+    // All is kept while the connection is young.
+    seemConnected('long ago');
+    await until(() => far.workers.get(id) !== undefined);
+    const streams = Array.from({ length: 5 }, () => far.send({ steps: [{ count: 150, everyMs: 30 }] }));
+    // This one ends while nobody can tell its ingress.
+    const short = far.send({ steps: [{ count: 50, everyMs: 20 }] });
+    await until(() => [...streams, short].every(({ text }) => text().length > 10));
+    proxy[fault]();
+    await sleep(outOfReachMs);
+    proxy.resume();
+    const served = { state: 'done', attempts: 1 };
+    for (const { finished } of streams) expect(await finished).toMatchObject({ ...served, text: numbers(150) });
+    expect(await short.finished).toMatchObject({ ...served, text: numbers(50) });
+  });
+});
+
 describe.concurrent('what an ingress sends', () => {
   it.for<[string, RegExp, boolean, number]>([
     ['a grant', /\.inbox\..+\.claim\./, false, 2],
     ['an offer', /\.inbox\..+\.offer\./, true, 1],
-  ])(
-    'is missed within seconds when %s is lost, and the job goes to a worker',
-    async ([, lostSubject, offers, attempts], { start, expect }) => {
-      const { ingress, addWorker } = await start({ ingress: { offers } });
-      await addWorker();
-      if (offers) await untilOffersAreTaken(ingress);
-      let lost = 0;
-      ingress.onSend((message, send) => {
-        if (lost === 0 && lostSubject.test(message.subject)) lost += 1;
-        else send(message);
-      });
-      const report = await ingress.send({ steps: [{ write: 'x' }] }).finished;
-      expect(lost).toBe(1);
-      expect(report).toMatchObject({ state: 'done', attempts });
-      expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
-    },
-  );
+  ])('is missed within seconds when %s is lost', async ([, lostSubject, offers, attempts], { start, expect }) => {
+    const { ingress, addWaiting } = await start({ ingress: { offers } });
+    await addWaiting({});
+    let lost = 0;
+    ingress.onSend((message, send) => {
+      if (lost === 0 && lostSubject.test(message.subject)) lost += 1;
+      else send(message);
+    });
+    const report = await ingress.send({ steps: [{ write: 'x' }] }).finished;
+    expect(lost).toBe(1);
+    expect(report).toMatchObject({ state: 'done', attempts });
+    expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
+  });
 
   it('does not make a worker count as silent that waits for a long body', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { silenceMs: 5_000 } } });

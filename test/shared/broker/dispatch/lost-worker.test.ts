@@ -1,10 +1,10 @@
-import { describe } from 'vitest';
+import { describe, expect } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
+import type { TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { jobDone } from '../../../helpers/broker/job-done.ts';
 
-/** Hangs on the first worker, and writes the id of any other that serves. */
-const hangOnFirst: Step[] = [{ only: 'first', hang: true }, { whoami: true }];
 const hangInTheMiddle: Step[] = [
   { write: 'a part' },
   { waitMs: 1 },
@@ -20,14 +20,11 @@ describe.concurrent('a worker', () => {
     await until(() => sent.text() === 'a part');
     await addWorker({ id: 'second' });
     await first.die();
-    expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 1, error: { code: 'worker_lost' } });
-    expect(sent.text()).toBe('a part');
+    const error = { code: 'worker_lost' };
+    expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 1, error, text: 'a part' });
   });
 
-  it('killed and started anew under the same id loses its jobs at once, and serves again', async ({
-    start,
-    expect,
-  }) => {
+  it('killed and started anew under its id loses its jobs at once, and serves again', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const before = await addWorker({ id: 'first' });
     const streaming = ingress.send({ steps: [{ write: 'a part' }, { hang: true }] });
@@ -35,8 +32,7 @@ describe.concurrent('a worker', () => {
     await before.die();
     await addWorker({ id: 'first' });
     expect((await streaming.finished).error?.code).toBe('worker_lost');
-    const next = ingress.send({ steps: [{ whoami: true }] });
-    expect((await next.finished).state).toBe('done');
+    expect((await ingress.send({}).finished).state).toBe('done');
   });
 
   it('that leaves takes nothing new, finishes what it runs, and is gone', async ({ start, expect }) => {
@@ -48,27 +44,60 @@ describe.concurrent('a worker', () => {
     await until(() => ingress.workers.get('first')?.announcement.accepting === false);
     const next = ingress.send({ steps: [{ whoami: true }] });
     await addWorker({ id: 'second' });
-    expect((await next.finished).state).toBe('done');
-    expect(next.text()).toBe('second');
-    expect((await running.finished).state).toBe('done');
-    expect(running.text()).toBe('ab');
+    expect(await next.finished).toMatchObject({ state: 'done', text: 'second' });
+    expect(await running.finished).toMatchObject({ state: 'done', text: 'ab' });
     await stopped;
     await until(() => ingress.workers.get('first') === undefined);
   });
 
-  it('that has to leave before its jobs are over says so itself: they move on without waiting for its silence', async ({
-    start,
-    expect,
-  }) => {
+  it('that leaves before its jobs are over says so: they move on without waiting', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker } = await addWorker({ id: 'first' });
-    const sent = ingress.send({ steps: hangOnFirst });
+    const sent = ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }] });
     await until(() => sent.job.state === 'claimed' && worker.busy === 1);
     await addWorker({ id: 'second' });
     const before = performance.now();
     await worker.drain(50);
-    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
-    expect(sent.text()).toBe('second');
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2, text: 'second' });
     expect(performance.now() - before).toBeLessThan(3_000);
+  });
+});
+
+function operatorOf({ broker, workers }: TestIngress) {
+  return {
+    command: (worker: string, payload: string) =>
+      broker.publish(broker.subjects.drain({ tier: 'gpu', owner: 'open', worker }), payload),
+    isDraining: (id: string) => workers.get(id)?.announcement.draining === true,
+  };
+}
+
+describe('a worker that an operator drains', () => {
+  it('says so, finishes what it runs, takes nothing new, and accepts again when it is undrained', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { command, isDraining } = operatorOf(ingress);
+    const gate = Promise.withResolvers<void>();
+    const handler = () => gate.promise.then(() => jobDone);
+    const { id, worker } = await addWorker({ handler });
+    const running = ingress.send({});
+    await until(() => worker.busy === 1);
+    command(id, 'drain');
+    await until(() => isDraining(id));
+    expect(ingress.workers.get(id)?.announcement.accepting).toBe(false);
+    const waiting = ingress.send({});
+    gate.resolve();
+    expect((await running.finished).state).toBe('done');
+    await ingress.broker.flush();
+    expect([waiting.job.state, worker.busy]).toEqual(['queued', 0]);
+    command(id, 'undrain');
+    expect((await waiting.finished).state).toBe('done');
+    expect(isDraining(id)).toBe(false);
+  });
+
+  it('passes over what it does not understand, and announces which machine it runs on', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { id } = await addWorker();
+    operatorOf(ingress).command(id, 'explode');
+    expect((await ingress.send({}).finished).state).toBe('done');
+    expect(ingress.workers.get(id)?.announcement.host).toMatch(/./);
   });
 });

@@ -41,13 +41,12 @@ async function seemIdle({ broker, workers }: TestIngress, id: string): Promise<v
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
 /** A worker that an ingress has filled, which `other` believes to be idle. */
-async function fillOne({ ingress, addIngress, addWorker }: Parties) {
+async function fillOne({ ingress, addIngress, addWaiting }: Parties) {
   const other = await addIngress();
-  const { worker } = await addWorker({ id: 'one', slots: 2 });
+  const [one] = await addWaiting({ id: 'one', slots: 2 });
   await until(() => other.workers.get('one') !== undefined);
-  await untilOffersAreTaken(ingress);
   const first = [ingress.send(hang), ingress.send(hang)];
-  await until(() => worker.busy === 2);
+  await until(() => one?.worker.busy === 2);
   await seemIdle(other, 'one');
   return { first, other };
 }
@@ -57,15 +56,13 @@ const whoami = { steps: [{ whoami: true as const }] };
 
 describe.concurrent('a job that is offered', () => {
   it('reaches a worker that waits without a ticket, the one with the most free slots', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    await addWorker({ id: 'small', slots: 2 });
-    await addWorker({ id: 'large', slots: 5 });
-    await untilOffersAreTaken(ingress);
+    const { ingress, addWaiting } = await start();
+    await addWaiting({ id: 'small', slots: 2 }, { id: 'large', slots: 5 });
     const before = await ticketsAt(ingress);
     const jobs = Array.from({ length: 3 }, () => ingress.send({ steps: [{ waitMs: 50 }, { whoami: true }] }));
-    for (const { finished, job, text } of jobs) {
-      expect(await finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
-      expect([text(), job.tickets.count]).toEqual(['large', 0]);
+    for (const { finished, job } of jobs) {
+      expect(await finished).toMatchObject({ state: 'done', attempts: 1, moves: [], text: 'large' });
+      expect(job.tickets.count).toBe(0);
     }
     expect(await ticketsAt(ingress)).toBe(before);
   });
@@ -84,29 +81,26 @@ describe.concurrent('a job that is offered', () => {
 
   it('goes to another worker at once when the one that it was offered to was killed', async ({ start, expect }) => {
     const move = async (): Promise<number> => {
-      const { ingress, addWorker, forkWorker } = await start();
+      const { ingress, addWaiting, forkWorker } = await start();
       const dead = await forkWorker({ WORKER_ID: 'dead', SLOTS: '64' });
-      await addWorker({ id: 'living' });
-      await untilOffersAreTaken(ingress);
+      await addWaiting({ id: 'living' });
       await dead.process.kill();
       await isGoneAtServer(ingress, 'dead');
       expect(ingress.workers.get('dead')).toBeDefined();
       const jobs = Array.from({ length: 8 }, () => ingress.send(whoami));
       expect(jobs.map(({ job }) => job.attempt?.worker.id)).toContain('dead');
       const reports = await Promise.all(jobs.map(({ finished }) => finished));
-      expect(reports.map(({ state, attempts }) => [state, attempts])).toEqual(jobs.map(() => ['done', 1]));
-      expect(jobs.map(({ text }) => text())).toEqual(jobs.map(() => 'living'));
+      for (const report of reports) expect(report).toMatchObject({ state: 'done', attempts: 1, text: 'living' });
       return Math.max(...reports.map(({ queuedAt, endedAt }) => endedAt - queuedAt));
     };
     expect(await least(move, 500, 4)).toBeLessThan(500);
   });
 
   it('never comes before those that wait', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    const { worker } = await addWorker({ slots: 4 });
-    await untilOffersAreTaken(ingress);
+    const { ingress, addWaiting } = await start();
+    const [only] = await addWaiting({ slots: 4 });
     const running = Array.from({ length: 4 }, () => ingress.send(hang));
-    await until(() => worker.busy === 4);
+    await until(() => only?.worker.busy === 4);
     const send = (): TestJob => ingress.send({ steps: [{ waitMs: 5 }] });
     const waiting = Array.from({ length: 12 }, send);
     await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
@@ -147,25 +141,22 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('goes to another worker when the one that it was offered to stands still', async ({ start, expect }) => {
-    const { ingress, addWorker, forkWorker } = await start();
-    const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
-    await addWorker({ id: 'living' });
-    await untilOffersAreTaken(ingress);
-    still.process.child.kill('SIGSTOP');
+    const { ingress, addWaiting } = await start();
+    const [still] = await addWaiting({ id: 'still', slots: 16 }, { id: 'living' });
+    const goOn = still?.freeze();
     const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
     expect(jobs.filter(({ job }) => job.attempt?.worker.id === 'still').length).toBeGreaterThan(0);
-    for (const { finished, text } of jobs) {
-      const { state, attempts, queuedAt, endedAt } = await finished;
-      expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
-      expect(endedAt - queuedAt).toBeLessThan(3_000);
+    for (const { finished } of jobs) {
+      const report = await finished;
+      expect(report).toMatchObject({ state: 'done', attempts: 1, text: 'living' });
+      expect(report.endedAt - report.queuedAt).toBeLessThan(3_000);
     }
-    still.process.child.kill('SIGCONT');
+    goOn?.();
   });
 
   it('is no tool: one that was offered without any answer may have done its work', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    await addWorker();
-    await untilOffersAreTaken(ingress);
+    const { ingress, addWaiting } = await start();
+    await addWaiting({});
     const { job, finished } = ingress.send({ ...whoami, operation: 'execute_tool', format: 'tools' });
     expect(job.state).toBe('queued');
     expect((await finished).state).toBe('done');
@@ -175,11 +166,10 @@ describe.concurrent('a job that is offered', () => {
     // Large enough that it does not wait for the answer's end.
     const first = 'a'.repeat(512 * 1024);
     for (const offers of [true, false]) {
-      const { ingress, addWorker } = await start({ ingress: { offers } });
-      const { onSend } = await addWorker();
-      if (offers) await untilOffersAreTaken(ingress);
+      const { ingress, addWaiting } = await start({ ingress: { offers } });
+      const [worker] = await addWaiting({});
       let refusals = 0;
-      onSend((message, send) => {
+      worker?.onSend((message, send) => {
         send(message);
         if (!message.subject.endsWith('.d._') || message.reply !== '0') return;
         for (const number of [0, 1]) send({ subject: message.subject.replace(/d\._$/, `r.${number}`), payload: '' });
@@ -192,15 +182,11 @@ describe.concurrent('a job that is offered', () => {
     }
   });
 
-  it('is shared out among workers that are alike, also by ingresses that know nothing of each other', async ({
-    start,
-    expect,
-  }) => {
-    const { ingress, addIngress, addWorker } = await start();
+  it('is shared out among like workers, also by ingresses that do not know each other', async ({ start, expect }) => {
+    const { ingress, addIngress, addWaiting } = await start();
     const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
-    const workers = await Promise.all(Array.from({ length: 4 }, () => addWorker({ slots: 8 })));
+    const workers = await addWaiting({}, {}, {}, {});
     await until(() => edges.every((edge) => [...edge.workers.workers()].length === 4));
-    await untilOffersAreTaken(ingress);
     const most: number[] = [];
     for (let round = 0; round < 10; round += 1) {
       const jobs = edges.map((edge) => edge.send(hang));
@@ -213,30 +199,23 @@ describe.concurrent('a job that is offered', () => {
     expect(most.reduce((sum, busy) => sum + busy, 0) / most.length).toBeLessThan(6);
   });
 
-  it('is claimed by the worker, without a ticket in the queue, when its body is larger than one part', async ({
-    start,
-    expect,
-  }) => {
-    const { ingress, addWorker } = await start();
-    await addWorker();
-    await untilOffersAreTaken(ingress);
+  it('is claimed without a ticket in the queue when its body is larger than one part', async ({ start, expect }) => {
+    const { ingress, addWaiting } = await start();
+    await addWaiting({});
     // One that a busy machine has claimed too late gets a ticket all the same.
     const tickets: number[][] = [];
     while (tickets.length < 6 && tickets.at(-1)?.join() !== '0,0') {
       const before = await ticketsAt(ingress);
-      const { job, finished, text } = ingress.send({ body: largeBody });
+      const { job, finished } = ingress.send({ body: largeBody });
       expect(job.state).toBe('queued');
-      expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
-      expect(text()).toBe(createHash('sha256').update(largeBody).digest('hex'));
+      const text = createHash('sha256').update(largeBody).digest('hex');
+      expect(await finished).toMatchObject({ state: 'done', attempts: 1, text });
       tickets.push([job.tickets.count, (await ticketsAt(ingress)) - before]);
     }
     expect(tickets.at(-1)).toEqual([0, 0]);
   });
 
-  it('gets a ticket in the queue when its body is large and the worker does not claim it', async ({
-    start,
-    expect,
-  }) => {
+  it('gets a ticket when its body is large and the worker does not claim it', async ({ start, expect }) => {
     const { first, other } = await fillOne(await start());
     const second = other.send({ body: largeBody });
     expect(second.job.tickets.count).toBe(0);
@@ -246,25 +225,20 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('goes to a worker that is left when the first one fails', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    await addWorker({ id: 'bad', slots: 8 });
-    await addWorker({ id: 'good', slots: 2 });
-    await untilOffersAreTaken(ingress);
-    const { finished, job, text } = ingress.send({
-      steps: [{ only: 'bad', fail: 'upstream_failed' }, { whoami: true }],
-    });
-    expect(await finished).toMatchObject({ state: 'done', attempts: 2, moves: ['upstream_failed'] });
-    expect([text(), job.tickets.count]).toEqual(['good', 0]);
+    const { ingress, addWaiting } = await start();
+    await addWaiting({ id: 'bad', slots: 8 }, { id: 'good', slots: 2 });
+    const { finished, job } = ingress.send({ steps: [{ only: 'bad', fail: 'upstream_failed' }, { whoami: true }] });
+    expect(await finished).toMatchObject({ state: 'done', attempts: 2, moves: ['upstream_failed'], text: 'good' });
+    expect(job.tickets.count).toBe(0);
   });
 });
 
 describe.concurrent('a worker', () => {
   it('refuses what is no offer, and one in a version that it does not speak', async ({ start, expect }) => {
-    const { ingress, addWorker, prefix } = await start();
-    const { id, worker } = await addWorker();
-    await untilOffersAreTaken(ingress);
+    const { ingress, addWaiting, prefix } = await start();
+    const [one] = await addWaiting({ id: 'one' });
     const { broker } = ingress;
-    const at = ingress.workers.get(id)?.announcement.offersAt ?? '';
+    const at = ingress.workers.get('one')?.announcement.offersAt ?? '';
     const grant = { answer: 'grant', job: 'j', requestId: 'r', operation: 'generate', format: 'chat', stream: true };
     const reply = `${prefix}.reply.nobody.grant`;
     const whole = JSON.stringify({ ...grant, v: 99, model: 'demo', reply, bodyBytes: 0 });
@@ -274,7 +248,7 @@ describe.concurrent('a worker', () => {
       const refusal = broker.nc.request(at, payload, { timeout: 1_000, noMux: true, reply: answerTo });
       expect((await refusal).data).toHaveLength(0);
     }
-    expect(worker.busy).toBe(0);
+    expect(one?.worker.busy).toBe(0);
     expect((await ingress.send(whoami).finished).state).toBe('done');
   });
 
@@ -290,14 +264,13 @@ describe.concurrent('a worker', () => {
   });
 
   it('refuses what was offered to the pool that it has left', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    const { id, worker } = await addWorker();
+    const { ingress, addWaiting } = await start();
+    const [one] = await addWaiting({ id: 'one' });
+    const { announcement: before, address } = ingress.workers.get('one') ?? {};
+    one?.worker.update({ models: [{ id: 'other', capabilities: ['stream'] }] });
+    await until(() => ingress.workers.get('one')?.announcement.models[0]?.id === 'other');
     await untilOffersAreTaken(ingress);
-    const { announcement: before, address } = ingress.workers.get(id) ?? {};
-    worker.update({ models: [{ id: 'other', capabilities: ['stream'] }] });
-    await until(() => ingress.workers.get(id)?.announcement.models[0]?.id === 'other');
-    await untilOffersAreTaken(ingress);
-    const now = ingress.workers.get(id);
+    const now = ingress.workers.get('one');
     if (!now || !address) throw new Error('the worker is known');
     const stale = { ...now.announcement, offersAt: before?.offersAt, slots: 99 };
     ingress.broker.publish(ingress.broker.subjects.heartbeat(address), JSON.stringify(stale));

@@ -26,11 +26,14 @@ async function totalTimeoutPasses(): Promise<void> {
 }
 
 async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
-  const next = send({ steps: [{ whoami: true }] });
-  expect(await next.finished).toMatchObject({ state: 'done', error: undefined });
-  expect(next.text()).toBe('one');
+  const { finished } = send({ steps: [{ whoami: true }] });
+  expect(await finished).toMatchObject({ state: 'done', error: undefined, text: 'one' });
   expect(dispatcher.active).toBe(0);
 }
+
+const broken = (what: string) => (): never => {
+  throw new Error(`${what} is broken`);
+};
 
 const hang: Step[] = [{ write: 'x' }, { hang: true }];
 
@@ -71,10 +74,10 @@ describe.concurrent('a sink that throws', () => {
     let failures = 0;
     const fail = (): never => {
       failures += 1;
-      throw new Error('fail is broken');
+      return broken('fail')();
     };
-    const broken = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
-    for (const { finished } of broken)
+    const jobs = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
+    for (const { finished } of jobs)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'total_timeout' } });
     await until(() => worker.busy === 0);
     await totalTimeoutPasses();
@@ -85,10 +88,8 @@ describe.concurrent('a sink that throws', () => {
   it('in fail while the ingress drains keeps no other job from its end', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
-    const fail = (): never => {
-      throw new Error('fail is broken');
-    };
-    const jobs = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang })];
+    const sink = { fail: broken('fail') };
+    const jobs = [ingress.send({ steps: hang, sink }), ingress.send({ steps: hang })];
     await ingress.dispatcher.drain(0);
     for (const { finished } of jobs)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'shutting_down' } });
@@ -120,11 +121,8 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
   it('at first fails alone', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
-    const place = (): never => {
-      throw new Error('place is broken');
-    };
-    const sent = ingress.send({ place });
-    expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
+    const { finished } = ingress.send({ place: broken('place') });
+    expect(await finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
     await expectServing(ingress);
   });
 
@@ -136,7 +134,7 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
     let calls = 0;
     const place = () => {
       calls += 1;
-      if (calls > 1) throw new Error('place is broken');
+      if (calls > 1) broken('place')();
       return pools.map((pool) => ({ pool, model: 'demo', maxWaitMs: 100 }));
     };
     const sent = ingress.send({ place });
@@ -151,29 +149,27 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
   });
 });
 
-describe('a total timeout', () => {
-  it.for<[string, Error | undefined, string]>([
-    ['ends nothing that has ended', undefined, 'done'],
-    ['ends nothing that has failed', new Error('end is broken'), 'failed'],
-  ])('that passes in the turn of the end frame %s', async ([, thrown, state], { start }) => {
-    const { ingress, addWorker } = await start({ ingress: settings });
-    const { worker } = await addWorker({ id: 'one' });
-    let endings = 0;
-    const sent = ingress.send({
-      steps: [{ write: 'x' }],
-      sink: {
-        end: () => {
-          endings += 1;
-          while (performance.now() - sent.job.queuedAt <= totalMs + 50);
-          if (thrown) throw thrown;
-        },
+it.for<[string, Error | undefined, string]>([
+  ['ends nothing that has ended', undefined, 'done'],
+  ['ends nothing that has failed', new Error('end is broken'), 'failed'],
+])('a total timeout that passes in the turn of the end frame %s', async ([, thrown, state], { start }) => {
+  const { ingress, addWorker } = await start({ ingress: settings });
+  const { worker } = await addWorker({ id: 'one' });
+  let endings = 0;
+  const sent = ingress.send({
+    steps: [{ write: 'x' }],
+    sink: {
+      end: () => {
+        endings += 1;
+        while (performance.now() - sent.job.queuedAt <= totalMs + 50);
+        if (thrown) throw thrown;
       },
-    });
-    expect((await sent.finished).state).toBe(state);
-    await totalTimeoutPasses();
-    expect(endings).toBe(1);
-    expect(ingress.workers.get('one')?.held).toBe(0);
-    expect(worker.busy).toBe(0);
-    await expectServing(ingress);
+    },
   });
+  expect((await sent.finished).state).toBe(state);
+  await totalTimeoutPasses();
+  expect(endings).toBe(1);
+  expect(ingress.workers.get('one')?.held).toBe(0);
+  expect(worker.busy).toBe(0);
+  await expectServing(ingress);
 });

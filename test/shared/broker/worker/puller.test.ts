@@ -2,6 +2,7 @@ import { headers } from '@nats-io/transport-node';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { decodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
+import { classOrder } from '#shared/broker/worker/lane-pull.ts';
 import { Puller } from '#shared/broker/worker/puller.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
@@ -75,6 +76,21 @@ beforeEach(() => {
   vi.useFakeTimers();
   onTestFinished(() => {
     vi.useRealTimers();
+  });
+});
+
+describe('the order in which lanes are looked at', () => {
+  const firsts = Array.from({ length: 1_600 }, (_, scan) => classOrder(scan + 1)[0]);
+  const share = (name: string): number => firsts.filter((first) => first === name).length / firsts.length;
+
+  it('puts high first, but normal in about one scan of five and low in one of sixteen', () => {
+    expect(share('high')).toBeCloseTo(0.75, 2);
+    expect(share('normal')).toBeCloseTo(0.1875, 2);
+    expect(share('low')).toBeCloseTo(0.0625, 2);
+  });
+
+  it('always holds every class once', () => {
+    for (let scan = 1; scan <= 16; scan += 1) expect(classOrder(scan).toSorted()).toEqual(['high', 'low', 'normal']);
   });
 });
 

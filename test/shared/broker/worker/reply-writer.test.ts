@@ -18,11 +18,7 @@ beforeAll(async () => {
 afterAll(() => broker.nc.close());
 
 /** A writer, and the frames that arrive, each as kind, number or `_`, text and, where there is one, subject to be answered at. */
-async function startReply(
-  coalesceMs: number,
-  stream = true,
-  numbersBeside = false,
-): Promise<{ writer: ReplyWriter; frames: string[]; subject: string }> {
+async function startReply(coalesceMs: number, stream = true, numbersBeside = false, memory = new FrameMemory()) {
   const subject = `test.reply.${randomUUID()}`;
   const frames: string[] = [];
   broker.subscribe(`${subject}.>`, ({ subject: to, data, reply }) => {
@@ -30,11 +26,10 @@ async function startReply(
     frames.push((reply ? [...frame, reply] : frame).join(' '));
   });
   await broker.flush();
-  const memory = new FrameMemory();
   const contact = new IngressContact('test');
   const rest = { numbersBeside, aliveInbox: 'test.alive', stream, coalesceMs, memory, contact };
   const writer = new ReplyWriter(broker, { subject, ...rest });
-  return { writer, frames, subject };
+  return { writer, frames, subject, contact };
 }
 
 const usage = { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
@@ -214,24 +209,19 @@ describe('headers of the upstream', () => {
   });
 });
 
-describe('room for further pieces', () => {
-  it('is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
-    const memory = new FrameMemory(1_000);
-    const contact = new IngressContact('test');
-    const options = { numbersBeside: true, aliveInbox: 'test.alive', stream: true, coalesceMs: 0, memory, contact };
-    const writer = new ReplyWriter(broker, { subject: `test.reply.${randomUUID()}`, ...options });
-    writer.write('x'.repeat(800));
-    expect(writer.room()).toBeUndefined();
-    contact.absent();
-    let hasRoom = false;
-    const room = writer.room()?.then(() => {
-      hasRoom = true;
-    });
-    expect(room).toBeDefined();
-    await broker.flush();
-    expect(hasRoom).toBe(false);
-    writer.dropAll();
-    await room;
-    expect(writer.room()).toBeUndefined();
+it('room for further pieces is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
+  const { writer, contact } = await startReply(0, true, true, new FrameMemory(1_000));
+  writer.write('x'.repeat(800));
+  expect(writer.room()).toBeUndefined();
+  contact.absent();
+  let hasRoom = false;
+  const room = writer.room()?.then(() => {
+    hasRoom = true;
   });
+  expect(room).toBeDefined();
+  await broker.flush();
+  expect(hasRoom).toBe(false);
+  writer.dropAll();
+  await room;
+  expect(writer.room()).toBeUndefined();
 });

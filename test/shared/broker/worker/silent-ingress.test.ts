@@ -33,7 +33,7 @@ it.concurrent('a worker goes on when the ingress that hands its pulls on falls s
   expect(await serve()).toBeLessThan(900);
 });
 
-it.concurrent('tickets of an ingress that falls silent hold a slot for a second in all, and are served when it answers again', async ({
+it.concurrent('tickets of a silent ingress hold a slot for a second and are served later', async ({
   start,
   expect,
 }) => {

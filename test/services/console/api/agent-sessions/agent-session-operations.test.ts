@@ -9,7 +9,7 @@ import type { AgentSession, AgentSessionSums, AgentSessionTree } from '#services
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
-import { writeLedger } from '../../../../helpers/accounts/write-ledger.ts';
+import { writeLedger } from '../../../../helpers/accounts/open-ledger.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
 
 const now = Date.now();

@@ -5,7 +5,7 @@ import { requestOperations } from '#services/console/api/usage/request-operation
 import type { RequestPage, UsageOverview, UsageRequest } from '#services/console/contract/usage.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
-import { writeLedger } from '../../../../helpers/accounts/write-ledger.ts';
+import { writeLedger } from '../../../../helpers/accounts/open-ledger.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
 
 /** The routes on a server of their own, with some requests in the ledger. */

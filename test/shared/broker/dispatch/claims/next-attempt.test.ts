@@ -1,23 +1,27 @@
-import { describe } from 'vitest';
+import { describe, expect, type TestContext } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
+import { Pace } from '#shared/worker/pace.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
-import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { type Step, scriptedHandler } from '../../../../helpers/broker/scripted-handler.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
 import { until } from '../../../../helpers/until.ts';
+import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { testWorker } from '../../../../helpers/broker/test-worker.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
-const replicas = ['a', 'b', 'c'];
 const spareModel = { models: [{ id: 'spare', capabilities: ['stream' as const] }] };
 
 describe.concurrent('the next attempt', () => {
   it('goes to another pool when nothing shows that the one that failed serves at all', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
+    const replicas = ['a', 'b', 'c'];
     for (const id of replicas) await addWorker({ id });
     await addWorker({ id: 'spare', ...spareModel });
-    const revoked = replicas.map((only): Step => ({ only, fail: 'upstream_failed' }));
-    for (const sent of Array.from({ length: 3 }, () => ingress.send({ steps: [...revoked, { whoami: true }] }))) {
-      expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2, moves: ['upstream_failed'] });
-      expect(sent.text()).toBe('spare');
-    }
+    const steps = [...replicas.map((only): Step => ({ only, fail: 'upstream_failed' })), { whoami: true as const }];
+    const moved = { state: 'done', attempts: 2, moves: ['upstream_failed'], text: 'spare' };
+    for (const { finished } of Array.from({ length: 3 }, () => ingress.send({ steps })))
+      expect(await finished).toMatchObject(moved);
   });
 
   it('stays in a pool whose other workers serve', async ({ start, expect }) => {
@@ -27,9 +31,9 @@ describe.concurrent('the next attempt', () => {
     await addWorker({ id: 'a', slots: 64 });
     await addWorker({ id: 'spare', ...spareModel });
     await until(async () => {
-      const { finished, text } = ingress.send({ steps: [{ only: 'a', fail: 'upstream_failed' }, { whoami: true }] });
-      const { state, attempts } = await finished;
-      expect([state, text()]).toEqual(['done', 'b']);
+      const steps: Step[] = [{ only: 'a', fail: 'upstream_failed' }, { whoami: true }];
+      const { state, attempts, text } = await ingress.send({ steps }).finished;
+      expect([state, text]).toEqual(['done', 'b']);
       return attempts === 2;
     });
   });
@@ -49,11 +53,101 @@ describe.concurrent('the next attempt', () => {
         return Promise.resolve(jobDone);
       },
     });
-    const sent = ingress.send({});
-    const { state, attempts, queuedAt, endedAt } = await sent.finished;
-    expect([state, attempts, sent.text()]).toEqual(['done', 2, 'served']);
+    const { state, attempts, queuedAt, endedAt, text } = await ingress.send({}).finished;
+    expect([state, attempts, text]).toEqual(['done', 2, 'served']);
     expect(endedAt - queuedAt).toBeGreaterThan(3_000);
     expect(endedAt - queuedAt).toBeLessThan(8_000);
     other.cancel();
+  });
+});
+
+it.for([
+  ['is offered', true],
+  ['waits for a claim', false],
+] as const)('a job that %s has the rule that chose its model', async ([, offers], { start, expect }) => {
+  const { ingress, addWorker } = await start({ ingress: { offers } });
+  await addWorker();
+  const rule = 'models.coder.purposes.auxiliary';
+  const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', rule }));
+  const { state, attempt } = await ingress.send({ place }).finished;
+  expect([state, attempt?.placement.rule]).toEqual(['done', rule]);
+});
+
+const whoami = { steps: [{ whoami: true as const }] };
+
+interface Pair extends Parties {
+  /** The reason that the worker `sick` announces. */
+  reason: () => string | undefined;
+  /** Lets the upstream of `sick` fail, or serve again. */
+  setSick: (isSick: boolean) => void;
+  /** Jobs that `sick` began. */
+  begun: () => number;
+}
+
+/** A worker `sick` whose pace follows its jobs, and a healthy peer. */
+async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Pair> {
+  let isSick = false;
+  let begun = 0;
+  let announce = (): void => undefined;
+  const pace = new Pace({ log: silentLog, onChange: () => announce() });
+  onTestFinished(() => pace.close());
+  const serve = scriptedHandler('sick');
+  const handler = pace.watch(async (job, reply, signal) => {
+    begun += 1;
+    if (isSick) throw new RouterError('upstream_failed', 'The engine fails.');
+    return serve(job, reply, signal);
+  });
+  const [sick] = await parties.addWaiting({ id: 'sick', handler }, { id: 'healthy' });
+  const { worker } = made(sick);
+  announce = () => worker.update(pace.restrict(testWorker));
+  return {
+    ...parties,
+    reason: () => worker.standing.reason,
+    setSick: (sick) => void (isSick = sick),
+    begun: () => begun,
+  };
+}
+
+/** Sends jobs one after the other, ten a second, until a check holds. */
+async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms: number): Promise<void> {
+  let sentAt = performance.now();
+  await until(async () => {
+    if (performance.now() - sentAt < 100) return false;
+    sentAt = performance.now();
+    // Conversations that belong to either worker.
+    const affinity = Math.floor(Math.random() * 2 ** 32);
+    expect((await ingress.send({ ...whoami, affinity }).finished).state).toBe('done');
+    return check();
+  }, ms);
+}
+
+describe.concurrent('a worker that probes', () => {
+  it('gets a job within seconds beside a healthy peer, and serves again', async ({ start, expect, onTestFinished }) => {
+    const pair = await addPair(await start(), { onTestFinished });
+    pair.setSick(true);
+    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
+    pair.setSick(false);
+    await untilWithLightLoad(pair, () => pair.reason() === undefined, 6_000);
+    const sick = pair.ingress.workers.get('sick');
+    await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }));
+  });
+
+  it('takes one offer at a time, and costs few attempts while it fails', async ({ start, expect, onTestFinished }) => {
+    const pair = await addPair(await start(), { onTestFinished });
+    const sick = pair.ingress.workers.get('sick');
+    pair.setSick(true);
+    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
+    const before = pair.begun();
+    const begin = performance.now();
+    await untilWithLightLoad(pair, () => performance.now() - begin > 2_000, 8_000);
+    // Closed for 1 and 2 seconds, each less a quarter.
+    expect(pair.begun() - before).toBeLessThanOrEqual(2);
+
+    pair.setSick(false);
+    await until(() => sick?.announcement.accepting === true && sick.announcement.slots === 1, 8_000);
+    sick?.health.recover('demo', performance.now());
+    const jobs = Array.from({ length: 6 }, () => pair.ingress.send({ steps: [{ waitMs: 200 }, { whoami: true }] }));
+    expect(jobs.filter(({ job }) => job.attempt?.worker === sick).length).toBeLessThanOrEqual(1);
+    for (const { finished } of jobs) expect((await finished).state).toBe('done');
   });
 });

@@ -23,6 +23,9 @@ const counting: Step[] = [{ count: 10, everyMs: 10 }, { only: 'first', hang: tru
 const begun = lines(10);
 const whole = `${begun}the rest`;
 
+/** How a job ends that does not go on. */
+const lost = { state: 'failed', error: { code: 'worker_lost' } };
+
 /** A job that counts on the worker `first`, with another one beside it that is there when the first one dies. */
 async function killed(
   { ingress, addWorker }: Parties,
@@ -48,9 +51,9 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     const sink = { begin: tell('begins on'), moved: tell('moves to') };
     const sent = await killed(parties, { sink }, able('second'));
     const report = await sent.finished;
-    expect(sent.text()).toBe(whole);
     expect(told).toEqual(['begins on first', 'moves to second']);
-    expect(report).toMatchObject({ state: 'done', attempts: 2, moves: ['worker_lost'], continuations: ['continued'] });
+    const moved = { state: 'done', attempts: 2, moves: ['worker_lost'], continuations: ['continued'], text: whole };
+    expect(report).toMatchObject(moved);
     expect(report.attempt?.worker.id).toBe('second');
     const { claimedAt = 0, firstByteAt = 0, endedAt } = report;
     expect(claimedAt).toBeLessThan(firstByteAt);
@@ -59,40 +62,26 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
   });
 
   it('goes on with a request of several parts', async ({ start, expect }) => {
-    const parties = await start({ ingress: { continueBytes } });
     const steps: Step[] = [...counting, { digest: true }];
     const body = Buffer.from(JSON.stringify({ steps, padding: 'x'.repeat(2 * mib) }));
-    const sent = await killed(parties, { body }, able('second'));
-    expect((await sent.finished).state).toBe('done');
-    expect(sent.text()).toMatch(/^0\n[^]*\n9\nthe rest[0-9a-f]{64}$/);
+    const sent = await killed(await start({ ingress: { continueBytes } }), { body }, able('second'));
+    const text = expect.stringMatching(/^0\n[^]*\n9\nthe rest[0-9a-f]{64}$/);
+    expect(await sent.finished).toMatchObject({ state: 'done', text });
   });
 
   it('goes on where its worker only failed, and where it is stopped', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const { worker } = await parties.addWorker(able('first'));
-    const failing = parties.ingress.send({
-      continues: true,
-      steps: [
-        { write: 'one' },
-        { only: 'first', waitMs: 2_000 },
-        { only: 'first', fail: 'upstream_failed' },
-        { write: ', two' },
-      ],
-    });
-    const stopped = parties.ingress.send({
-      continues: true,
-      steps: [{ write: 'one' }, { only: 'first', hang: true }, { write: ', two' }],
-    });
+    const send = (...steps: Step[]) =>
+      parties.ingress.send({ continues: true, steps: [{ write: 'one' }, ...steps, { write: ', two' }] });
+    const failing = send({ only: 'first', waitMs: 2_000 }, { only: 'first', fail: 'upstream_failed' });
+    const stopped = send({ only: 'first', hang: true });
     await until(() => [failing, stopped].every(({ text }) => text() === 'one'));
     await parties.addWorker(able('second'));
-    expect(await failing.finished).toMatchObject({
-      state: 'done',
-      moves: ['upstream_failed'],
-      continuations: ['continued'],
-    });
+    const done = { state: 'done', continuations: ['continued'], text: 'one, two' };
+    expect(await failing.finished).toMatchObject({ ...done, moves: ['upstream_failed'] });
     await worker.drain(0);
-    expect(await stopped.finished).toMatchObject({ state: 'done', moves: ['shutting_down'] });
-    for (const { text } of [failing, stopped]) expect(text()).toBe('one, two');
+    expect(await stopped.finished).toMatchObject({ ...done, moves: ['shutting_down'] });
   });
 
   it.for<[string, boolean, number, string[]]>([
@@ -100,43 +89,29 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     ['has no memory for it', true, 0, []],
     ['was not kept for lack of room', true, 8_000, ['not_kept']],
   ])('ends at once with its error where the request %s', async ([, continues, bytes, outcomes], { start, expect }) => {
-    const parties = await start({ ingress: { continueBytes: bytes } });
-    const sent = await killed(parties, { continues }, able('second'));
-    const error = { code: 'worker_lost' };
-    expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 1, error, continuations: outcomes });
-    expect(sent.text()).toBe(begun);
+    const sent = await killed(await start({ ingress: { continueBytes: bytes } }), { continues }, able('second'));
+    expect(await sent.finished).toMatchObject({ ...lost, attempts: 1, continuations: outcomes, text: begun });
   });
 
   it.for<[string, Partial<WorkerOptions> | undefined]>([
     ['none', undefined],
     ['one of an older release', { id: 'second' }],
     ['one of another model', able('second', 'other')],
-  ])(
-    'waits for an able worker with keep-alives, and ends with its error where there is %s',
-    async ([, second], { start, expect }) => {
-      const parties = await start({ ingress: { continueBytes, keepAliveMs: 300, timeouts: { noWorkerMs: 1_000 } } });
-      const sent = await killed(parties, {}, second);
-      const report = await sent.finished;
-      expect(report).toMatchObject({
-        state: 'failed',
-        attempts: 1,
-        moves: ['worker_lost'],
-        error: { code: 'worker_lost' },
-        continuations: ['no_worker'],
-      });
-      expect(sent.error()?.message).toBe('The worker was lost in the middle of the answer.');
-      expect(sent.keepAlives()).toBeGreaterThan(1);
-      expect(sent.text()).toBe(begun);
-    },
-  );
+  ])('waits for an able worker, and ends with its error where there is %s', async ([, second], { start, expect }) => {
+    const parties = await start({ ingress: { continueBytes, keepAliveMs: 300, timeouts: { noWorkerMs: 1_000 } } });
+    const sent = await killed(parties, {}, second);
+    const waited = { attempts: 1, moves: ['worker_lost'], continuations: ['no_worker'], text: begun };
+    expect(await sent.finished).toMatchObject({ ...lost, ...waited });
+    expect(sent.error()?.message).toBe('The worker was lost in the middle of the answer.');
+    expect(sent.keepAlives()).toBeGreaterThan(1);
+  });
 
   it('goes on with a worker that comes while it waits', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const sent = await killed(parties, {}, undefined);
     await until(() => sent.job.state === 'queued');
     await parties.addWorker(able('second'));
-    expect((await sent.finished).continuations).toEqual(['continued']);
-    expect(sent.text()).toBe(whole);
+    expect(await sent.finished).toMatchObject({ continuations: ['continued'], text: whole });
   });
 
   it.for(['refused', 'mismatch'] as const)(
@@ -144,18 +119,11 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     async (failure, { start, expect }) => {
       const parties = await start({ ingress: { continueBytes } });
       const sent = await killed(parties, { steps: [{ cannotContinue: failure }, ...counting] }, able('second'));
-      const report = await sent.finished;
-      expect(report).toMatchObject({
-        state: 'failed',
-        attempts: 2,
-        error: { code: 'worker_lost' },
-        continuations: [failure],
-      });
+      expect(await sent.finished).toMatchObject({ ...lost, attempts: 2, continuations: [failure] });
       expect(sent.error()?.message).toBe('The worker was lost in the middle of the answer.');
       // The worker is not to blame.
-      const next = parties.ingress.send({ steps: [{ whoami: true }] });
-      await next.finished;
-      expect(next.text()).toBe('second');
+      const next = await parties.ingress.send({ steps: [{ whoami: true }] }).finished;
+      expect(next.text).toBe('second');
     },
   );
 
@@ -163,17 +131,10 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     const parties = await start({ ingress: { continueBytes } });
     const workers = await Promise.all(['one', 'two', 'three'].map((id) => parties.addWorker(able(id))));
     const poison: TestRequest = { continues: true, steps: [{ count: 5, everyMs: 20 }, { die: true }] };
-    const sent = parties.ingress.send(poison);
-    const report = await sent.finished;
-    expect(report).toMatchObject({
-      state: 'failed',
-      attempts: 2,
-      error: { code: 'workers_died' },
-      continuations: ['failed'],
-    });
-    expect(sent.text()).toBe(lines(5));
-    const again = await parties.ingress.send(poison).finished;
-    expect([again.error?.code, again.attempts]).toEqual(['workers_died', 0]);
+    const died = { state: 'failed', error: { code: 'workers_died' } };
+    const first = await parties.ingress.send(poison).finished;
+    expect(first).toMatchObject({ ...died, attempts: 2, continuations: ['failed'], text: lines(5) });
+    expect(await parties.ingress.send(poison).finished).toMatchObject({ ...died, attempts: 0 });
     expect(workers.filter(({ broker }) => broker.nc.isClosed())).toHaveLength(2);
   });
 

@@ -3,9 +3,9 @@ import { describe } from 'vitest';
 import {
   isBegun,
   loseAsStranger,
-  untilOffersAreTaken,
   type Parties,
   type TestJob,
+  placementsIn,
 } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
@@ -37,14 +37,14 @@ async function loseOne({ ingress, addWorker }: Parties) {
   return { job, one, two, die };
 }
 
-describe.concurrent('a job whose second worker dies', () => {
-  const options = { ingress: { ingress: 'in' } };
+const options = { ingress: { ingress: 'in' } };
 
+describe.concurrent('a job whose second worker dies', () => {
   it('goes to a third one when the first answers: it had only lost its connection', async ({ start, expect }) => {
     const { job, one, die } = await loseOne(await start(options));
     die();
-    expect(await job.finished).toMatchObject({ state: 'done', attempts: 3 });
-    expect([job.text(), job.job.death?.worker.id]).toEqual(['three', 'two']);
+    expect(await job.finished).toMatchObject({ state: 'done', attempts: 3, text: 'three' });
+    expect(job.job.death?.worker.id).toBe('two');
     expect(one.worker.busy).toBe(0);
   });
 
@@ -109,16 +109,125 @@ describe.concurrent('a worker of which no frame comes', () => {
 });
 
 it('a worker that died before an offer came to it has not died with the job', async ({ start, expect }) => {
-  const { ingress, addWorker } = await start();
-  const one = await addWorker({ id: 'one' });
-  await untilOffersAreTaken(ingress);
+  const { ingress, addWorker, addWaiting } = await start();
+  const [one] = await addWaiting({ id: 'one' });
   const offersAt = ingress.workers.get('one')?.announcement.offersAt;
   ingress.onSend((message, send) => {
     if (message.subject !== offersAt) send(message);
   });
   const sent = ingress.send({ steps: [{ whoami: true }] });
   expect(sent.job.attempt?.worker.id).toBe('one');
-  await Promise.all([one.die(), addWorker({ id: 'two' })]);
-  expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
-  expect([sent.text(), sent.job.death]).toEqual(['two', undefined]);
+  await Promise.all([one?.die(), addWorker({ id: 'two' })]);
+  expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'two' });
+  expect(sent.job.death).toBeUndefined();
+});
+
+it.for([
+  ['was started after it had taken the job, has died with it', 1, 'first'],
+  ['was started before, as its clock says, has died with it', -1, 'first'],
+  ['is the one that had taken the job, has lost it', 0, undefined],
+] as const)('a worker that does not know a job and %s', async ([, laterMs, died], { start, expect }) => {
+  const { ingress, addWorker } = await start(options);
+  await addWorker({ id: 'first' });
+  const sent = ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }] });
+  await until(() => isBegun(sent));
+  await addWorker({ id: 'second' });
+  const { startedAt = 0 } = sent.job.attempt?.worker.announcement ?? {};
+  loseAsStranger(ingress, sent, { startedAt: startedAt + laterMs });
+  expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
+  expect(sent.job.death?.worker.id).toBe(died);
+});
+
+describe.concurrent('a late job of an ejected worker', () => {
+  it.for(['SIGSTOP', 'SIGKILL'] as const)(
+    'that has got %s stays until it has died with it',
+    async (signal, { start, expect }) => {
+      const { ingress, addWaiting, forkWorker } = await start();
+      const { process, id } = await forkWorker();
+      const late = ingress.send({ steps: [{ only: id, hang: true }, { whoami: true }] });
+      await until(() => isBegun(late));
+      await addWaiting({ id: 'b' }, { id: 'c' });
+      // What is late is found out by the first tokens of its peers.
+      await Promise.all(Array.from({ length: 20 }, () => ingress.send({ steps: [{ write: 'x' }] }).finished));
+      const worker = ingress.workers.get(id);
+      await until(() => late.job.attempt?.isLate === true, 5_000);
+      // Its last heartbeat was just before.
+      await until(() => performance.now() - (worker?.lastHeartbeatAt ?? 0) < 200);
+      process.child.kill(signal);
+      worker?.health.eject('demo', 'slow', performance.now());
+      expect(await late.finished).toMatchObject({ state: 'done', attempts: 2 });
+      expect(late.job.death?.worker.id).toBe(id);
+    },
+  );
+});
+
+it.for([
+  ['without having begun it goes to another worker', true, { state: 'done', attempts: 2 }],
+  ['after it was begun ends', undefined, { state: 'failed', attempts: 1 }],
+] as const)('a tool call that its worker gives back %s', async ([, unbegun, outcome], { start, expect }) => {
+  const { ingress, addWorker } = await start(options);
+  await addWorker({ id: 'first' });
+  const sent = ingress.send({ operation: 'execute_tool', steps: [{ only: 'first', hang: true }, { whoami: true }] });
+  await until(() => isBegun(sent));
+  await addWorker({ id: 'second' });
+  loseAsStranger(ingress, sent, { unbegun });
+  expect(await sent.finished).toMatchObject(outcome);
+});
+
+/** Three workers that take offers, and `only`, which has jobs offered to this one of them. */
+async function addThree({ ingress, addWaiting }: Parties) {
+  const made = await addWaiting(...['one', 'two', 'three'].map((id) => ({ id, kind: id })));
+  let wanted: string | undefined = 'one';
+  const place = (avoid: ReadonlySet<string>) =>
+    placementsIn(
+      ingress.workers,
+      ({ workers }) => [...workers].some(({ id }) => wanted === undefined || id === wanted),
+      avoid,
+    );
+  return {
+    send: (steps: Step[]): TestJob => ingress.send({ steps, place }),
+    only: (id: string | undefined) => void (wanted = id),
+    freeze: (id: string) => made.find((each) => each.id === id)?.freeze(),
+    freezeAll: () => made.map(({ freeze }) => freeze()),
+    /** Those whose process has ended. */
+    ended: () => made.filter(({ broker }) => broker.nc.isClosed()).map(({ id }) => id),
+  };
+}
+
+/** Ends whoever serves it. */
+const kill: Step[] = [{ die: true }];
+
+describe.concurrent('an offer that is not answered', () => {
+  it('counts as a death of a worker that sends no heartbeats either', async ({ start, expect }) => {
+    const { send, only, freeze, ended } = await addThree(await start());
+    freeze('one');
+    const sent = send(kill);
+    expect(sent.job.attempt?.worker.id).toBe('one');
+    await until(() => sent.job.death !== undefined, 5_000);
+    only(undefined);
+    expect((await sent.finished).error?.code).toBe('workers_died');
+    expect(ended()).toHaveLength(1);
+  });
+
+  it('counts as none while no heartbeats come at all: the broker may stand still', async ({ start, expect }) => {
+    const { send, only, freezeAll } = await addThree(await start());
+    const goOn = freezeAll();
+    const sent = send([{ whoami: true }]);
+    await until(() => sent.job.attempt?.worker.id !== 'one', 5_000);
+    expect(sent.job.death).toBeUndefined();
+    for (const each of goOn) each();
+    only(undefined);
+    expect((await sent.finished).state).toBe('done');
+  });
+
+  it('is not made to a third worker before it is clear what became of the second', async ({ start, expect }) => {
+    const { send, only, freeze, ended } = await addThree(await start());
+    const sent = send(kill);
+    freeze('two');
+    only('two');
+    await until(() => sent.job.death !== undefined && sent.job.attempt?.worker.id === 'two', 5_000);
+    only(undefined);
+    expect((await sent.finished).error?.code).toBe('workers_died');
+    expect(ended()).toEqual(['one']);
+  });
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
+import { TurnOrder } from '#shared/broker/dispatch/queue/turn-order.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Parties, TestIngress, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
@@ -68,9 +69,7 @@ describe.concurrent('the next job in a lane', () => {
     for (const { cancel } of flood) cancel();
   });
 
-  it('is three times as often one of a weight of 3 as one of 1, of owners and of keys of one, and nobody starves', async ({
-    start,
-  }) => {
+  it('is as often one of an owner or a key as its weight says, and nobody starves', async ({ start }) => {
     const parties = await start();
     const { ingress } = parties;
     const served: string[] = [];
@@ -122,4 +121,77 @@ it('a queue of one key keeps every slot busy', async ({ start }) => {
     return slots - steady.reduce((sum, each) => sum + each, 0) / steady.length;
   };
   expect(await least(idle, 4)).toBeLessThan(4);
+});
+
+/** The names of those that have so many turns. */
+function turns(order: TurnOrder<string>, count: number): string {
+  return Array.from({ length: count }, () => {
+    const [[name] = ['']] = order;
+    order.count(name);
+    return name;
+  }).join('');
+}
+
+it('each has as many turns as its weight, then goes behind the others', () => {
+  const order = new TurnOrder<string>();
+  for (const [name, weight] of [
+    ['a', 3],
+    ['b', 1],
+    ['c', 2],
+  ] as const)
+    order.add(name, name, weight);
+  expect(order.weights).toBe(6);
+  expect(turns(order, 13)).toBe('aaabccaaabcca');
+  order.delete('a');
+  expect(order.weights).toBe(3);
+  expect(turns(order, 6)).toBe('bccbcc');
+});
+
+it('a changed weight counts from the next turn on', () => {
+  const order = new TurnOrder<string>();
+  order.add('a', 'a', 50);
+  order.add('b', 'b', 1);
+  order.reweigh('a', 2);
+  expect(order.weights).toBe(3);
+  expect(turns(order, 7)).toBe('aabaaba');
+});
+
+/** Sends 100 jobs of one key before a worker that takes ten a second, and waits until it has taken some. */
+async function flood({ ingress, addWorker }: Parties): Promise<TestIngress> {
+  await addWorker({ slots: 1, handler: () => sleep(100, jobDone) });
+  const jobs = Array.from({ length: 100 }, () => ingress.send({ sender: sender('loud') }));
+  await until(() => jobs.filter(({ job }) => job.state === 'done').length >= 15);
+  return ingress;
+}
+
+describe.concurrent('the expected wait', () => {
+  it('of a full queue is told to the client, which is to come again then', async ({ start, expect }) => {
+    const ingress = await flood(await start({ ingress: { queue: { maxQueued: 240, maxAgeMs: 60_000 } } }));
+    const fill = Array.from({ length: 120 }, () => ingress.send({ sender: sender('loud') }));
+    const { error } = await (fill.at(-1) ?? ingress.send({})).finished;
+    expect(error?.code).toBe('overloaded');
+    // 120 jobs at ten a second, on a machine that may be slower.
+    expect(error?.retryAfter).toBeGreaterThanOrEqual(11);
+    expect(error?.retryAfter).toBeLessThanOrEqual(25);
+  });
+
+  it('ends a job at once that may not wait so long, not one whose turn is near', async ({ start, expect }) => {
+    const ingress = await flood(await start());
+    const patient = ingress.send({ sender: sender('loud'), maxWaitMs: 60_000 });
+    const late = await ingress.send({ sender: sender('loud'), maxWaitMs: 2_000 }).finished;
+    expect(late).toMatchObject({ state: 'failed', attempts: 0, error: { code: 'overloaded' } });
+    expect(late.endedAt - late.queuedAt).toBeLessThan(1_500);
+    expect(late.error?.retryAfter).toBeGreaterThanOrEqual(4);
+    expect(patient.job.state).toBe('queued');
+    const quiet = await ingress.send({ sender: sender('quiet'), maxWaitMs: 2_000 }).finished;
+    expect(quiet.state).toBe('done');
+  });
+});
+
+it('a burst before idle workers is not taken for a long queue', async ({ start }) => {
+  const { ingress, addWorker } = await start();
+  await addWorker({ slots: 4 });
+  const burst = Array.from({ length: 100 }, () => ingress.send({ maxWaitMs: 20_000 }));
+  const reports = await Promise.all(burst.map(({ finished }) => finished));
+  expect(reports.filter(({ state }) => state !== 'done')).toEqual([]);
 });

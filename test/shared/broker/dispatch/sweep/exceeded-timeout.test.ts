@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { JobState } from '#shared/broker/dispatch/job-state.ts';
 import { exceededTimeout, type TimedJob, type Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
 
@@ -43,44 +43,42 @@ function exceeded(state: JobState, now: number, given: Case = {}, expectedWaitMs
 
 const alive = { lastFrameAt: 1e6 };
 
-describe('the timeout that a job has exceeded', () => {
-  it.each<[string, string | undefined, JobState, number, Case]>([
-    ['in the queue, before any timeout', undefined, 'queued', 999, {}],
-    ['in the queue for too long', 'queue_timeout', 'queued', 1_001, {}],
-    ['in the queue again, after a worker was lost', undefined, 'queued', 1_800, { waitingSince: 900 }],
-    ['in the queue, before the time that its client allows', undefined, 'queued', 300, { maxWaitMs: 300 }],
-    ['in the queue for longer than its client allows', 'overloaded', 'queued', 301, { maxWaitMs: 300 }],
-    ['in the queue, its client more patient', 'queue_timeout', 'queued', 1_001, { maxWaitMs: 2_000 }],
-    ['claimed, for longer than its client would have waited', undefined, 'claimed', 900, { maxWaitMs: 300 }],
-    ['in the queue without a worker', 'no_worker_available', 'queued', 601, { noWorkerSince: 100 }],
-    ['in the queue, a worker just lost', undefined, 'queued', 800, { noWorkerSince: 400 }],
-    ['queued, the broker away for long', 'broker_unavailable', 'queued', 2_801, { waitingSince: 300, lostAt: 100 }],
-    ['in the queue for long, the broker away for a moment', undefined, 'queued', 950, { lostAt: 900 }],
-    [
-      'in the queue without a worker, the broker away',
-      undefined,
-      'queued',
-      900,
-      { waitingSince: 500, noWorkerSince: 100, lostAt: 50 },
-    ],
-    ['streaming without a further token, the broker away', undefined, 'streaming', 3_400, { lostAt: 1_000 }],
-    ['claimed, the worker silent', 'lost', 'claimed', 1_501, {}],
-    ['claimed, alive but without a token', 'first_token_timeout', 'claimed', 2_001, alive],
-    ['claimed, alive, not streamed', undefined, 'claimed', 9_000, { ...alive, stream: false }],
-    ['claimed long ago, the broker away for a moment', undefined, 'claimed', 2_599, { lostAt: 100 }],
-    ['claimed, the broker away for too long', 'broker_unavailable', 'claimed', 2_601, { lostAt: 100 }],
-    ['streaming, alive but without a further token', 'idle_timeout', 'streaming', 3_001, alive],
-    ['streaming, the worker silent', 'lost', 'streaming', 1_501, {}],
-    ['streaming, the broker away for too long', 'broker_unavailable', 'streaming', 2_501, { lostAt: 0 }],
-    ['in all, whatever it does', 'total_timeout', 'streaming', 10_001, { ...alive, lastDataAt: 9_999 }],
-    ['done', undefined, 'done', 5_000, {}],
-    ['done, its total passed at the same moment', undefined, 'done', 10_001, {}],
-    ['failed, its total passed at the same moment', undefined, 'failed', 10_001, {}],
-    ['cancelled, its total passed at the same moment', undefined, 'cancelled', 10_001, {}],
-  ])('%s: %s', (_, expected, state, now, given) => {
-    const error = exceeded(state, now, given);
-    expect(error instanceof Error ? error.code : error).toBe(expected);
-  });
+it.each<[string, string | undefined, JobState, number, Case]>([
+  ['in the queue, before any timeout', undefined, 'queued', 999, {}],
+  ['in the queue for too long', 'queue_timeout', 'queued', 1_001, {}],
+  ['in the queue again, after a worker was lost', undefined, 'queued', 1_800, { waitingSince: 900 }],
+  ['in the queue, before the time that its client allows', undefined, 'queued', 300, { maxWaitMs: 300 }],
+  ['in the queue for longer than its client allows', 'overloaded', 'queued', 301, { maxWaitMs: 300 }],
+  ['in the queue, its client more patient', 'queue_timeout', 'queued', 1_001, { maxWaitMs: 2_000 }],
+  ['claimed, for longer than its client would have waited', undefined, 'claimed', 900, { maxWaitMs: 300 }],
+  ['in the queue without a worker', 'no_worker_available', 'queued', 601, { noWorkerSince: 100 }],
+  ['in the queue, a worker just lost', undefined, 'queued', 800, { noWorkerSince: 400 }],
+  ['queued, the broker away for long', 'broker_unavailable', 'queued', 2_801, { waitingSince: 300, lostAt: 100 }],
+  ['in the queue for long, the broker away for a moment', undefined, 'queued', 950, { lostAt: 900 }],
+  [
+    'without a worker, the broker away',
+    undefined,
+    'queued',
+    900,
+    { waitingSince: 500, noWorkerSince: 100, lostAt: 50 },
+  ],
+  ['streaming without a further token, the broker away', undefined, 'streaming', 3_400, { lostAt: 1_000 }],
+  ['claimed, the worker silent', 'lost', 'claimed', 1_501, {}],
+  ['claimed, alive but without a token', 'first_token_timeout', 'claimed', 2_001, alive],
+  ['claimed, alive, not streamed', undefined, 'claimed', 9_000, { ...alive, stream: false }],
+  ['claimed long ago, the broker away for a moment', undefined, 'claimed', 2_599, { lostAt: 100 }],
+  ['claimed, the broker away for too long', 'broker_unavailable', 'claimed', 2_601, { lostAt: 100 }],
+  ['streaming, alive but without a further token', 'idle_timeout', 'streaming', 3_001, alive],
+  ['streaming, the worker silent', 'lost', 'streaming', 1_501, {}],
+  ['streaming, the broker away for too long', 'broker_unavailable', 'streaming', 2_501, { lostAt: 0 }],
+  ['in all, whatever it does', 'total_timeout', 'streaming', 10_001, { ...alive, lastDataAt: 9_999 }],
+  ['done', undefined, 'done', 5_000, {}],
+  ['done, its total passed at the same moment', undefined, 'done', 10_001, {}],
+  ['failed, its total passed at the same moment', undefined, 'failed', 10_001, {}],
+  ['cancelled, its total passed at the same moment', undefined, 'cancelled', 10_001, {}],
+])('the timeout that a job has exceeded %s: %s', (_, expected, state, now, given) => {
+  const error = exceeded(state, now, given);
+  expect(error instanceof Error ? error.code : error).toBe(expected);
 });
 
 it.each([

@@ -10,14 +10,19 @@ import {
 import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { noStats } from '../../../../helpers/broker/no-stats.ts';
 import { until } from '../../../../helpers/until.ts';
 
-/** What is said of workers: what they publish, and what they are asked for. `allow` permits them to send beats. */
-function listen({ ingress: { broker } }: Parties) {
+/**
+ * Adds workers, each of which sends beats when this resolves.
+ * @returns what they publish from the first one's start on, what they are asked for, and what permits them to send beats
+ */
+async function addBeating(parties: Parties, ...ids: string[]) {
+  const { broker } = parties.ingress;
   const [seen, asked]: [string[], string[]] = [[], []];
   const { subjects } = broker;
   const textOf = (data: Uint8Array): string => Buffer.from(data).toString();
@@ -25,74 +30,54 @@ function listen({ ingress: { broker } }: Parties) {
   broker.subscribe(`${subjects.prefix}.retransmit.>`, ({ data }) => void asked.push(textOf(data)));
   const allow = (): void =>
     broker.publish(subjects.announceRequest, encodeAnnounceRequest({ kind: 'short', soonMs: 50 }));
-  return { seen, asked, allow };
+  const workers = await Promise.all(ids.map((id) => parties.addWorker({ id, slots: 3 })));
+  allow();
+  await until(() => seen.filter(isBeat).length >= ids.length);
+  return { ...parties, workers, seen, asked, allow };
 }
 
 const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
 
-describe('a beat', () => {
-  it('is a few dozen bytes, and nothing else is read as one', () => {
-    const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
-    expect(encodeBeat(beat).length).toBeLessThan(30);
-    expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
-    const others = ['', '~', '~a', '~a b', '~a -1', '~ 1', '~a 1 ', '{"v":1}', 'gone', `~${'a'.repeat(60)} 1`];
-    for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
-  });
+it('a beat is a few dozen bytes, and nothing else is read as one', () => {
+  const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
+  expect(encodeBeat(beat).length).toBeLessThan(30);
+  expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
+  const others = ['', '~', '~a', '~a b', '~a -1', '~ 1', '~a 1 ', '{"v":1}', 'gone', `~${'a'.repeat(60)} 1`];
+  for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
 });
 
 describe.concurrent('workers that may send beats', () => {
   it('announce themselves on change only, and what they have busy is known', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, allow } = listen(parties);
-    const { worker } = await addWorker({ slots: 3 });
-    allow();
-    await until(() => seen.some(isBeat));
-    const [pool] = ingress.workers.pools();
-    if (!pool) throw new Error('there is no pool');
+    const { ingress, workers, seen } = await addBeating(await start(), 'one');
+    const live = made(ingress.workers.get('one'));
     const { finished } = ingress.send({ steps: [{ waitMs: 2_500 }] });
     // As of another ingress, whose job it could be: the own one is counted at once.
-    const another = [...pool.workers][0];
-    await until(() => another?.announcement.busy === 1, 3_000);
-    expect(freeSlots(pool)).toBe(2);
+    await until(() => live.announcement.busy === 1, 3_000);
+    expect(freeSlots(live.pool)).toBe(2);
     await finished;
-    await until(() => another?.announcement.busy === 0, 3_000);
+    await until(() => live.announcement.busy === 0, 3_000);
     seen.length = 0;
-    worker.update({ slots: 5 });
-    await until(() => freeSlots(pool) === 5);
+    workers[0]?.worker.update({ slots: 5 });
+    await until(() => freeSlots(live.pool) === 5);
     await until(() => seen.length > 2);
     expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
   });
 
   it('are known to an ingress that comes later, which asks each of them once', async ({ start, expect }) => {
-    const parties = await start();
-    const { addWorker, addIngress } = parties;
-    const { seen, asked, allow } = listen(parties);
-    for (const id of ['one', 'two', 'three']) await addWorker({ id });
-    allow();
-    await until(() => seen.filter(isBeat).length >= 3);
+    const { addIngress, asked } = await addBeating(await start(), 'one', 'two', 'three');
     const late = await addIngress();
     await until(() => late.workers.size === 3, 3_000);
     await sleep(1_000);
     expect(asked).toEqual([announceAgain, announceAgain, announceAgain]);
-    expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker).toSorted()).toEqual([
-      'one',
-      'three',
-      'two',
-    ]);
+    const known = Array.from(late.workers.workers(), ({ announcement }) => announcement.worker);
+    expect(known.toSorted()).toEqual(['one', 'three', 'two']);
   });
 
   it('announce themselves four times a second at most, however many ask', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, allow } = listen(parties);
-    const { id } = await addWorker();
-    allow();
-    await until(() => seen.some(isBeat));
+    const { ingress, seen } = await addBeating(await start(), 'one');
     seen.length = 0;
     const { broker, workers } = ingress;
-    const worker = workers.get(id);
-    if (!worker) throw new Error('the worker is not known');
+    const worker = made(workers.get('one'));
     const announced = (): number => seen.filter((text) => !isBeat(text)).length;
     const begin = performance.now();
     for (let round = 0; round < 10; round += 1) {
@@ -108,12 +93,7 @@ describe.concurrent('workers that may send beats', () => {
   });
 
   it('send announcements again for an ingress of an older release', async ({ start, expect }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, allow } = listen(parties);
-    await addWorker();
-    allow();
-    await until(() => seen.some(isBeat));
+    const { ingress, seen, allow } = await addBeating(await start(), 'one');
     ingress.broker.publish(ingress.broker.subjects.announceRequest, '');
     await ingress.broker.flush();
     await until(() => seen.at(-1)?.startsWith('{') === true);
@@ -123,16 +103,8 @@ describe.concurrent('workers that may send beats', () => {
     expect(seen.some(isBeat)).toBe(false);
   });
 
-  it('are asked for nothing by an ingress that has lost its connection, if nothing has changed', async ({
-    start,
-    expect,
-  }) => {
-    const parties = await start();
-    const { ingress, addWorker } = parties;
-    const { seen, asked, allow } = listen(parties);
-    for (const id of ['one', 'two']) await addWorker({ id });
-    allow();
-    await until(() => seen.filter(isBeat).length >= 2);
+  it('are asked for nothing by an ingress that was disconnected, if nothing has changed', async ({ start, expect }) => {
+    const { ingress, seen, asked } = await addBeating(await start(), 'one', 'two');
     await ingress.broker.nc.reconnect();
     seen.length = 0;
     await until(() => seen.filter(isBeat).length >= 4, 5_000);
@@ -143,11 +115,7 @@ describe.concurrent('workers that may send beats', () => {
 });
 
 describe.concurrent('the permission to send beats', () => {
-  it('comes from the first ingress, while every part that publishes stats understands them', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
+  it('comes from the first ingress while every part understands beats', async ({ start, expect, onTestFinished }) => {
     const { ingress } = await start();
     const { broker } = ingress;
     const given: string[] = [];
@@ -183,20 +151,18 @@ describe.concurrent('the permission to send beats', () => {
   });
 });
 
-describe('an ingress', () => {
-  it('knows the busy slots of an announcement that comes again after beats', async ({ start }) => {
-    const { broker, workers } = (await start()).ingress;
-    const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
-    const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
-    const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
-    const busy = (): number | undefined => workers.at(address)?.announcement.busy;
-    send(JSON.stringify(announcement));
-    await until(() => busy() === 1);
-    send(encodeBeat({ digest: 'abc', busy: 3 }));
-    await until(() => busy() === 3);
-    send(encodeBeat({ digest: 'other', busy: 4 }));
-    send(JSON.stringify(announcement));
-    await until(() => busy() === 1);
-    expect(workers.size).toBe(1);
-  });
+it('an ingress knows the busy slots of an announcement that comes again after beats', async ({ start }) => {
+  const { broker, workers } = (await start()).ingress;
+  const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
+  const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
+  const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
+  const busy = (): number | undefined => workers.at(address)?.announcement.busy;
+  send(JSON.stringify(announcement));
+  await until(() => busy() === 1);
+  send(encodeBeat({ digest: 'abc', busy: 3 }));
+  await until(() => busy() === 3);
+  send(encodeBeat({ digest: 'other', busy: 4 }));
+  send(JSON.stringify(announcement));
+  await until(() => busy() === 1);
+  expect(workers.size).toBe(1);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { foldedTeamName } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 
 describe('a name to show', () => {
@@ -16,4 +17,18 @@ describe('a name to show', () => {
   ])('is none that %s', (_, name) => {
     expect(displayNameSchema.safeParse(name).success).toBe(false);
   });
+});
+
+it.each([
+  ['Straße', 'STRASSE'],
+  ['ΟΔΟΣ Α', 'οδοσ α'],
+  ['ς', 'σ'],
+  ['Caf\u00e9', 'CAFE\u0301'],
+  ['Blue  Team', 'blue\u00a0team'],
+])('the name %s of a team is the same as %s', (one, other) => {
+  expect(foldedTeamName(one)).toBe(foldedTeamName(other));
+});
+
+it('names of teams that differ by an accent are not the same', () => {
+  expect(foldedTeamName('Café')).not.toBe(foldedTeamName('Cafe'));
 });
