@@ -6,6 +6,7 @@ import { identityOfService } from '#shared/accounts/token-issuers/service-identi
 import type { ServiceAccount } from '#shared/accounts/token-issuers/token-issuer.ts';
 import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const dollar = 1e9;
@@ -105,11 +106,8 @@ describe('the use of a budget', () => {
     const { accounts, add, look, spend, sent, store } = await open();
     const team = await accounts.teams.create('Blue');
     const limits = { tokensPerMonth: 1_000 };
-    const make = async (name: string): Promise<string> => {
-      const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', limits, name });
-      if (typeof made === 'string') throw new Error(made);
-      return made.record.id;
-    };
+    const settings = { kind: 'team', ownerId: team.id, class: 'normal', limits } as const;
+    const make = async (name: string) => made(await createOwnedKey(store, { ...settings, name })).record.id;
     const [used, revoked] = [await make('used'), await make('revoked')];
     const events = ['rtr.budget.threshold'];
     const { endpoint } = await add('https://a.example.com', { owner: `team:${team.id}`, events });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { lookAtKeys } from '#services/batch-runner/alerts/look-at-keys.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const hourMs = 3_600_000;
@@ -20,9 +21,8 @@ async function open() {
     /** A key of the team, for so many milliseconds from its creation on. */
     make: async (name: string, forMs: number): Promise<KeyRecord & { expiresAt: number }> => {
       const expiresAt = Date.now() + forMs;
-      const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name, expiresAt });
-      if (typeof made === 'string') throw new Error(made);
-      return { ...made.record, expiresAt };
+      const settings = { kind: 'team', ownerId: team.id, class: 'normal', name, expiresAt } as const;
+      return { ...made(await createOwnedKey(store, settings)).record, expiresAt };
     },
     look: (now: number) => lookAtKeys({ keys: store, states }, now),
     sent: (id = endpoint.id) => webhooks.sent(id),

@@ -18,18 +18,9 @@ beforeEach(() => {
   waits = 0;
   parked = new ParkedBatches({
     work: { find: () => Promise.resolve(batch as BatchRecord) },
-    jobs: {
-      tryNow: ({ id }) => {
-        called.push(id);
-        return Promise.resolve(true);
-      },
-    },
+    jobs: { tryNow: async ({ id }) => called.push(id) > 0 },
     slots: { hasRoom: () => hasRoom },
-    waitingWork: {
-      note: (_line, { length }) => {
-        waits = length;
-      },
-    },
+    waitingWork: { note: (_line, { length }) => void (waits = length) },
     atOnce: 2,
     log,
   });
@@ -134,14 +125,10 @@ describe('a batch whose lines cannot run', () => {
   });
 
   it('is recalled when its line would end with an error', () => {
-    parked.park(
-      'b',
-      0,
-      () => {
-        throw new Error('the key may not use the model');
-      },
-      10_000,
-    );
+    const refused = (): never => {
+      throw new Error('the key may not use the model');
+    };
+    parked.park('b', 0, refused, 10_000);
     parked.look(10_500);
     expect(called).toEqual(['b-0']);
   });
