@@ -20,6 +20,7 @@ import { recordingOperations } from '#services/console/api/recordings/recording-
 import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
 import { ConsoleClient } from './console-client.ts';
 import { goodPassword } from './good-password.ts';
+import { linkPath } from './link-path.ts';
 import { openExternals } from '../accounts/open-externals.ts';
 import { serveInTest } from '../servers/serve-http.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
@@ -130,9 +131,9 @@ export async function openConsole({
   const url = await serveInTest(app);
   const browser = () => new ConsoleClient(url);
 
-  async function enter(token: string, name: string, email: string): Promise<Person> {
+  async function enter(path: string, name: string, email: string): Promise<Person> {
     const client = browser();
-    const { status, body } = await client.post(`/links/${token}`, { name, email, password: goodPassword });
+    const { status, body } = await client.post(path, { name, email, password: goodPassword });
     if (status !== 200) throw new Error(`the link did not work: ${JSON.stringify(body)}`);
     return Object.assign(client, { id: String(body.user.id), email });
   }
@@ -148,10 +149,10 @@ export async function openConsole({
     announced,
     verifier,
     browser,
-    firstAdmin: async () => enter((await open.accounts.links.issueFirstAdmin()) ?? '', 'Ada', 'ada@example.com'),
+    firstAdmin: async () => enter(`/links/${await open.accounts.links.issueFirstAdmin()}`, 'Ada', 'ada@example.com'),
     join: async (admin, email, parameters = {}) => {
       const { body } = await admin.post('/invitations', { email, role: 'member', ...parameters });
-      return enter(String(body.link).split('/link/')[1] ?? '', email.split('@')[0] ?? '', email);
+      return enter(linkPath(body.link), email.split('@')[0] ?? '', email);
     },
   };
 }

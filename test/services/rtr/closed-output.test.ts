@@ -8,7 +8,7 @@ import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 it.each(['--help', 'doctor --json', 'keys list'])(
   'rtr %s ends without a word when nobody reads its output any more',
   async (command) => {
-    const { store, prefix } = await openKeyStore(inject('redisUrl'));
+    const { store, prefix } = await openKeyStore();
     await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
     const settings = {
       RTR_PREFIX: prefix.replace(/:$/, ''),

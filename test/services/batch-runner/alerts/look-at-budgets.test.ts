@@ -14,9 +14,9 @@ const dollar = 1e9;
 /** Budgets of a cluster of its own, with webhooks for them. */
 async function open() {
   const webhooks = await openTestWebhooks();
-  const { accounts, connection, prefix, states } = webhooks;
+  const { accounts, redis, prefix, states } = webhooks;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const keeper = new LimitKeeper(connection.redis, prefix, log);
+  const keeper = new LimitKeeper(redis, prefix, log);
   onTestFinished(() => keeper.close());
   let reads = 0;
   let newest = 0;

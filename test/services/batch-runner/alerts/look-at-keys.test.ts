@@ -75,13 +75,13 @@ describe('a key that expires', () => {
   });
 
   it('is not reported when it was revoked or replaced, or its owner cannot use it', async () => {
-    const { connection, look, make, prefix, sent, store } = await open();
+    const { redis, look, make, prefix, sent, store } = await open();
     const revoked = await make('revoked', 5 * dayMs);
     await store.revoke(revoked.id, Date.now());
     const replaced = await make('replaced', 5 * dayMs);
     const rotated = await rotateKey(store, replaced, { createdBy: 'ada', overlapMs: 2 * dayMs });
     const ada = { kind: 'user', ownerId: 'ada', name: 'blocked', class: 'normal' } as const;
-    await connection.redis.hset(`${prefix}user:ada`, { name: 'Ada', blockedAt: '1' });
+    await redis.hset(`${prefix}user:ada`, { name: 'Ada', blockedAt: '1' });
     await createOwnedKey(store, { ...ada, expiresAt: Date.now() + 5 * dayMs });
     for (const days of [1.5, 2.5, 4.5, 5.1]) await look(Date.now() + days * dayMs);
     const id = typeof rotated === 'string' ? rotated : rotated.record.id;

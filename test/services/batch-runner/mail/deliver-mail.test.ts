@@ -44,7 +44,7 @@ describe('the recipients of an alert', () => {
   });
 
   it('of the router are the addresses that administrators have set, or nobody', async () => {
-    const { addPerson, smtp, accounts, connection, deliverDue, prefix, report } = await openTestMails();
+    const { addPerson, smtp, accounts, redis, deliverDue, prefix, report } = await openTestMails();
     await addPerson('ada', { role: 'admin' });
     const set = (router: boolean | string[]) => accounts.settings.change({ alertEmails: { router } });
     await set(['ops@example.com', 'duty@example.com']);
@@ -53,7 +53,7 @@ describe('the recipients of an alert', () => {
     await report();
     await set(true);
     await report();
-    await connection.redis.hset(`${prefix}console-settings`, 'alertEmails', 'who knows');
+    await redis.hset(`${prefix}console-settings`, 'alertEmails', 'who knows');
     await report();
     await deliverDue();
     expect(smtp.mails.flatMap(({ to }) => to).toSorted()).toEqual([
@@ -79,7 +79,7 @@ describe('the recipients of an alert', () => {
 
 describe('an alert by e-mail', () => {
   it('is sent once to each recipient, however many report it, and is not kept', async () => {
-    const { addPerson, smtp, connection, deliverDue, mails, prefix, report } = await openTestMails();
+    const { addPerson, smtp, redis, deliverDue, mails, prefix, report } = await openTestMails();
     const owners = [await addPerson('bob'), await addPerson('eve')];
     const reported = await Promise.all([1, 2, 3].map(() => report({ owners }, 'one thing')));
     expect(reported.filter(Boolean)).toHaveLength(1);
@@ -87,16 +87,16 @@ describe('an alert by e-mail', () => {
     expect(smtp.mails.flatMap(({ to }) => to).toSorted()).toEqual(['bob@example.com', 'eve@example.com']);
     expect(new Set(smtp.mails.map(({ headers }) => headers.get('message-id'))).size).toBe(2);
     expect(await mails.count()).toBe(0);
-    expect(await connection.redis.keys(`${prefix}alert-mail:*`)).toEqual([]);
+    expect(await redis.keys(`${prefix}alert-mail:*`)).toEqual([]);
   });
 
   it('that nobody sends is forgotten after two days', async () => {
-    const { addPerson, smtp, connection, deliverDue, mails, prefix, report } = await openTestMails();
+    const { addPerson, smtp, redis, deliverDue, mails, prefix, report } = await openTestMails();
     await report({ owners: [await addPerson('bob')] });
-    const [name = ''] = await connection.redis.keys(`${prefix}alert-mail:*`);
-    expect((await connection.redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
-    await connection.redis.pexpire(name, 1);
-    await until(async () => (await connection.redis.exists(name)) === 0);
+    const [name = ''] = await redis.keys(`${prefix}alert-mail:*`);
+    expect((await redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
+    await redis.pexpire(name, 1);
+    await until(async () => (await redis.exists(name)) === 0);
     expect(await deliverDue()).toEqual([]);
     expect(await mails.count()).toBe(0);
     expect(smtp.mails).toEqual([]);
@@ -127,20 +127,20 @@ describe('an alert by e-mail', () => {
   });
 
   it('waits while the server is away, longer each time, and is given up after a day with a line in the log', async () => {
-    const { addPerson, smtp, connection, deliverDue, logged, makeDue, mails, prefix, report } = await openTestMails();
+    const { addPerson, smtp, redis, deliverDue, logged, makeDue, mails, prefix, report } = await openTestMails();
     await smtp.close();
     await report({ owners: [await addPerson('bob')] });
     const waits: number[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await makeDue();
       expect(await deliverDue()).toEqual(['failed']);
-      const [, dueAt] = await connection.redis.zrange(`${prefix}alert-mails-due`, '0', '0', 'WITHSCORES');
+      const [, dueAt] = await redis.zrange(`${prefix}alert-mails-due`, '0', '0', 'WITHSCORES');
       waits.push(Number(dueAt) - Date.now());
     }
     expect(waits[1]).toBeGreaterThan(2 * (waits[0] ?? 0));
     expect(waits[2]).toBeGreaterThan(2 * (waits[1] ?? 0));
-    const [id] = await connection.redis.zrange(`${prefix}alert-mails-due`, '0', '0');
-    await connection.redis.hset(`${prefix}alert-mail:${id}`, 'createdAt', Date.now() - dayMs);
+    const [id] = await redis.zrange(`${prefix}alert-mails-due`, '0', '0');
+    await redis.hset(`${prefix}alert-mail:${id}`, 'createdAt', Date.now() - dayMs);
     await makeDue();
     expect(await deliverDue()).toEqual(['dead']);
     expect(await mails.count()).toBe(0);
@@ -178,7 +178,7 @@ describe('an alert by e-mail', () => {
   });
 
   it('that a runner gives back when it ends is due at once, as if it had not been tried', async () => {
-    const { addPerson, smtp, connection, deliver, mails, prefix, report, outcomes } = await openTestMails();
+    const { addPerson, smtp, redis, deliver, mails, prefix, report, outcomes } = await openTestMails();
     await report({ owners: [await addPerson('bob')] });
     smtp.answers.push('hang');
     const [due] = await mails.takeDue(1);
@@ -189,7 +189,7 @@ describe('an alert by e-mail', () => {
     ending.abort();
     await given;
     expect(outcomes).toEqual(['returned']);
-    expect(await connection.redis.hget(`${prefix}alert-mail:${due.id}`, 'attempts')).toBe('0');
+    expect(await redis.hget(`${prefix}alert-mail:${due.id}`, 'attempts')).toBe('0');
     await until(async () => (await mails.takeDue(1)).length === 1);
   });
 });

@@ -66,13 +66,13 @@ describe('a webhook', () => {
   });
 
   it('is given up after a day, and delivered when it is repeated', async () => {
-    const { receiver, add, outbox, deliveries, batchEvent, deliverDue, makeDue, connection, prefix, endpoint } =
+    const { receiver, add, outbox, deliveries, batchEvent, deliverDue, makeDue, redis, prefix, endpoint } =
       await open();
     receiver.answerWith(500);
     await outbox.emit(batchEvent());
     await deliverDue();
     const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
-    await connection.redis.hset(`${prefix}webhook-delivery:${waiting?.id}`, 'since', Date.now() - dayMs);
+    await redis.hset(`${prefix}webhook-delivery:${waiting?.id}`, 'since', Date.now() - dayMs);
     await makeDue(endpoint.id);
     expect(await deliverDue()).toEqual(['dead']);
     const dead = await deliveries.list(endpoint.id, { state: 'dead', limit: 10 });
@@ -159,9 +159,9 @@ describe('a webhook', () => {
   });
 
   it('of a runner without the secret of the cluster says so, and leaves the endpoint as it is', async () => {
-    const { outbox, deliveries, batchEvent, connection, prefix, endpoint } = await open();
+    const { outbox, deliveries, batchEvent, redis, prefix, endpoint } = await open();
     await outbox.emit(batchEvent());
-    const other = openWebhooks(connection.redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
+    const other = openWebhooks(redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
     const log = { info: () => undefined, warn: () => undefined };
     const deliver = webhookDeliverer({ ...other, post: async () => 204, count: () => undefined, log });
     for (const due of await deliveries.takeDue(1)) await deliver(due, never);

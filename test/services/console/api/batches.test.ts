@@ -23,7 +23,7 @@ async function openBatches() {
   const { store } = await openObjects();
   const parts: { batches?: Batches; work?: BatchWork; files?: Files } = {};
   const house = await openTeam(['mel'], {
-    furtherOperations: ({ accounts, connection: { redis }, prefix, log }) => {
+    furtherOperations: ({ accounts, redis, prefix, log }) => {
       const report = (): void => undefined;
       const batches = new Batches(redis, prefix, { bounds: { mostOpen: 100, keepMs: hourMs }, report });
       const work = new BatchWork(redis, prefix, { report });

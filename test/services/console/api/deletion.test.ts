@@ -13,7 +13,7 @@ const invalid = { code: 'invalid_api_key' };
 
 describe('a person who is deleted', () => {
   it('is gone with keys, sessions, memberships and everything else, and the address can be used again', async () => {
-    const { ada, bob, join, store, accounts, connection, prefix, browser, verifier } = await openHouse(['bob']);
+    const { ada, bob, join, store, accounts, redis, prefix, browser, verifier } = await openHouse(['bob']);
     const { body: team } = await ada.post('/teams', { name: 'Research' });
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
     const key = await createOwnedKey(store, { kind: 'user', name: "Bob's laptop", class: 'normal', ownerId: bob.id });
@@ -27,8 +27,8 @@ describe('a person who is deleted', () => {
     expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(404);
     // Nothing that stays is called by the id but the list of revoked keys, and they have no name.
-    const names = await connection.redis.keys(`${prefix}*${bob.id}*`);
-    const kept = await Promise.all(names.map(async (name) => ({ name, ms: await connection.redis.pttl(name) })));
+    const names = await redis.keys(`${prefix}*${bob.id}*`);
+    const kept = await Promise.all(names.map(async (name) => ({ name, ms: await redis.pttl(name) })));
     expect(kept.filter(({ ms }) => ms < 0).map(({ name }) => name)).toEqual([`${prefix}keys-of:${bob.id}`]);
     expect((await store.find(key.record.id))?.name).toBe('deleted');
     const again = await join(ada, 'bob@example.com');

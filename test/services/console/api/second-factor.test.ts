@@ -89,8 +89,7 @@ describe('a sign-in with a second factor', () => {
   });
 
   it('does not count codes that cannot be judged', async () => {
-    const { ada, connection, prefix, secret, firstStep } = await openWithApp();
-    const { redis } = connection;
+    const { ada, redis, prefix, secret, firstStep } = await openWithApp();
     const [factor, kept] = [`${prefix}second-factor:${ada.id}`, `${prefix}kept`];
     for (let round = 0; round < 4; round += 1) {
       const client = await firstStep();
@@ -108,11 +107,11 @@ describe('a sign-in with a second factor', () => {
   });
 
   it('is bound to the browser that had the password, and ends after five minutes, and with the sessions of the person', async () => {
-    const { ada, browser, accounts, connection, prefix, secret, firstStep } = await openWithApp();
+    const { ada, browser, accounts, redis, prefix, secret, firstStep } = await openWithApp();
     const client = await firstStep();
     expect((await browser().post('/session/second', { code: codeOf(secret) })).status).toBe(401);
-    const names = await connection.redis.keys(`${prefix}pending-sign-in:*`);
-    for (const name of names) expect(await connection.redis.pttl(name)).toBeGreaterThan(290_000);
+    const names = await redis.keys(`${prefix}pending-sign-in:*`);
+    for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(290_000);
     await accounts.users.endSessions(ada.id);
     expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(401);
   });
@@ -130,7 +129,7 @@ describe('a sign-in with a second factor', () => {
 
 describe('a second factor', () => {
   it('is set up and removed with the password only, and shown to nobody afterwards', async () => {
-    const { ada, browser, connection, prefix, apiLog } = await openHouse();
+    const { ada, browser, redis, prefix, apiLog } = await openHouse();
     for (const [method, path] of [
       ['POST', '/second-factor/app'],
       ['DELETE', '/second-factor/app'],
@@ -151,7 +150,7 @@ describe('a second factor', () => {
       recoveryCodesLeft: 10,
       demanded: false,
     });
-    const stored = JSON.stringify(await connection.redis.hgetall(`${prefix}second-factor:${ada.id}`));
+    const stored = JSON.stringify(await redis.hgetall(`${prefix}second-factor:${ada.id}`));
     for (const text of [secret, ...codes, ...codes.map((code) => code.replace('-', ''))]) {
       expect(stored).not.toContain(text);
       expect(apiLog.join()).not.toContain(text);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as send } from 'node:http';
 import express from 'express';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -25,12 +25,12 @@ const body = JSON.stringify({ requests: [{ custom_id: 'a', params }] });
 
 /** A server that creates batches, of which Ada may have one that is not over. */
 async function open(creating?: (create: () => Promise<unknown>) => Promise<never>) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { redis, prefix } = await openKeyStore();
   const report = (): void => undefined;
-  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
+  const records = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
   const { store } = await openObjects();
   const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log });
-  const batches = new Batches(connection.redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
+  const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
   const parts: CreateBatchParts = {
     batches: {
       assertRoom: (of) => batches.assertRoom(of),

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { adminLink } from '#services/rtr/commands/admin-link.ts';
@@ -10,7 +10,7 @@ let context: KeyCommandContext;
 let lines: string[];
 
 beforeEach(async () => {
-  ({ accounts } = await openKeyStore(inject('redisUrl')));
+  ({ accounts } = await openKeyStore());
   lines = [];
   const consoleUrl = 'https://llm.example.com/';
   context = { accounts, consoleUrl, announce: async () => {}, print: (line) => lines.push(line), json: false };

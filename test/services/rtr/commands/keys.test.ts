@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { AuditTrail } from '#shared/accounts/people/audit-trail.ts';
@@ -16,7 +16,7 @@ let lines: string[];
 let context: KeyCommandContext;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   const { accounts } = open;
   ({ keys: store, audit } = accounts);
   verifier = new KeyVerifier(store);

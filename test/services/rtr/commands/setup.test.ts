@@ -16,7 +16,7 @@ let announced: string[];
 let context: KeyCommandContext;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   lines = [];
   announced = [];
   context = {

@@ -6,7 +6,7 @@ let open: OpenKeyStore;
 let said: string[];
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
+  open = await openKeyStore();
   said = [];
 });
 

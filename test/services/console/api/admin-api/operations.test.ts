@@ -260,7 +260,7 @@ describe('a list', () => {
   });
 
   it('of keys is paged over all of them, and over those of one owner', async () => {
-    const { api, accounts, connection, prefix } = await open();
+    const { api, accounts, redis, prefix } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const createdAt = Date.now() - 1_000;
     // Ten of the same millisecond.
@@ -284,9 +284,9 @@ describe('a list', () => {
     expect(all).toHaveLength(20);
     expect(new Set(all).size).toBe(20);
     // A record that cannot be read costs that record.
-    await connection.redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
+    await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
     expect(await walk('')).toEqual(all.filter((_, at) => at !== 4));
-    await connection.redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
+    await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
     const ofTeam = await walk(`&owner=${team.id}`);
     expect(ofTeam).toEqual(all.filter((_, at) => at % 2 === 0));
   });
@@ -324,17 +324,16 @@ describe('the audit trail', () => {
   });
 
   it('is kept for as many days as is set, of older entries too', async () => {
-    const { api, accounts, connection, prefix } = await open();
+    const { api, accounts, redis, prefix } = await open();
     expect(await api.patch('/settings', { auditDays: 29 })).toMatchObject({
       status: 400,
       body: { error: { field: 'auditDays', message: 'The audit trail is kept for 30 days at least.' } },
     });
-    await connection.redis.hset(`${prefix}console-settings`, 'auditDays', '3');
+    await redis.hset(`${prefix}console-settings`, 'auditDays', '3');
     expect((await api.get('/settings')).body).toMatchObject({ auditDays: 30 });
     await api.patch('/settings', { auditDays: 45 });
     await api.patch('/settings', { auditDays: 30 });
     await accounts.audit.add({ actor: null, action: 'test', target: null, details: {} });
-    const { redis } = connection;
     const [newest = ''] = await redis.zrange(`${prefix}audit-index`, '-1', '-1');
     expect((await redis.pttl(`${prefix}audit-entry:${newest}`)) / 86_400_000).toBeCloseTo(30, 1);
     const old = String((Date.now() - 40 * 86_400_000) * 1_000);

@@ -21,7 +21,7 @@ async function program(person: Person, ...scopes: AdminScope[]): Promise<AdminCl
 
 describe('an admin token', () => {
   it('is shown once, lists without its secret, and is refused as soon as it is revoked', async () => {
-    const { ada, apiLog, connection, prefix } = await openHouse();
+    const { ada, apiLog, redis, prefix } = await openHouse();
     const { body } = await ada.post('/tokens', { name: 'ci', scopes: ['read'], expiresInDays: 7 });
     expect(body.raw).toMatch(/^rtradmin_[0-9a-z]{12}_[\w-]{43}$/);
     const client = new AdminClient(ada.url, String(body.raw));
@@ -31,7 +31,6 @@ describe('an admin token', () => {
     expect(listed.lastUsedAt).toBeGreaterThan(Date.now() - 61_000);
     expect((listed.expiresAt - listed.createdAt) / 86_400_000).toBeCloseTo(7, 3);
     const secret = String(body.raw).split('_').slice(2).join('_');
-    const { redis } = connection;
     for (const name of await redis.keys(`${prefix}*`)) {
       if ((await redis.type(name)) === 'hash') expect(JSON.stringify(await redis.hgetall(name))).not.toContain(secret);
     }
@@ -44,14 +43,14 @@ describe('an admin token', () => {
   });
 
   it('is refused when it is malformed, unknown, of another secret, or expired', async () => {
-    const { ada, connection, prefix } = await openHouse();
+    const { ada, redis, prefix } = await openHouse();
     const client = await program(ada, 'admin');
     const [, id = ''] = client.token.split('_');
     const others = ['', 'x', `rtradmin_${id}_${'A'.repeat(43)}`, `rtradmin_000000000000_${'A'.repeat(43)}`];
     for (const raw of others) expect(await new AdminClient(ada.url, raw).get('/users')).toMatchObject(refused);
     const answer = await fetch(`${ada.url}/api/admin/v1/users`);
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-    await connection.redis.hset(`${prefix}admin-token:${id}`, 'expiresAt', Date.now() - 1);
+    await redis.hset(`${prefix}admin-token:${id}`, 'expiresAt', Date.now() - 1);
     expect(await client.get('/users')).toMatchObject(refused);
   });
 
@@ -114,7 +113,7 @@ describe('an admin token', () => {
   });
 
   it('that was made with a token expires with that one at the latest, and is revoked with it', async () => {
-    const { ada, connection, prefix } = await openHouse();
+    const { ada, redis, prefix } = await openHouse();
     const { body: first } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });
     const client = new AdminClient(ada.url, String(first.raw));
     const { body: second } = await client.post('/tokens', { name: 'long', scopes: ['admin'], expiresInDays: 366 });
@@ -125,7 +124,7 @@ describe('an admin token', () => {
     const grandchild = new AdminClient(ada.url, String(third.raw));
     expect((await grandchild.get('/users')).status).toBe(200);
     // As after a crash between the removal of a token and of those that were made with it.
-    await connection.redis.del(`${prefix}admin-token:${first.token.id}`);
+    await redis.del(`${prefix}admin-token:${first.token.id}`);
     expect(await child.get('/users')).toMatchObject(refused);
     expect(await grandchild.get('/users')).toMatchObject(refused);
     const { body: again } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });

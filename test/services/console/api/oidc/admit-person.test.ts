@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
@@ -11,8 +11,8 @@ const claims = { sub: 'grace', name: 'Grace', email, email_verified: true };
 
 /** A provider with rules, at which people are admitted. */
 async function open() {
-  const store = await openKeyStore(inject('redisUrl'));
-  const { accounts, connection, prefix } = store;
+  const store = await openKeyStore();
+  const { accounts, redis, prefix } = store;
   const externals = openExternals(store);
   const groups = [{ group: 'lab', teams: ['One', 'Two'] }];
   const rules = { name: 'company', issuer: 'https://id.example.com', client_id: 'router', domains: ['*'], groups };
@@ -25,7 +25,7 @@ async function open() {
   const addLocal = async () => {
     const user = await accounts.users.create({ name: 'Grace', email, role: 'member' });
     if (typeof user === 'string') throw new Error(user);
-    await connection.redis.hset(`${prefix}user:${user.id}`, 'passwordHash', 'a hash', 'usedEmail', email);
+    await redis.hset(`${prefix}user:${user.id}`, 'passwordHash', 'a hash', 'usedEmail', email);
     return user;
   };
   const actions = async () => (await accounts.audit.list()).entries.map(({ action }) => action);
@@ -93,12 +93,12 @@ describe('the rules of a provider', () => {
   });
 
   it('record no role of somebody who is gone', async () => {
-    const { accounts, connection, prefix, provider, admit, actions } = await open();
+    const { accounts, redis, prefix, provider, admit, actions } = await open();
     await admit();
     const groups = [{ group: 'admins', role: 'admin' as const, teams: [] }];
     const change = accounts.users.change.bind(accounts.users);
     vi.spyOn(accounts.users, 'change').mockImplementationOnce(async (id, ...rest) => {
-      expect(await deletePerson({ redis: connection.redis, prefix, ...accounts }, id)).toBe('deleted');
+      expect(await deletePerson({ redis, prefix, ...accounts }, id)).toBe('deleted');
       return change(id, ...rest);
     });
     expect(await admit({ groups: ['admins'] }, { ...provider, groups })).toBe('other_account');

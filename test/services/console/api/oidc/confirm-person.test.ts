@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -30,7 +30,7 @@ async function open({
   const provider = await startCountedProvider();
   const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', scopes, domains: ['*'] };
   const signIn = () => signInSchema.parse({ providers: [company] });
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   const { accounts } = store;
   const logged: string[] = [];
   const stream = new Writable({
@@ -169,11 +169,11 @@ describe('a person whose last answer of the provider has ended', () => {
   });
 
   it('is asked about by another node after one that has died', async () => {
-    const { grace, externals, confirm, connection, prefix } = await open();
+    const { grace, externals, confirm, redis, prefix } = await open();
     expect(await externals.beginCheck(grace.id)).toBeDefined();
     const lock = accountNames(prefix).externalCheck(grace.id);
-    expect(await connection.redis.pttl(lock)).toBeGreaterThan(40_000);
-    await connection.redis.pexpire(lock, 500);
+    expect(await redis.pttl(lock)).toBeGreaterThan(40_000);
+    await redis.pexpire(lock, 500);
     expect(await confirm(grace)).toBe('unknown');
     expect(await confirm(grace)).toBe('confirmed');
   });
@@ -233,7 +233,7 @@ describe('a provider', () => {
   });
 
   it('that hangs is not waited for with each use: its people go on, and it is asked again later', async () => {
-    const { provider, grace, confirm, connection, prefix } = await open({ endedMs: hourMs / 2 });
+    const { provider, grace, confirm, redis, prefix } = await open({ endedMs: hourMs / 2 });
     provider.answerTokens(async () => {
       await sleep(800);
       return { status: 503, body: '' };
@@ -245,7 +245,7 @@ describe('a provider', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
     expect(provider.refreshed).toEqual(['grace.0']);
     provider.answerTokens(undefined);
-    await connection.redis.pexpire(accountNames(prefix).externalCheck(grace.id), 1);
+    await redis.pexpire(accountNames(prefix).externalCheck(grace.id), 1);
     await sleep(10);
     expect(await confirm(grace)).toBe('confirmed');
     expect(provider.refreshed).toEqual(['grace.0', 'grace.0']);
@@ -355,7 +355,7 @@ describe('a provider', () => {
   it.each(['deleted', 'unlinked'])(
     'makes and links no account of somebody who is %s while what it says of them is read',
     async (change) => {
-      const { provider, grace, externals, confirm, accounts, connection, prefix } = await open();
+      const { provider, grace, externals, confirm, accounts, redis, prefix } = await open();
       const now = Math.floor(Date.now() / 1_000);
       const says = { iss: provider.issuer, aud: 'router', sub: 'grace', iat: now, exp: now + 300 };
       const claims = { ...says, email: grace.email, email_verified: true };
@@ -364,7 +364,7 @@ describe('a provider', () => {
       vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
         const outcome = await keep(...kept);
         if (change === 'unlinked') await externals.unlink(grace.id);
-        else await deletePerson({ redis: connection.redis, prefix, ...accounts }, grace.id);
+        else await deletePerson({ redis, prefix, ...accounts }, grace.id);
         return outcome;
       });
       expect(await confirm(grace)).toBe('refused');
@@ -375,15 +375,15 @@ describe('a provider', () => {
   );
 
   it('leaves nothing of a person who is deleted while it is asked', async () => {
-    const { provider, grace, confirm, accounts, connection, prefix } = await open();
+    const { provider, grace, confirm, accounts, redis, prefix } = await open();
     const answer = hold(provider, { body: tokens });
     const confirmed = confirm(grace);
     await until(() => provider.refreshed.length > 0);
-    await deletePerson({ redis: connection.redis, prefix, ...accounts }, grace.id);
+    await deletePerson({ redis, prefix, ...accounts }, grace.id);
     answer.release();
     expect(await confirmed).toBe('refused');
     const names = accountNames(prefix);
-    expect(await connection.redis.exists(names.user(grace.id), names.externalAccount(grace.id))).toBe(0);
+    expect(await redis.exists(names.user(grace.id), names.externalAccount(grace.id))).toBe(0);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
@@ -17,15 +17,15 @@ const ofDeleted: RefusedKey = { id: 'k3', kind: 'user', name: 'private matters',
 
 /** The routes on a server of their own, with these refusals counted. */
 async function openApi(...refused: [ErrorCode, RefusedKey?][]) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const ledger = new RefusalLedger(connection.redis, prefix, log);
+  const { redis, prefix } = await openKeyStore();
+  const ledger = new RefusalLedger(redis, prefix, log);
   for (const [code, key] of refused)
     ledger.add({ requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: 'demo' });
   await ledger.close();
   const { ask, read } = await serveOperations(
     refusalOperations({
-      usage: new UsageReader(connection.redis, prefix),
-      refusals: new RefusalReader(connection.redis, prefix),
+      usage: new UsageReader(redis, prefix),
+      refusals: new RefusalReader(redis, prefix),
       ...people,
     }),
   );

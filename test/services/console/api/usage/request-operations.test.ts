@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { requestOperations } from '#services/console/api/usage/request-operations.ts';
@@ -10,10 +10,10 @@ import { people, serveOperations, type Viewer } from '../../../../helpers/consol
 
 /** The routes on a server of their own, with some requests in the ledger. */
 async function openApi(...records: UsageRecord[]) {
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   const write = (...more: UsageRecord[]) => writeLedger(store, more);
   await write(...records);
-  const operations = requestOperations({ usage: new UsageReader(store.connection.redis, store.prefix), ...people });
+  const operations = requestOperations({ usage: new UsageReader(store.redis, store.prefix), ...people });
   const served = await serveOperations(operations);
   const idsOf = async (query: string, viewer?: Viewer) =>
     (await served.read<RequestPage>(`/usage/requests?${query}`, viewer)).requests.map(({ id }) => id);
