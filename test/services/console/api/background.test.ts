@@ -69,13 +69,8 @@ describe('background work in the console', () => {
     const { body: quiet } = await ada.post('/webhooks', { ...settings, url: 'https://quiet.example.com/' });
     const { body: busy } = await bob.post('/webhooks', { ...settings, url: 'https://busy.example.com/' });
     expect((await ada.get('/background/webhooks')).body).toEqual([]);
-    const emit = (): Promise<unknown> =>
-      webhooks.outbox.emit({
-        id: mintEventId(),
-        type: 'batch.failed',
-        owners: [`user:${bob.id}`],
-        data: { id: 'batch_1' },
-      });
+    const event = { type: 'batch.failed', owners: [`user:${bob.id}`], data: { id: 'batch_1' } } as const;
+    const emit = () => webhooks.outbox.emit({ id: mintEventId(), ...event });
     await emit();
     const [due] = await webhooks.deliveries.takeDue(1);
     if (due) await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'no', ms: 7 });

@@ -7,6 +7,7 @@ import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { followStoredRegistry, type StoredRegistry } from '#shared/registry/follow-stored-registry.ts';
 import type { NewRegistryVersion } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { registryOperations } from '#services/console/api/registry/registry-operations.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
@@ -116,11 +117,8 @@ describe('the registry in the console', () => {
     const reverted = await ada.post('/registry/revert', { version: 1 });
     expect(reverted).toMatchObject({ status: 200, body: { version: 3, text } });
     expect(Object.keys(followed.current().models)).toEqual(['fast']);
-    expect((await ada.get('/registry/versions')).body).toMatchObject([
-      { version: 3, revertOf: 1 },
-      { version: 2 },
-      { version: 1 },
-    ]);
+    const versions = [{ version: 3, revertOf: 1 }, { version: 2 }, { version: 1 }];
+    expect((await ada.get('/registry/versions')).body).toMatchObject(versions);
     expect((await ada.post('/registry/revert', { version: 9 })).status).toBe(404);
     expect((await ada.post('/registry/revert', { version: 2, basedOn: 2 })).status).toBe(409);
   });
@@ -154,18 +152,16 @@ describe('the registry in the console', () => {
   it('is changed by programs with an admin token, which their history names, and by the ETag of what they have read', async () => {
     const { ada, accounts, url } = await open();
     const owner = { name: 'deploy', scopes: ['admin'], expiresAt: Date.now() + 60_000 } as const;
-    const made = await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' });
-    if (typeof made === 'string') throw new Error(made);
-    const program = new AdminClient(url, made.raw);
+    const { raw, record } = made(await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' }));
+    const program = new AdminClient(url, raw);
     const put = (headers: Record<string, string>) => program.ask('PUT', '/registry', { config }, headers);
     expect((await program.get('/registry')).headers.get('etag')).toBe('"0"');
     const stored = await put({ 'if-match': '"0"' });
     expect([stored.status, stored.headers.get('etag')]).toEqual([200, '"1"']);
     expect((await put({ 'if-match': '"0"' })).status).toBe(412);
     expect(await put({})).toMatchObject(wrongField('basedOn'));
-    expect((await ada.get('/registry/versions')).body).toMatchObject([
-      { version: 1, by: { id: `token:${made.record.id}`, name: 'deploy' } },
-    ]);
+    const version = { version: 1, by: { id: `token:${record.id}`, name: 'deploy' } };
+    expect((await ada.get('/registry/versions')).body).toMatchObject([version]);
   });
 
   it('is for administrators alone', async () => {
@@ -216,13 +212,8 @@ it('a file that ROUTER_CONFIG names is shown without what may be secret, and can
       }),
   });
   const { body } = await ada.get('/registry');
-  expect(body).toEqual({
-    source: 'file',
-    readOnly: true,
-    version: 0,
-    etag: expect.stringMatching(/^.{16}$/),
-    config: { ...config, prices },
-  });
+  const shown = { source: 'file', readOnly: true, version: 0, config: { ...config, prices } };
+  expect(body).toEqual({ ...shown, etag: expect.stringMatching(/^.{16}$/) });
   await accounts.registryVersions.add({ basedOn: 0, text, config, by: ada.id });
   const put = await ada.put('/registry', { text, basedOn: 1 });
   for (const refused of [put, await ada.post('/registry/revert', { version: 1 })]) {

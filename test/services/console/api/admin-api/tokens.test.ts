@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { setUpApp } from '../../../../helpers/console/authenticator-app.ts';
 import { goodPassword } from '../../../../helpers/console/good-password.ts';
 import { openHouse, openTeam, type Person } from '../../../../helpers/console/open-console.ts';
@@ -85,9 +86,8 @@ describe('an admin token', () => {
       () => eve.post('/password', password),
     ];
     // As one that an earlier release has made.
-    const made = await accounts.adminTokens.create({ ...reading, ownerId: eve.id });
-    if (typeof made === 'string') throw new Error(made);
-    const early = new AdminClient(ada.url, made.raw);
+    const { raw } = made(await accounts.adminTokens.create({ ...reading, ownerId: eve.id }));
+    const early = new AdminClient(ada.url, raw);
     expect((await early.get('/keys')).status).toBe(200);
     for (const end of ends) {
       await eve.signIn('eve@example.com', goodPassword);
@@ -105,9 +105,8 @@ describe('an admin token', () => {
     await ada.patch('/settings', { requireSecondFactor: true });
     const demanded = refusal(403, 'second_factor_demanded');
     expect(await client.get('/users')).toMatchObject(demanded);
-    expect(await client.post('/tokens', { name: 'more', scopes: ['admin'], expiresInDays: 366 })).toMatchObject(
-      demanded,
-    );
+    const more = { name: 'more', scopes: ['admin'], expiresInDays: 366 };
+    expect(await client.post('/tokens', more)).toMatchObject(demanded);
     await setUpApp(ada);
     expect((await client.get('/users')).status).toBe(200);
   });
@@ -144,9 +143,9 @@ describe('an admin token', () => {
     expect(await reader.post('/keys', key)).toMatchObject(unscoped);
     expect(await reader.patch(`/users/${bob.id}`, { blocked: true })).toMatchObject(unscoped);
     expect(await reader.post('/tokens', { name: 'more', scopes: ['admin'] })).toMatchObject(unscoped);
-    const made = await keeper.post('/keys', key);
-    expect(made).toMatchObject({ status: 201, body: { key: { owner: { id: bob.id }, adminSet: ['models'] } } });
-    expect((await keeper.delete(`/keys/${made.body.key.id}`)).status).toBe(204);
+    const answer = await keeper.post('/keys', key);
+    expect(answer).toMatchObject({ status: 201, body: { key: { owner: { id: bob.id }, adminSet: ['models'] } } });
+    expect((await keeper.delete(`/keys/${answer.body.key.id}`)).status).toBe(204);
     expect(await keeper.get('/audit')).toMatchObject(unscoped);
     expect(await keeper.patch('/settings', { membersMakeKeys: false })).toMatchObject(unscoped);
   });
@@ -167,8 +166,7 @@ describe('an admin token', () => {
   it('of a command line belongs to nobody, may do what an administrator may, and is named in the trail', async () => {
     const { ada, accounts } = await openHouse();
     const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: Date.now() + 60_000, madeAt: 'ada@box' } as const;
-    const created = await accounts.adminTokens.create(wanted);
-    if (typeof created === 'string') throw new Error(created);
+    const created = made(await accounts.adminTokens.create(wanted));
     const client = new AdminClient(ada.url, created.raw);
     expect((await client.post('/teams', { name: 'Blue' })).status).toBe(201);
     const [entry] = (await ada.get('/audit')).body.data;
@@ -176,22 +174,19 @@ describe('an admin token', () => {
     const { body } = await client.post('/tokens', { name: 'child', scopes: ['read'] });
     expect(body.token).toMatchObject({ madeAt: 'ada@box', expiresAt: wanted.expiresAt });
     expect(body.token.owner).toBeUndefined();
-    const command = await accounts.adminTokens.create({ ...wanted, isForCommand: true });
-    if (typeof command === 'string') throw new Error(command);
-    const { body: made } = await new AdminClient(ada.url, command.raw).post('/tokens', {
-      name: 'x',
-      scopes: ['read'],
-    });
+    const command = made(await accounts.adminTokens.create({ ...wanted, isForCommand: true }));
+    const wants = { name: 'x', scopes: ['read'] };
+    const { body: kept } = await new AdminClient(ada.url, command.raw).post('/tokens', wants);
     await accounts.adminTokens.remove(command.record);
-    expect(made.token.expiresAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
-    expect((await new AdminClient(ada.url, String(made.raw)).get('/users')).status).toBe(200);
+    expect(kept.token.expiresAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+    expect((await new AdminClient(ada.url, String(kept.raw)).get('/users')).status).toBe(200);
   });
 
   it('has no more than 100 beside it of the same person', async () => {
     const { ada, accounts } = await openHouse();
     const wanted = { name: 'n', scopes: ['read'], expiresAt: Date.now() + 60_000, ownerId: ada.id } as const;
-    const made = await Promise.all(Array.from({ length: 105 }, () => accounts.adminTokens.create(wanted)));
-    expect(made.filter((each) => each === 'too many')).toHaveLength(5);
+    const all = await Promise.all(Array.from({ length: 105 }, () => accounts.adminTokens.create(wanted)));
+    expect(all.filter((each) => each === 'too many')).toHaveLength(5);
     expect(await ada.post('/tokens', { name: 'n', scopes: ['read'] })).toMatchObject(refusal(409, 'too_many_tokens'));
   });
 });
@@ -230,13 +225,8 @@ it('every operation that changes something is refused to a token that may only r
   const { body: key } = await ada.post('/keys', { kind: 'router', name: 'first' });
   const { body: webhook } = await ada.post('/webhooks', bodies['createWebhook']);
   const { body: token } = await ada.post('/tokens', { name: 'hers', scopes: ['read'] });
-  const ids: Record<string, string> = {
-    teams: teamId,
-    users: ada.id,
-    keys: key.key.id,
-    webhooks: webhook.webhook.id,
-    tokens: token.token.id,
-  };
+  const things = { keys: key.key.id, webhooks: webhook.webhook.id, tokens: token.token.id };
+  const ids: Record<string, string> = { teams: teamId, users: ada.id, ...things };
   for (const { method, path, operationId } of changes) {
     const target = path
       .replace('{id}', ids[path.split('/')[1] ?? ''] ?? 'nothing')

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
@@ -23,8 +24,7 @@ async function open() {
   const admit = (more: object = {}, of = provider) => admitPerson(parts, of, { ...claims, ...more });
   /** An account with Grace's address, whose person has come in with it. */
   const addLocal = async () => {
-    const user = await accounts.users.create({ name: 'Grace', email, role: 'member' });
-    if (typeof user === 'string') throw new Error(user);
+    const user = made(await accounts.users.create({ name: 'Grace', email, role: 'member' }));
     await redis.hset(`${prefix}user:${user.id}`, 'passwordHash', 'a hash', 'usedEmail', email);
     return user;
   };
@@ -80,8 +80,7 @@ describe('the rules of a provider', () => {
   it('end the tokens of a team as soon as somebody has left it', async () => {
     const { accounts, admit, announce } = await open();
     for (const name of ['One', 'Two']) await accounts.teams.create(name);
-    const grace = await admit({ groups: ['lab'] });
-    const id = typeof grace === 'string' ? grace : grace.id;
+    const { id } = made(await admit({ groups: ['lab'] }));
     expect((await accounts.teams.teamsOf(id)).size).toBe(2);
     const left: number[] = [];
     announce.mockImplementation(async (changed) => {
