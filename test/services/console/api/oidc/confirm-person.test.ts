@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -33,18 +32,13 @@ async function open({
   const store = await openKeyStore();
   const { accounts } = store;
   const logged: string[] = [];
-  const stream = new Writable({
-    write(line, _encoding, done) {
-      logged.push(String(line));
-      done();
-    },
-  });
+  const log = pino({}, { write: (line) => void logged.push(line) });
   const announced: string[] = [];
   const addNode = (secrets: readonly Uint8Array[] = [secret]) => {
     const externals = openExternals(store, secrets);
     const announce = async (changed: string) => void announced.push(changed);
     const clients = new ProviderClients({});
-    const parts = { accounts, externals, announce, log: pino(stream), clients, signIn };
+    const parts = { accounts, externals, announce, log, clients, signIn };
     const confirm = personConfirmer(parts);
     return { externals, confirm, confirmHolder: holderConfirmer(parts, confirm) };
   };
@@ -63,6 +57,17 @@ async function open({
   };
   const isRefused = async () => (await accounts.users.find(grace.id))?.refusedAt !== undefined;
   return { ...store, subject, isRefused, provider, grace, ...node, addNode, logged, announced, now };
+}
+
+/** What a provider answers that hangs. */
+const hanging: TokenAnswer = async () => {
+  await sleep(800);
+  return { status: 503, body: '' };
+};
+
+/** Has a provider refuse its people. */
+function refuseTokens(provider: CountedProvider, error = 'invalid_grant'): void {
+  provider.answerTokens(() => ({ status: 400, body: { error } }));
 }
 
 /** Has a provider answer only when the test says so. */
@@ -114,7 +119,7 @@ describe('a person whose last answer of the provider has ended', () => {
 
   it('is asked about under that form for their keys and admin tokens as well', async () => {
     const { provider, grace, confirmHolder } = await open({ slash: '/', scopes: offline });
-    provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    refuseTokens(provider);
     expect(await confirmHolder(grace)).toBe('refused');
     expect(provider.refreshed).toEqual(['grace.0']);
   });
@@ -182,7 +187,7 @@ describe('a person whose last answer of the provider has ended', () => {
 describe('a provider', () => {
   it.each(['invalid_grant', 'access_denied'])('that answers %s has refused the person', async (error) => {
     const { provider, grace, confirm, now, announced } = await open({ endedMs: 0 });
-    provider.answerTokens(() => ({ status: 400, body: { error } }));
+    refuseTokens(provider, error);
     expect(await confirm(grace)).toBe('refused');
     expect(await now()).toEqual(isEnded);
     expect(announced).toEqual([`user:${grace.id}`]);
@@ -234,10 +239,7 @@ describe('a provider', () => {
 
   it('that hangs is not waited for with each use: its people go on, and it is asked again later', async () => {
     const { provider, grace, confirm, redis, prefix } = await open({ endedMs: hourMs / 2 });
-    provider.answerTokens(async () => {
-      await sleep(800);
-      return { status: 503, body: '' };
-    });
+    provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
     const before = performance.now();
     expect(await confirm(grace)).toBe('confirmed');
@@ -253,10 +255,7 @@ describe('a provider', () => {
 
   it('that hangs is waited for again at the end of the hour, when its people no longer go on', async () => {
     const { provider, grace, confirm, externals } = await open({ endedMs: hourMs - 20_000 });
-    provider.answerTokens(async () => {
-      await sleep(800);
-      return { status: 503, body: '' };
-    });
+    provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
     expect(await externals.isChecked(grace.id)).toBe(false);
   });
@@ -280,7 +279,7 @@ describe('a provider', () => {
       [['openid'], 'access_denied', true],
     ] as const) {
       const { provider, grace, confirm, isRefused, now } = await open({ scopes: [...scopes] });
-      provider.answerTokens(() => ({ status: 400, body: { error } }));
+      refuseTokens(provider, error);
       expect(await confirm(grace)).toBe('refused');
       expect([await now(), await isRefused()]).toEqual([isEnded, isShutOut]);
     }
@@ -296,7 +295,7 @@ describe('a provider', () => {
     expect(await other.confirmHolder(other.grace)).toBe('confirmed');
     for (const { provider, now } of [evening, other]) expect([provider.refreshed, await now()]).toEqual([[], stays]);
     const asked = await open({ scopes: offline });
-    asked.provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    refuseTokens(asked.provider);
     expect(await asked.confirmHolder(asked.grace)).toBe('refused');
     expect(asked.provider.refreshed).toEqual(['grace.0']);
   });
@@ -316,7 +315,7 @@ describe('a provider', () => {
       const kept = await externals.find(grace.id);
       expect([kept?.refreshToken, kept?.isOffline]).toEqual(['grace.1', isOffline]);
       await externals.keep(grace.id, { ...subject, ...kept, goodUntil: 0 });
-      provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+      refuseTokens(provider);
       expect(await confirmHolder(grace)).toBe(isOffline ? 'refused' : 'confirmed');
       expect(provider.refreshed).toHaveLength(isOffline ? 2 : 1);
       if (!isOffline) expect(await confirm(grace)).toBe('refused');
@@ -341,7 +340,7 @@ describe('a provider', () => {
 
   it('that refuses somebody who signs in at the same moment changes nothing of that', async () => {
     const { provider, grace, externals, subject, confirm, accounts, isRefused, now } = await open({ scopes: offline });
-    provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    refuseTokens(provider);
     const { users } = accounts;
     const refuse = users.refuse.bind(users);
     vi.spyOn(users, 'refuse').mockImplementationOnce(async (...refused) => {
