@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import express from 'express';
 import { pino, type Logger } from 'pino';
 import { inject } from 'vitest';
@@ -80,7 +79,7 @@ export async function openConsole({
   const verifier = new KeyVerifier(open.store);
   const apiLog: string[] = [];
   const webhooks = openWebhooks(open.connection.redis, open.prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
-  const log = pino({ level: 'trace' }, logTo(apiLog));
+  const log = pino({ level: 'trace' }, { write: (line) => void apiLog.push(line) });
   const announced: string[] = [];
   const app = express();
   app.set('trust proxy', trustProxy);
@@ -188,13 +187,4 @@ export async function openTeam<Name extends string = never>(others: readonly Nam
   await house.accounts.teams.setMember(teamId, house.bob.id, 'owner');
   await house.accounts.teams.setMember(teamId, house.eve.id, 'member');
   return { ...house, teamId };
-}
-
-function logTo(lines: string[]): Writable {
-  return new Writable({
-    write(line, _encoding, done) {
-      lines.push(String(line));
-      done();
-    },
-  });
 }

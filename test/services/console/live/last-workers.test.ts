@@ -7,14 +7,11 @@ const [demo, rare, plain] = ['demo', 'rare', 'plain'].map((id) => ({ id, capabil
 
 it('a worker is the last one for what no other takes requests for, in whatever pool', () => {
   if (!demo || !rare || !plain) throw new Error('there are no models');
-  const first = livePool({ tier: 'gpu', pool: 'a', models: [demo, rare, plain] }, [
-    { id: 'one' },
-    { id: 'two', accepting: false },
-  ]);
+  const facts = [{ id: 'one' }, { id: 'two', accepting: false }];
+  const first = livePool({ tier: 'gpu', pool: 'a', models: [demo, rare, plain] }, facts);
   const second = livePool({ tier: 'cloud', pool: 'b', models: [demo, plain] }, [{ id: 'three' }]);
-  const tools = livePool({ tier: 'tools', pool: 't', tools: [{ name: 'add', description: '', inputSchema: {} }] }, [
-    { id: 'four' },
-  ]);
+  const add = { name: 'add', description: '', inputSchema: {} };
+  const tools = livePool({ tier: 'tools', pool: 't', tools: [add] }, [{ id: 'four' }]);
   const pools = [first, second, tools];
   expect(Object.fromEntries(lastWorkers(pools))).toEqual({ one: ['rare'], four: ['add'] });
   const [three] = second.workers;

@@ -17,17 +17,13 @@ const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorke
 const models = [{ id: 'demo', capabilities: [] }];
 const ada: Viewer = { userId: 'ada', isAdmin: false };
 
-async function openFeed() {
+it('a live feed that is closed ends the streams that are open, and those of pages that come back', async () => {
   const feed = new LiveFeed(noWorkers, () => []);
   onTestFinished(() => feed.close());
   const url = await serveInTest((_, response) =>
     feed.open({ response, session: 's', takesChanges: false, viewer: ada, currentViewer: async () => ada }),
   );
-  return { feed, ask: () => fetch(url, { signal: AbortSignal.timeout(20_000) }) };
-}
-
-it('a live feed that is closed ends the streams that are open, and those of pages that come back', async () => {
-  const { feed, ask } = await openFeed();
+  const ask = () => fetch(url, { signal: AbortSignal.timeout(20_000) });
   const first = await ask();
   feed.close();
   expect(await first.text()).toContain('event: workers');
@@ -36,11 +32,8 @@ it('a live feed that is closed ends the streams that are open, and those of page
 });
 
 it('a page whose session has ended is sent nothing more, even when it has not read what was sent before', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   let reads = 0;
-  const feed = new LiveFeed(noWorkers, () => [{ ...noStats, activeStreams: (reads += 1) }]);
-  onTestFinished(() => feed.close());
+  const feed = openStill(() => ({ activeStreams: (reads += 1) }));
   // Without a connection everything that is written waits, as when the other side does not read.
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const errors: Error[] = [];

@@ -16,10 +16,8 @@ it('an ejected worker is shown with its reason, and as serving once it is back, 
   expect(facts).toMatchObject({ state: 'ejected', reason: 'slow' });
   expect(ejection).toEqual({ model: 'demo', reason: 'slow', at: Math.round(performance.timeOrigin) });
   sick.health.recover('demo', 1_000);
-  expect(workerFacts(sick, 1_000)).toMatchObject({
-    state: 'serving',
-    ejection: { endedAt: Math.round(performance.timeOrigin + 1_000) },
-  });
+  const back = { endedAt: Math.round(performance.timeOrigin + 1_000) };
+  expect(workerFacts(sick, 1_000)).toMatchObject({ state: 'serving', ejection: back });
   expect(workerFacts(sick, 1_000).reason).toBeUndefined();
 });
 

@@ -85,17 +85,10 @@ describe("the console's pages", () => {
 
   it('leave all other paths to the API, and those that a program has mistyped', async () => {
     const { url } = await serve();
-    const paths = [
-      '/api/nothing',
-      '/api',
-      '/console/api/x',
-      '/health',
-      '/assets/gone.js',
-      '/favicon.ico',
-      '/stamp.txt',
-    ];
-    const asked = [...paths, '/assets/main-1.js.br'].map((path) => [path, '*/*']);
-    for (const [path, accept = ''] of [...asked, ['/v1/models', '*/*'], ['/v1/models', 'application/json']]) {
+    const ofApi = ['/api/nothing', '/api', '/console/api/x', '/health', '/v1/models'];
+    const files = ['/assets/gone.js', '/favicon.ico', '/stamp.txt', '/assets/main-1.js.br'];
+    const asked = [...ofApi, ...files].map((path) => [path, '*/*']);
+    for (const [path, accept = ''] of [...asked, ['/v1/models', 'application/json']]) {
       const answer = await fetch(`${url}${path}`, { headers: { accept } });
       expect([path, answer.status, await answer.text()]).toEqual([path, 404, 'of the API']);
     }

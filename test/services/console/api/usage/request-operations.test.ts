@@ -22,10 +22,9 @@ async function openApi(...records: UsageRecord[]) {
 
 it("GET /usage/requests/{id} answers the request, and for somebody else's the same as for one that does not exist", async () => {
   const { ask, read } = await openApi(ledgerRecord({ id: 'req_a', completionTokens: 7 }));
+  const request = { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } };
   for (const viewer of ['admin', 'ada'] as const)
-    expect(await read<UsageRequest[]>('/usage/requests/req_a', viewer)).toMatchObject([
-      { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } },
-    ]);
+    expect(await read<UsageRequest[]>('/usage/requests/req_a', viewer)).toMatchObject([request]);
   const [other, unknown] = [await ask('/usage/requests/req_a', 'eve'), await ask('/usage/requests/req_none', 'eve')];
   expect([other.status, unknown.status]).toEqual([404, 404]);
   expect(await other.text()).toBe(await unknown.text());

@@ -55,11 +55,8 @@ const range = `from=${Date.UTC(2026, 10, 20)}&to=${Date.UTC(2026, 10, 22)}`;
 describe('GET /usage', () => {
   it('answers totals in dollars, with the names of the groups', async () => {
     const team = { key: { id: 'k2', name: 'ci' }, owner: { kind: 'team' as const, id: 't1' } };
-    const { read } = await openApi(
-      record('a'),
-      record('b', team),
-      record('c', { key: { id: 'k3', name: 'root' }, owner: undefined }),
-    );
+    const root = { key: { id: 'k3', name: 'root' }, owner: undefined };
+    const { read } = await openApi(record('a'), record('b', team), record('c', root));
     const report = await read<UsageReport>(`/usage?${range}&step=day&by=team`);
     expect(report.times).toHaveLength(2);
     expect(report.totals).toMatchObject({ requests: 3, cost: 0.0045 });
@@ -174,25 +171,19 @@ it('GET /usage/now answers the use of each limit, reservations included', async 
 describe('/prices', () => {
   it('are read by everyone and changed by admins, also for ids with slashes', async () => {
     const { ask, read, audit } = await openApi();
-    const path = '/prices/openai/gpt-oss-120b';
-    const body = JSON.stringify({ input: 1, output: 2, asOf: '2026-11-01' });
+    const [model, price] = ['openai/gpt-oss-120b', { input: 1, output: 2, asOf: '2026-11-01' }];
+    const [path, body] = [`/prices/${model}`, JSON.stringify(price)];
     expect((await ask(path, 'ada', { method: 'PUT', body })).status).toBe(403);
     expect((await ask(path, 'ada', { method: 'DELETE' })).status).toBe(403);
-    const changed = await ask(path, 'admin', { method: 'PUT', body });
-    expect(await changed.json()).toEqual({
-      model: 'openai/gpt-oss-120b',
-      input: 1,
-      output: 2,
-      asOf: '2026-11-01',
-      source: 'changed',
-    });
+    const changed = { model, ...price, source: 'changed' };
+    expect(await (await ask(path, 'admin', { method: 'PUT', body })).json()).toEqual(changed);
     const prices = await read<Price[]>('/prices', 'ada');
-    expect(prices.find(({ model }) => model === 'openai/gpt-oss-120b')).toMatchObject({ input: 1, source: 'changed' });
+    expect(prices.find((each) => each.model === model)).toMatchObject(changed);
     expect((await ask(path, 'admin', { method: 'DELETE' })).status).toBe(204);
     expect((await ask(path, 'admin', { method: 'DELETE' })).status).toBe(404);
     expect(audit).toMatchObject([
-      { model: 'openai/gpt-oss-120b', after: { input: 1 } },
-      { model: 'openai/gpt-oss-120b', before: { input: 1 } },
+      { model, after: { input: 1 } },
+      { model, before: { input: 1 } },
     ]);
   });
 
