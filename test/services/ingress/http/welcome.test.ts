@@ -4,11 +4,8 @@ import { shareScriptedCluster } from '../../../helpers/cluster/start-scripted-cl
 it('a client that does not ask for HTML gets the addresses of the console and the APIs', async () => {
   const cluster = await shareScriptedCluster();
   onTestFinished(() => cluster.stop());
-  const placed = await cluster.addIngress({
-    CHAT_FAMILY: 'chatty',
-    PUBLIC_URL: 'https://llm.example.com/',
-    TRUSTED_PROXIES: '127.0.0.1',
-  });
+  const behind = { PUBLIC_URL: 'https://llm.example.com/', TRUSTED_PROXIES: '127.0.0.1' };
+  const placed = await cluster.addIngress({ CHAT_FAMILY: 'chatty', ...behind });
   for (const { url, base, chat } of [
     { url: cluster.url, base: cluster.url, chat: '/api/openai' },
     { url: placed.url, base: 'https://llm.example.com', chat: '/api/chatty' },
