@@ -1,19 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { adminLink } from '#services/rtr/commands/admin-link.ts';
-import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { openKeyCommands, type OpenKeyCommands } from '../../../helpers/rtr/open-key-commands.ts';
 
-let accounts: Accounts;
-let context: KeyCommandContext;
-let lines: string[];
+let { accounts, context, lines } = {} as OpenKeyCommands;
 
 beforeEach(async () => {
-  ({ accounts } = await openKeyStore());
-  lines = [];
-  const consoleUrl = 'https://llm.example.com/';
-  context = { accounts, consoleUrl, announce: async () => {}, print: (line) => lines.push(line), json: false };
+  ({ accounts, context, lines } = await openKeyCommands());
 });
 
 function tokenOf(link: string): string {
@@ -23,18 +17,13 @@ function tokenOf(link: string): string {
 
 async function makeAdmin(): Promise<UserRecord> {
   const person = { name: 'Ada', email: 'ada@example.com', passwordHash: 'old' };
-  const user = await accounts.links.createFirstAdmin(tokenOf(await adminLink(context, {})), person);
-  if (typeof user === 'string') throw new Error(user);
-  return user;
+  return made(await accounts.links.createFirstAdmin(tokenOf(await adminLink(context, {})), person));
 }
 
 async function invite(email: string, role: 'admin' | 'member'): Promise<UserRecord> {
-  const created = await accounts.invitations.create({ email, role, invitedBy: 'nobody', ms: 1_000 });
-  if (typeof created === 'string') throw new Error(created);
-  const person = { name: 'Eve', passwordHash: 'old' };
-  const user = await accounts.links.acceptInvitation(created.token, created.invitation, person, {});
-  if (typeof user === 'string') throw new Error(user);
-  return user;
+  const wanted = { email, role, invitedBy: 'nobody', ms: 1_000 };
+  const { token, invitation } = made(await accounts.invitations.create(wanted));
+  return made(await accounts.links.acceptInvitation(token, invitation, { name: 'Eve', passwordHash: 'old' }, {}));
 }
 
 describe('rtr admin link', () => {
