@@ -49,13 +49,14 @@ export async function shareScriptedCluster(options: SharedOptions = {}): Promise
  */
 export function useScriptedCluster(
   options: SharedOptions = {},
-  ...worker: [] | Parameters<Scripted['addScripted']>
+  worker?: Partial<WorkerOptions>,
+  onStep?: OnStep,
 ): SharedCluster & Scripted {
   const here: Partial<SharedCluster & Scripted> = {};
   beforeAll(async () => {
     const cluster = await shareScriptedCluster(options);
     Object.assign(here, cluster);
-    if (worker.length > 0) await cluster.addScripted(...worker);
+    if (worker) await cluster.addScripted(worker, onStep);
   });
   afterAll(() => here.stop?.());
   return here as SharedCluster & Scripted;

@@ -56,12 +56,8 @@ describe('the recipients of an alert', () => {
     await redis.hset(`${prefix}console-settings`, 'alertEmails', 'who knows');
     await report();
     await deliverDue();
-    expect(smtp.mails.flatMap(({ to }) => to).toSorted()).toEqual([
-      'ada@example.com',
-      'ada@example.com',
-      'duty@example.com',
-      'ops@example.com',
-    ]);
+    const to = smtp.mails.flatMap((mail) => mail.to).toSorted();
+    expect(to).toEqual(['ada@example.com', 'ada@example.com', 'duty@example.com', 'ops@example.com']);
   });
 
   it('get 30 in an hour at most, and the last one says so', async () => {
@@ -77,6 +73,22 @@ describe('the recipients of an alert', () => {
   });
 });
 
+/** An alert for Bob that is due. */
+async function openWithMail() {
+  const mails = await openTestMails();
+  await mails.report({ owners: [await mails.addPerson('bob')] });
+  return mails;
+}
+
+/** The same, which the server takes and does not answer. */
+async function openHanging() {
+  const open = await openWithMail();
+  open.smtp.answers.push('hang');
+  const [due] = await open.mails.takeDue(1);
+  if (!due) throw new Error('nothing is due');
+  return { ...open, due };
+}
+
 describe('an alert by e-mail', () => {
   it('is sent once to each recipient, however many report it, and is not kept', async () => {
     const { addPerson, smtp, redis, deliverDue, mails, prefix, report } = await openTestMails();
@@ -91,8 +103,7 @@ describe('an alert by e-mail', () => {
   });
 
   it('that nobody sends is forgotten after two days', async () => {
-    const { addPerson, smtp, redis, deliverDue, mails, prefix, report } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
+    const { smtp, redis, deliverDue, mails, prefix } = await openWithMail();
     const [name = ''] = await redis.keys(`${prefix}alert-mail:*`);
     expect((await redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
     await redis.pexpire(name, 1);
@@ -113,8 +124,7 @@ describe('an alert by e-mail', () => {
   });
 
   it('that the server refuses at first is tried again, and comes once', async () => {
-    const { addPerson, smtp, deliverDue, makeDue, mails, report } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
+    const { smtp, deliverDue, makeDue, mails } = await openWithMail();
     smtp.answers.push(451, 421);
     expect(await deliverDue()).toEqual(['failed']);
     expect(await deliverDue()).toEqual([]);
@@ -127,9 +137,8 @@ describe('an alert by e-mail', () => {
   });
 
   it('waits while the server is away, longer each time, and is given up after a day with a line in the log', async () => {
-    const { addPerson, smtp, redis, deliverDue, logged, makeDue, mails, prefix, report } = await openTestMails();
+    const { smtp, redis, deliverDue, logged, makeDue, mails, prefix } = await openWithMail();
     await smtp.close();
-    await report({ owners: [await addPerson('bob')] });
     const waits: number[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await makeDue();
@@ -150,18 +159,13 @@ describe('an alert by e-mail', () => {
   });
 
   it('to a recipient whom the server does not know is given up at once', async () => {
-    const { addPerson, deliverDue, report, smtp } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
+    const { deliverDue, smtp } = await openWithMail();
     smtp.answers.push(550);
     expect(await deliverDue()).toEqual(['dead']);
   });
 
   it('whose runner died after it was sent comes again with the same Message-ID; one that is under way does not', async () => {
-    const { addPerson, smtp, deliver, deliverDue, makeDue, mails, report } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
-    smtp.answers.push('hang');
-    const [due] = await mails.takeDue(1);
-    if (!due) throw new Error('nothing is due');
+    const { smtp, deliver, deliverDue, makeDue, mails, due } = await openHanging();
     const dying = new AbortController();
     const lost = deliver(due, dying.signal).catch(() => undefined);
     await until(() => smtp.mails.length === 1);
@@ -178,11 +182,7 @@ describe('an alert by e-mail', () => {
   });
 
   it('that a runner gives back when it ends is due at once, as if it had not been tried', async () => {
-    const { addPerson, smtp, redis, deliver, mails, prefix, report, outcomes } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
-    smtp.answers.push('hang');
-    const [due] = await mails.takeDue(1);
-    if (!due) throw new Error('nothing is due');
+    const { smtp, redis, deliver, mails, prefix, outcomes, due } = await openHanging();
     const ending = new AbortController();
     const given = deliver(due, ending.signal);
     await until(() => smtp.mails.length === 1);

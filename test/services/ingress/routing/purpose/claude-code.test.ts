@@ -50,15 +50,11 @@ describe('a request of Claude Code', () => {
 
   it('with the class of a later release is known by its signs', () => {
     const later = { 'x-claude-code-request-class': 'side_reply' };
-    const ofPlain = (name: string) => {
+    const purposes = ['a turn', 'a title', 'a turn of an agent'].map((name) => {
       const request = plain.get(name);
       return request && purposeOfRequest({ ...request, headers: { ...request.headers, ...later } }).purpose;
-    };
-    expect([ofPlain('a turn'), ofPlain('a title'), ofPlain('a turn of an agent')]).toEqual([
-      'main',
-      'auxiliary',
-      'subagent',
-    ]);
+    });
+    expect(purposes).toEqual(['main', 'auxiliary', 'subagent']);
   });
 
   it('to count tokens has no purpose but the one that its headers say', () => {
