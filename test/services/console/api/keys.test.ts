@@ -15,16 +15,10 @@ describe('a personal key', () => {
     const { status, body } = await bob.post('/keys', { kind: 'user', ...settings });
     expect(status).toBe(201);
     expect(body.raw).toMatch(/^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/);
-    expect(body.key).toEqual({
-      ...settings,
-      id: body.raw.split('.')[1],
-      kind: 'user',
-      records: false,
-      owner: { id: bob.id, name: 'bob' },
-      createdBy: 'bob',
-      masked: expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`)),
-      createdAt: expect.any(Number),
-    });
+    const whose = { kind: 'user', owner: { id: bob.id, name: 'bob' }, createdBy: 'bob' };
+    const masked = expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`));
+    const given = { id: body.raw.split('.')[1], records: false, createdAt: expect.any(Number), masked };
+    expect(body.key).toEqual({ ...settings, ...whose, ...given });
     const { expiresAt: _, limits, ...inForce } = settings;
     expect(await verifier.verify(body.raw)).toEqual({
       ...inForce,

@@ -206,16 +206,8 @@ describe('a team', () => {
     const { ada, bob, eve } = await openHouse(['bob', 'eve']);
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
     const path = `/teams/${team.id}`;
-    expect(team).toEqual({
-      id: team.id,
-      name: 'Blue',
-      limits: {},
-      weight: 1,
-      ceiling: {},
-      records: false,
-      createdAt: expect.any(Number),
-      members: [],
-    });
+    const fresh = { limits: {}, weight: 1, ceiling: {}, records: false, members: [] };
+    expect(team).toEqual({ ...fresh, id: team.id, name: 'Blue', createdAt: expect.any(Number) });
     expect(await bob.patch(path, { name: 'Mine' })).toMatchObject(notFound);
     await ada.put(`${path}/members/${bob.id}`, { role: 'owner' });
     const members = [{ id: bob.id, role: 'owner' }, { id: eve.id }];
@@ -256,8 +248,8 @@ describe('a team', () => {
   });
 });
 
-it('the audit trail lists who did what, newest first, in pages, without secrets', async () => {
-  const { ada, bob, accounts } = await openHouse(['bob']);
+it('the audit trail lists who did what, newest first, in pages, without secrets, and the log has it by ids', async () => {
+  const { ada, bob, accounts, apiLog } = await openHouse(['bob']);
   await ada.patch(`/users/${bob.id}`, { role: 'admin', limits: { costPerDay: 5 }, weight: 2 });
   await ada.patch('/settings', { sessionHours: 8 });
   const body = (await ada.get('/audit')).body.data;
@@ -270,15 +262,15 @@ it('the audit trail lists who did what, newest first, in pages, without secrets'
     'invitation.create',
     'user.create',
   ]);
-  expect(body[3]).toEqual({
-    id: expect.stringMatching(/^\d{16}$/),
-    at: expect.any(Number),
-    actor: { id: ada.id, name: 'Ada' },
-    action: 'user.role',
-    target: { kind: 'user', id: bob.id, name: 'bob' },
-    details: { before: 'member', after: 'admin' },
-    from: { address: expect.stringContaining('127.0.0.1'), session: expect.stringMatching(/^[\w-]{43}$/) },
-  });
+  const change = { action: 'user.role', details: { before: 'member', after: 'admin' } };
+  const parties = { actor: { id: ada.id, name: 'Ada' }, target: { kind: 'user', id: bob.id, name: 'bob' } };
+  const from = { address: expect.stringContaining('127.0.0.1'), session: expect.stringMatching(/^[\w-]{43}$/) };
+  const place = { id: expect.stringMatching(/^\d{16}$/), at: expect.any(Number) };
+  expect(body[3]).toEqual({ ...change, ...parties, ...place, from });
+  // The log has it as well, by ids only.
+  const logged = { action: 'user.role', actor: ada.id, target: { kind: 'user', id: bob.id } };
+  expect(apiLog.map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(logged));
+  expect(apiLog.join()).not.toContain('example.com');
   const note = { actor: null, action: 'test', target: null, details: {} };
   for (let n = 0; n < 120; n += 1) await accounts.audit.add({ ...note, details: { n } });
   const first = (await ada.get('/audit')).body.data;
@@ -294,27 +286,11 @@ it('the audit trail lists who did what, newest first, in pages, without secrets'
   expect((await ada.get('/audit?cursor=1')).body).toEqual({ data: [] });
 });
 
-it('the log has every change, by ids only, also when the trail has lost it', async () => {
-  const { ada, bob, apiLog } = await openHouse(['bob']);
-  await ada.patch(`/users/${bob.id}`, { blocked: true });
-  const lines = apiLog.map((line) => JSON.parse(line));
-  const change = { action: 'user.block', actor: ada.id, target: { kind: 'user', id: bob.id } };
-  expect(lines).toContainEqual(expect.objectContaining(change));
-  expect(apiLog.join()).not.toContain('example.com');
-});
-
 it('the settings have defaults, change one by one, and stay within their limits', async () => {
   const { ada } = await openHouse();
-  const defaults = {
-    invitationDays: 7,
-    sessionHours: 24,
-    membersMakeKeys: true,
-    requireSecondFactor: false,
-    auditDays: 400,
-    newMembers: { limits: {}, ceiling: {} },
-    alertEmails: { router: true },
-  };
-  expect((await ada.get('/settings')).body).toEqual(defaults);
+  const times = { invitationDays: 7, sessionHours: 24, auditDays: 400 };
+  const rights = { membersMakeKeys: true, requireSecondFactor: false, newMembers: { limits: {}, ceiling: {} } };
+  expect((await ada.get('/settings')).body).toEqual({ ...times, ...rights, alertEmails: { router: true } });
   expect((await ada.patch('/settings', { membersMakeKeys: false })).body).toMatchObject({ membersMakeKeys: false });
   expect(await ada.patch('/settings', { sessionHours: 0 })).toMatchObject(wrongField('sessionHours'));
   const alertEmails = { router: ['ops@example.com'] };

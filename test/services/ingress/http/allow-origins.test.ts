@@ -62,12 +62,9 @@ describe('web pages of other origins', () => {
       await ask(some + chat, 'OPTIONS', { origin: app, authorization }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 401, 404, 401, 405]);
+    const shared = { 'access-control-allow-origin': app, 'access-control-expose-headers': '*', vary: 'origin' };
     for (const { headers } of answers) {
-      expect(headers).toMatchObject({
-        'access-control-allow-origin': app,
-        'access-control-expose-headers': '*',
-        vary: 'origin',
-      });
+      expect(headers).toMatchObject(shared);
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
     }
   });
@@ -97,10 +94,8 @@ describe('web pages of other origins', () => {
     for (const origin of ['https://evil.example', 'null']) {
       const asked = await ask(open + chat, 'OPTIONS', { origin, ...preflight });
       expect([asked.status, allowOriginOf(asked), asked.headers['vary']]).toEqual([204, '*', undefined]);
-      expect(await ask(`${open}/api/tools/mcp`, 'POST', { origin })).toMatchObject({
-        status: 403,
-        headers: { 'access-control-allow-origin': '*' },
-      });
+      const refused = await ask(`${open}/api/tools/mcp`, 'POST', { origin });
+      expect([refused.status, allowOriginOf(refused)]).toEqual([403, '*']);
     }
   });
 

@@ -24,13 +24,10 @@ describe('saved conversations', () => {
     expect(surplus(heads, now, `c${last}`)).toEqual([`c${last - 2}`, `c${last - 1}`]);
   });
 
-  it('beyond the size go', () => {
+  it('beyond the size go, and beyond the age', () => {
     const half = keptBounds.size / 2;
     expect(surplus([head('new', 0, half), head('next', 1, half)], now)).toEqual([]);
     expect(surplus([head('old', 2, 1), head('new', 0, half), head('next', 1, half)], now)).toEqual(['old']);
-  });
-
-  it('beyond the age go', () => {
     expect(surplus([head('old', keptBounds.days + 0.1), head('new', keptBounds.days)], now)).toEqual(['old']);
   });
 
