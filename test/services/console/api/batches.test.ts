@@ -153,13 +153,9 @@ describe('files in the console', () => {
       await files.add(bob.id, inPieces(content), { purpose: 'batch', name });
     const path = `/files?owner=user:${bob.id}`;
     const { body: page } = await bob.get(`${path}&limit=2`);
-    expect(page).toMatchObject({
-      files: [{ name: 'c.jsonl', purpose: 'batch', bytes: content.length, lines: 2 }, { name: 'b.jsonl' }],
-      more: true,
-      use: { bytes: 3 * content.length, mostBytes: 1_000_000, files: 3, mostFiles: 10_000 },
-      mayRead: true,
-      mayDelete: true,
-    });
+    const listed = [{ name: 'c.jsonl', purpose: 'batch', bytes: content.length, lines: 2 }, { name: 'b.jsonl' }];
+    const use = { bytes: 3 * content.length, mostBytes: 1_000_000, files: 3, mostFiles: 10_000 };
+    expect(page).toMatchObject({ files: listed, more: true, use, mayRead: true, mayDelete: true });
     const { body: rest } = await bob.get(`${path}&limit=2&after=${page.files[1].id}`);
     expect(rest).toMatchObject({ files: [{ name: 'a.jsonl' }], more: false });
     const one = `/files/${page.files[0].id}?owner=user:${bob.id}`;

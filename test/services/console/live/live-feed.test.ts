@@ -79,19 +79,17 @@ const carol: Viewer = { userId: 'carol', isAdmin: false };
 const root: Viewer = { userId: 'root', isAdmin: true };
 
 describe('the failures in a live feed', () => {
-  const failures = ['ada', 'bob', undefined].map((userId, index) => ({
-    at: 3 - index,
-    requestId: `r${index}`,
-    code: 'upstream_failed',
-    ...(userId === undefined ? {} : { userId }),
-    worker: 'w1',
-  }));
+  const failure = { code: 'upstream_failed', worker: 'w1' };
+  const failures = [
+    { ...failure, at: 3, requestId: 'r0', userId: 'ada' },
+    { ...failure, at: 2, requestId: 'r1', userId: 'bob' },
+    { ...failure, at: 1, requestId: 'r2' },
+  ];
 
   it('are everybody’s for an administrator, and only their own for a member', () => {
     const feed = openStill(() => ({ failures }));
     expect(openPage(feed, root).requestIds()).toEqual(['r0', 'r1', 'r2']);
-    const own = [{ at: 3, requestId: 'r0', code: 'upstream_failed', worker: 'w1' }];
-    expect(openPage(feed, ada).sent('failures')).toEqual([own]);
+    expect(openPage(feed, ada).sent('failures')).toEqual([[{ ...failure, at: 3, requestId: 'r0' }]]);
     expect(openPage(feed, carol).requestIds()).toEqual([]);
   });
 

@@ -111,16 +111,11 @@ describe('rtr keys revoke', () => {
     const { record } = await createRouterKey(context, { name: 'leaver', class: 'low' });
     await revokeKey(context, record.id);
     await revokeKey(context, record.id);
-    const target = { kind: 'key', id: record.id, name: 'leaver' };
+    const parties = { actor: null, target: { kind: 'key', id: record.id, name: 'leaver' } };
+    const from = { commandLine: expect.stringMatching(/^.+@.+$/) };
     expect((await open.accounts.audit.list()).entries).toMatchObject([
-      {
-        actor: null,
-        action: 'key.revoke',
-        target,
-        details: { kind: 'router' },
-        from: { commandLine: expect.stringMatching(/^.+@.+$/) },
-      },
-      { actor: null, action: 'key.create', target, details: { kind: 'router', class: 'low' } },
+      { ...parties, action: 'key.revoke', details: { kind: 'router' }, from },
+      { ...parties, action: 'key.create', details: { kind: 'router', class: 'low' } },
     ]);
   });
 

@@ -43,19 +43,10 @@ describe('GET /usage/refusals', () => {
     const report = await read(range());
     expect(report).toMatchObject({ step: 'day', total: 3 });
     expect(report.groups[0]).toMatchObject({ id: 'rate_limit_exceeded', name: 'rate_limit_exceeded', count: 2 });
+    const row = { code: 'rate_limit_exceeded', count: 1 };
     expect(report.groups[0]?.rows.toSorted((a, b) => (a.key?.id ?? '').localeCompare(b.key?.id ?? ''))).toEqual([
-      {
-        code: 'rate_limit_exceeded',
-        count: 1,
-        key: { id: 'k1', name: 'laptop' },
-        owner: { kind: 'user', id: 'ada', name: 'Ada' },
-      },
-      {
-        code: 'rate_limit_exceeded',
-        count: 1,
-        key: { id: 'k2', name: 'ci' },
-        owner: { kind: 'team', id: 't1', name: 'Research' },
-      },
+      { ...row, key: { id: 'k1', name: 'laptop' }, owner: { kind: 'user', id: 'ada', name: 'Ada' } },
+      { ...row, key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1', name: 'Research' } },
     ]);
     expect(report.groups[1]?.rows).toEqual([{ code: 'missing_key', count: 1 }]);
     const sample = report.samples.find(({ code }) => code === 'missing_key');
