@@ -4,10 +4,10 @@ import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { identityOfService } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { ServiceAccount } from '#shared/accounts/token-issuers/token-issuer.ts';
-import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const dollar = 1e9;
 
@@ -15,8 +15,7 @@ const dollar = 1e9;
 async function open() {
   const webhooks = await openTestWebhooks();
   const { accounts, redis, prefix, states } = webhooks;
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const keeper = new LimitKeeper(redis, prefix, log);
+  const keeper = new LimitKeeper(redis, prefix, silentLog);
   onTestFinished(() => keeper.close());
   let reads = 0;
   let newest = 0;

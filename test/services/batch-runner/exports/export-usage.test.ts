@@ -4,7 +4,6 @@ import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
@@ -12,8 +11,8 @@ import { writeLedger } from '../../../helpers/accounts/write-ledger.ts';
 import { allOf } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const dayMs = 86_400_000;
 const today = Math.floor(Date.now() / dayMs) * dayMs;
 const nameOf = (day: number): string => `usage-${new Date(day).toISOString().slice(0, 10)}.csv`;
@@ -30,7 +29,7 @@ async function open(requests: readonly UsageRecord[]) {
   const bounds = { ownerBytes: 1_000, totalBytes: 1_000_000 };
   const records = new FileRecords(redis, prefix, { bounds, report: () => undefined });
   const { store } = await openObjects();
-  const files = new Files({ records, store, fileBytes: 1_000_000, fileLines: 10, log });
+  const files = new Files({ records, store, fileBytes: 1_000_000, fileLines: 10, log: silentLog });
   const warnings: unknown[] = [];
   const parts: UsageExportParts = {
     team: 'Finance',

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
 import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const dollar = 1e9;
 
@@ -12,8 +12,7 @@ it('a person is mailed once for each share of a budget in a day, however many lo
   const fields = { id: 'bob', name: 'Bob', email: 'bob@example.com', role: 'member', passwordHash: '', epoch: 0 };
   await redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });
   await redis.zadd(`${prefix}users`, 1, 'bob');
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const keeper = new LimitKeeper(redis, prefix, log);
+  const keeper = new LimitKeeper(redis, prefix, silentLog);
   onTestFinished(() => keeper.close());
   let newest = 0;
   const usage = { newest: async () => String(newest) };

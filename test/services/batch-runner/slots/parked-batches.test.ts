@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import { createLog } from '#shared/core/log.ts';
 import { until } from '../../../helpers/until.ts';
-
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 let called: string[];
 let hasRoom: boolean;
@@ -22,7 +20,7 @@ beforeEach(() => {
     slots: { hasRoom: () => hasRoom },
     waitingWork: { note: (_line, { length }) => void (waits = length) },
     atOnce: 2,
-    log,
+    log: silentLog,
   });
   // The test says when it is looked.
   parked.close();

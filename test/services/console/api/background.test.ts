@@ -2,19 +2,17 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
-import { createLog } from '#shared/core/log.ts';
 import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { until } from '../../../helpers/until.ts';
 import { denied } from '../../../helpers/console/refusals.ts';
-
-const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 async function open() {
   const opened: { access?: ConstructorParameters<typeof BackgroundJobs>[0]; jobs?: BackgroundJobs } = {};
   const house = await openHouse(['bob'], {
     furtherOperations: ({ accounts, prefix, log, webhooks }) => {
-      const access = { url: inject('redisUrl'), prefix, log: silent };
+      const access = { url: inject('redisUrl'), prefix, log: silentLog };
       const jobs = new BackgroundJobs(access);
       onTestFinished(() => jobs.close());
       Object.assign(opened, { access, jobs });

@@ -4,7 +4,6 @@ import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { batchOperations } from '#services/console/api/batches/batch-operations.ts';
 import { fileOperations } from '#services/console/api/files/file-operations.ts';
@@ -14,8 +13,8 @@ import { openTeam, type Person } from '../../../helpers/console/open-console.ts'
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { denied, notFound } from '../../../helpers/console/refusals.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
-const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
 const hourMs = 3_600_000;
 const inMessages = { api: 'anthropic', path: '/messages', endpoint: undefined };
 
@@ -30,7 +29,7 @@ async function openBatches() {
       const work = new BatchWork(redis, prefix, { report });
       const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
       const records = new FileRecords(redis, prefix, { bounds, report });
-      const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silent });
+      const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silentLog });
       Object.assign(parts, { batches, work, files });
       return [
         ...batchOperations({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),

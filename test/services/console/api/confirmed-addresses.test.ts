@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
@@ -9,6 +8,7 @@ import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { openHouse, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
 import { linkPath } from '../../../helpers/console/link-path.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const unconfirmed = refusal(409, 'unconfirmed_address', 'email');
 const target = 'newboss@example.com';
@@ -36,7 +36,7 @@ function take(person: Person, email: string) {
 function comes(open: OpenConsole) {
   const { accounts, announced } = open;
   const announce = async (changed: string) => void announced.push(changed);
-  const parts = { accounts, externals: openExternals(open), announce, log: pino({ level: 'silent' }) };
+  const parts = { accounts, externals: openExternals(open), announce, log: silentLog };
   const [company] = signInSchema.parse({ providers: [provider] }).providers;
   if (!company) throw new Error('no provider');
   return (email: string, sub = `sub-${email}`, groups: string[] = []): Promise<UserRecord | string> =>

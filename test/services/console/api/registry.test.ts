@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
@@ -12,12 +11,12 @@ import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
 import { refusal, wrongField } from '../../../helpers/console/refusals.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const text = '# Mine\nmodels:\n  fast: { targets: [{ model: a }] } # for everybody\n';
 const config = { models: { fast: { targets: [{ model: 'a' }] } } };
 const first = { text, config };
 const empty = { text: 'models: {}\n', config: { models: {} } };
-const log = pino({ level: 'silent' });
 
 /** A console, its administrator, and the stored registry as this node follows it. */
 async function open() {
@@ -39,7 +38,7 @@ async function open() {
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
   const followed = await followStoredRegistry(
     { newest: () => versions.newest(), before: (number) => versions.before(number), configOf },
-    log,
+    silentLog,
   );
   own.registry = followed;
   onTestFinished(() => followed.close());
@@ -197,7 +196,7 @@ it('a file that ROUTER_CONFIG names is shown without what may be secret, and can
   const file = join(temporaryFolder(), 'r.yaml');
   const prices = { a: { input: 1, output: 2 } };
   writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
-  const followed = followRegistry(file, log);
+  const followed = followRegistry(file, silentLog);
   onTestFinished(() => followed.close());
   const { ada, accounts } = await openHouse([], {
     furtherOperations: (opened) =>

@@ -1,24 +1,17 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeOf, setUpApp as addApp } from '../../../helpers/console/authenticator-app.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { passTime } from '../../../helpers/pass-time.ts';
 
 const withPassword = { password: goodPassword };
-
-function pass(seconds: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1_000 });
-}
 
 /** Sets up an authenticator app, and lets its code of the set-up pass. */
 async function setUpApp(person: ConsoleClient) {
   const app = await addApp(person);
-  pass(60);
+  passTime(60_000);
   return app;
 }
 

@@ -1,9 +1,10 @@
-import { describe, expect, it, vi, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { notFound, refusal } from '../../../helpers/console/refusals.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
 
 describe('signing in', () => {
   it('accepts a password however the keyboard composes its letters', async () => {
@@ -209,12 +210,9 @@ describe('a session', () => {
     await redis.pexpire(name, 3_000_000);
     await ada.get('/session');
     expect(await redis.pttl(name)).toBeGreaterThan(2 * 3_600_000 - 120_000);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 24 * 3_600_000 - 60_000 });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    passTime(30 * 24 * 3_600_000 - 60_000);
     expect((await ada.get('/session')).status).toBe(200);
-    vi.setSystemTime(Date.now() + 61_000);
+    passTime(61_000);
     expect((await ada.get('/session')).status).toBe(401);
   });
 

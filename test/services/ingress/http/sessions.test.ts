@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { createLog } from '#shared/core/log.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
@@ -13,6 +12,7 @@ import { least } from '../../../helpers/least.ts';
 import { uniqueName } from '../../../helpers/unique-name.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const PUBLIC_URL = 'https://llm.example.com';
 
@@ -29,8 +29,7 @@ beforeAll(async () => {
   cluster = await startScriptedCluster({ ingress: { PUBLIC_URL } });
   other = await cluster.addIngress({ TRUSTED_PROXIES: '127.0.0.1' });
   await cluster.addScripted();
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+  connection = connectRedis(inject('redisUrl'), { log: silentLog, name: 'test' });
   await connection.whenReady(AbortSignal.timeout(5_000));
   accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
   ada = new ConsoleClient(cluster.url);

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
@@ -6,6 +5,7 @@ import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
 import { made } from '../../../../helpers/accounts/made.ts';
 import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
 const email = 'grace@example.com';
 const claims = { sub: 'grace', name: 'Grace', email, email_verified: true };
@@ -20,7 +20,7 @@ async function open() {
   const [provider] = signInSchema.parse({ providers: [rules] }).providers;
   if (!provider) throw new Error('no provider');
   const announce = vi.fn<(changed: string) => Promise<void>>();
-  const parts = { accounts, externals, announce, log: pino({ level: 'silent' }) };
+  const parts = { accounts, externals, announce, log: silentLog };
   const admit = (more: object = {}, of = provider) => admitPerson(parts, of, { ...claims, ...more });
   /** An account with Grace's address, whose person has come in with it. */
   const addLocal = async () => {

@@ -4,13 +4,12 @@ import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { refusalOperations } from '#services/console/api/usage/refusal-operations.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const laptop: RefusedKey = { id: 'k1', kind: 'user', name: 'laptop', ownerId: 'ada' };
 const ofTeam: RefusedKey = { id: 'k2', kind: 'team', name: 'ci', ownerId: 't1' };
 const ofDeleted: RefusedKey = { id: 'k3', kind: 'user', name: 'private matters', ownerId: 'gone1234' };
@@ -18,7 +17,7 @@ const ofDeleted: RefusedKey = { id: 'k3', kind: 'user', name: 'private matters',
 /** The routes on a server of their own, with these refusals counted. */
 async function openApi(...refused: [ErrorCode, RefusedKey?][]) {
   const { redis, prefix } = await openKeyStore();
-  const ledger = new RefusalLedger(redis, prefix, log);
+  const ledger = new RefusalLedger(redis, prefix, silentLog);
   for (const [code, key] of refused)
     ledger.add({ requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: 'demo' });
   await ledger.close();

@@ -5,24 +5,29 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
-import { createLog } from '#shared/core/log.ts';
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { Price, UsageHours, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const record = (id: string, fields: Partial<UsageRecord> = {}) =>
   ledgerRecord({ id, at: Date.UTC(2026, 10, 21, 12), cost: 1_500_000, ...fields });
 
 /** The routes on a server of their own, with some requests in the ledger. */
 async function openApi(...records: UsageRecord[]) {
   const { keeper, redis, prefix, reserve } = await openLimitKeeper(inject('redisUrl'));
-  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
+  const ledger = new UsageLedger(redis, prefix, silentLog, { maxRequests: 1_000, requestsKeptMs: 1e12 });
   for (const each of records) ledger.add(each);
   await ledger.close();
-  const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
+  const prices = new PriceTable({
+    redis,
+    prefix,
+    log: silentLog,
+    registered: () => ({}),
+    announce: async () => undefined,
+  });
   const audit: unknown[] = [];
   onTestFinished(() => prices.close());
   const { ask, read } = await serveOperations(
