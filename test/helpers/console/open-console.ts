@@ -94,24 +94,19 @@ export async function openConsole({
     bounds: { keepMs: 3_600_000, most: 100, ownerBytes: 1024 ** 2, totalBytes: 1024 ** 2 },
     keys: new OwnerKeys(secrets),
   });
+  const shared = { accounts, announce, log, publicUrl };
   const oidc = openOidc({
-    accounts,
+    ...shared,
     externals: openExternals(open, secrets()),
     settings: () => signIn,
     onChange: () => undefined,
     secrets,
     environment: {},
-    announce,
-    publicUrl,
-    log,
   });
   const parts: ApiParts = {
-    accounts,
+    ...shared,
     passwords: new RememberedPasswords(),
     judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
-    announce,
-    log,
-    publicUrl,
     devices: oidc.devices,
     secondFactors,
     externals: oidc.routes.externals,

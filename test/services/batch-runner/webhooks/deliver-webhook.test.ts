@@ -139,10 +139,8 @@ describe('a webhook', () => {
     expect(await deliverDue()).toEqual(['dead']);
     expect(await deliveries.find(endpoint.id, id ?? '')).toMatchObject({ state: 'dead', type: 'rtr.webhook.test' });
     const [message] = receiver.messages;
-    expect(await client.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret)).toMatchObject({
-      type: 'rtr.webhook.test',
-      data: { endpoint: endpoint.id },
-    });
+    const received = await client.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret);
+    expect(received).toMatchObject({ type: 'rtr.webhook.test', data: { endpoint: endpoint.id } });
     expect(await outbox.test('000000000000')).toBeUndefined();
   });
 

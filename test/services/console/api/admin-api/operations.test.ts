@@ -230,16 +230,8 @@ describe('a list', () => {
   it('has no page after a cursor that is none', async () => {
     const { api, ada } = await open();
     const refused = refusal(400, 'invalid_request', 'cursor');
-    for (const list of [
-      '/keys',
-      `/keys?owner=${ada.id}`,
-      '/users',
-      '/teams',
-      '/tokens',
-      '/webhooks',
-      '/invitations',
-      `/users/${ada.id}/sessions`,
-    ]) {
+    const lists = ['/keys', '/users', '/teams', '/tokens', '/webhooks', '/invitations'];
+    for (const list of [...lists, `/keys?owner=${ada.id}`, `/users/${ada.id}/sessions`]) {
       for (const cursor of ['zzzz', '-Infinity', '0x10', '1.5', '', '1e3.aa']) {
         const query = `${list.includes('?') ? '&' : '?'}cursor=${cursor}`;
         expect(await api.get(list + query), list + query).toMatchObject(refused);
