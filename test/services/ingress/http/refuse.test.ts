@@ -41,10 +41,8 @@ describe('a Responses request that fails before it is dispatched', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     const events = responseEvents(await answer.text());
     expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed']);
-    expect(events.at(-1)?.['response']).toMatchObject({
-      id: expect.stringMatching(/^resp_/) as string,
-      error: { code: 'server_is_overloaded', message: 'Why.' },
-    });
+    const error = { code: 'server_is_overloaded', message: 'Why.' };
+    expect(events.at(-1)?.['response']).toMatchObject({ id: expect.stringMatching(/^resp_/) as string, error });
     expect(counted).toEqual(['store_unavailable']);
   });
 
