@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 /** Everything that is swept, under a prefix of its own, and how much of each kind was. */
-async function open({ storedMs = hourMs }: { storedMs?: number } = {}) {
+async function open({ storedMs = hourMs } = {}) {
   const webhooks = await openTestWebhooks();
   const { redis, prefix, keys, deliveries } = webhooks;
   const report = (): void => undefined;

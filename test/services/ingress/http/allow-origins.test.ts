@@ -3,22 +3,17 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-}
-
 const app = 'https://app.example.com';
 const chat = '/api/openai/v1/chat/completions';
 const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
 
-async function ask(url: string, method: string, headers: Record<string, string>): Promise<Answer> {
+async function ask(url: string, method: string, headers: Record<string, string>) {
   const answer = await fetch(url, { method, headers });
   await answer.text();
-  return { status: answer.status, headers: Object.fromEntries(answer.headers) };
+  return { status: answer.status, headers: Object.fromEntries<string>(answer.headers) };
 }
 
-function allowOriginOf({ headers }: Answer): string | undefined {
+function allowOriginOf({ headers }: { headers: Record<string, string> }): string | undefined {
   return headers['access-control-allow-origin'];
 }
 

@@ -21,11 +21,7 @@ const hourMs = 3_600_000;
 const secret = Buffer.alloc(32, 1);
 
 /** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
-async function open({
-  endedMs = 2 * hourMs,
-  slash = '',
-  scopes = ['openid'],
-}: { endedMs?: number; slash?: string; scopes?: string[] } = {}) {
+async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = {}) {
   const provider = await startCountedProvider();
   const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', scopes, domains: ['*'] };
   const signIn = () => signInSchema.parse({ providers: [company] });
