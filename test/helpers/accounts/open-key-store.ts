@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Writable } from 'node:stream';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { inject, onTestFinished } from 'vitest';
@@ -26,13 +25,10 @@ export interface OpenKeyStore {
 /** Connects to a Redis server, that of all test files unless another is given, for the duration of the running test. Does not wait for it. */
 export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`): OpenKeyStore {
   const logLines: string[] = [];
-  const stream = new Writable({
-    write(line, _encoding, done) {
-      logLines.push(String(line));
-      done();
-    },
+  const connection = connectRedis(url, {
+    log: pino({ level: 'trace' }, { write: (line) => void logLines.push(line) }),
+    name: 'test',
   });
-  const connection = connectRedis(url, { log: pino({ level: 'trace' }, stream), name: 'test' });
   onTestFinished(() => connection.close());
   const { redis } = connection;
   const unreadable: string[] = [];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
@@ -40,6 +40,26 @@ export async function startScriptedCluster(options: ClusterOptions = {}): Promis
 /** The same as a [shared cluster](./share-cluster.ts): its workers go with `stop`, which belongs into `afterAll`. */
 export async function shareScriptedCluster(options: SharedOptions = {}): Promise<SharedCluster & Scripted> {
   return withScripted(await shareCluster({ ...options, ...noWorkers }));
+}
+
+/**
+ * Shares a cluster for the tests of the file, or of the suite, in which it is called. What it returns has it in these tests, and in hooks that
+ * are added after it.
+ * @param worker a scripted worker that it has; default: none
+ */
+export function useScriptedCluster(
+  options: SharedOptions = {},
+  worker?: Partial<WorkerOptions>,
+  onStep?: OnStep,
+): SharedCluster & Scripted {
+  const here: Partial<SharedCluster & Scripted> = {};
+  beforeAll(async () => {
+    const cluster = await shareScriptedCluster(options);
+    Object.assign(here, cluster);
+    if (worker) await cluster.addScripted(worker, onStep);
+  });
+  afterAll(() => here.stop?.());
+  return here as SharedCluster & Scripted;
 }
 
 /** A cluster to which scripted workers can be added, too. */

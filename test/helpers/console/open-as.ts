@@ -11,6 +11,7 @@ import {
   type WatchedPage,
 } from './console-page.ts';
 import { goodPassword } from './good-password.ts';
+import { linkPath } from './link-path.ts';
 
 /** Somebody who is signed in at the console, by their client of the API. */
 export interface SignedInPerson {
@@ -32,7 +33,7 @@ export async function joinConsole(
   email = `${name.toLowerCase()}@example.com`,
 ): Promise<KnownPerson> {
   const account = { name, email, password: goodPassword };
-  const { status, body } = await client.post(`/links/${link.split('/link/')[1] ?? ''}`, account);
+  const { status, body } = await client.post(linkPath(link), account);
   if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
   return { client, id: String(body.user.id), name, email };
 }

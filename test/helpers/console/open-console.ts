@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import express from 'express';
 import { pino, type Logger } from 'pino';
 import { inject } from 'vitest';
@@ -20,6 +19,7 @@ import { recordingOperations } from '#services/console/api/recordings/recording-
 import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
 import { ConsoleClient } from './console-client.ts';
 import { goodPassword } from './good-password.ts';
+import { linkPath } from './link-path.ts';
 import { openExternals } from '../accounts/open-externals.ts';
 import { serveInTest } from '../servers/serve-http.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
@@ -79,7 +79,7 @@ export async function openConsole({
   const verifier = new KeyVerifier(open.store);
   const apiLog: string[] = [];
   const webhooks = openWebhooks(open.connection.redis, open.prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
-  const log = pino({ level: 'trace' }, logTo(apiLog));
+  const log = pino({ level: 'trace' }, { write: (line) => void apiLog.push(line) });
   const announced: string[] = [];
   const app = express();
   app.set('trust proxy', trustProxy);
@@ -94,24 +94,19 @@ export async function openConsole({
     bounds: { keepMs: 3_600_000, most: 100, ownerBytes: 1024 ** 2, totalBytes: 1024 ** 2 },
     keys: new OwnerKeys(secrets),
   });
+  const shared = { accounts, announce, log, publicUrl };
   const oidc = openOidc({
-    accounts,
+    ...shared,
     externals: openExternals(open, secrets()),
     settings: () => signIn,
     onChange: () => undefined,
     secrets,
     environment: {},
-    announce,
-    publicUrl,
-    log,
   });
   const parts: ApiParts = {
-    accounts,
+    ...shared,
     passwords: new RememberedPasswords(),
     judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
-    announce,
-    log,
-    publicUrl,
     devices: oidc.devices,
     secondFactors,
     externals: oidc.routes.externals,
@@ -130,9 +125,9 @@ export async function openConsole({
   const url = await serveInTest(app);
   const browser = () => new ConsoleClient(url);
 
-  async function enter(token: string, name: string, email: string): Promise<Person> {
+  async function enter(path: string, name: string, email: string): Promise<Person> {
     const client = browser();
-    const { status, body } = await client.post(`/links/${token}`, { name, email, password: goodPassword });
+    const { status, body } = await client.post(path, { name, email, password: goodPassword });
     if (status !== 200) throw new Error(`the link did not work: ${JSON.stringify(body)}`);
     return Object.assign(client, { id: String(body.user.id), email });
   }
@@ -148,10 +143,10 @@ export async function openConsole({
     announced,
     verifier,
     browser,
-    firstAdmin: async () => enter((await open.accounts.links.issueFirstAdmin()) ?? '', 'Ada', 'ada@example.com'),
+    firstAdmin: async () => enter(`/links/${await open.accounts.links.issueFirstAdmin()}`, 'Ada', 'ada@example.com'),
     join: async (admin, email, parameters = {}) => {
       const { body } = await admin.post('/invitations', { email, role: 'member', ...parameters });
-      return enter(String(body.link).split('/link/')[1] ?? '', email.split('@')[0] ?? '', email);
+      return enter(linkPath(body.link), email.split('@')[0] ?? '', email);
     },
   };
 }
@@ -187,13 +182,4 @@ export async function openTeam<Name extends string = never>(others: readonly Nam
   await house.accounts.teams.setMember(teamId, house.bob.id, 'owner');
   await house.accounts.teams.setMember(teamId, house.eve.id, 'member');
   return { ...house, teamId };
-}
-
-function logTo(lines: string[]): Writable {
-  return new Writable({
-    write(line, _encoding, done) {
-      lines.push(String(line));
-      done();
-    },
-  });
 }

@@ -5,18 +5,9 @@ import { watchRunner } from '#services/batch-runner/watch-runner.ts';
 
 function batch(change: Partial<BatchRecord>): BatchRecord {
   const now = Date.now();
-  return batchRecordSchema.parse({
-    id: 'batch_1',
-    owner: 'ada',
-    key: 'k1',
-    api: 'openai',
-    path: '/chat/completions',
-    inputFile: 'f1',
-    createdAt: now - 9_000_000,
-    expiresAt: now + 9_000_000,
-    state: 'running',
-    ...change,
-  });
+  const facts = { id: 'batch_1', owner: 'ada', key: 'k1', api: 'openai', path: '/chat/completions', inputFile: 'f1' };
+  const times = { createdAt: now - 9_000_000, expiresAt: now + 9_000_000 };
+  return batchRecordSchema.parse({ ...facts, ...times, state: 'running', ...change });
 }
 
 /** The metrics of a runner of a cluster with these batches, as lines. */

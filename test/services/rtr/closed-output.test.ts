@@ -8,17 +8,12 @@ import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 it.each(['--help', 'doctor --json', 'keys list'])(
   'rtr %s ends without a word when nobody reads its output any more',
   async (command) => {
-    const { store, prefix } = await openKeyStore(inject('redisUrl'));
+    const { store, prefix } = await openKeyStore();
     await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
-    const settings = {
-      RTR_PREFIX: prefix.replace(/:$/, ''),
-      REDIS_URL: inject('redisUrl'),
-      NATS_URL: inject('natsUrl'),
-    };
-    const rtr = spawn(process.execPath, ['services/rtr/bootstrap.mjs', ...command.split(' ')], {
-      env: { PATH: process.env['PATH'], ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const servers = { REDIS_URL: inject('redisUrl'), NATS_URL: inject('natsUrl') };
+    const env = { PATH: process.env['PATH'], RTR_PREFIX: prefix.replace(/:$/, ''), ...servers };
+    const words = ['services/rtr/bootstrap.mjs', ...command.split(' ')];
+    const rtr = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     rtr.stdout.destroy();
     const [said, [code]] = await Promise.all([text(rtr.stderr), once(rtr, 'exit')]);
     expect(said).toBe('');

@@ -4,18 +4,18 @@ import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { identityOfService } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { ServiceAccount } from '#shared/accounts/token-issuers/token-issuer.ts';
-import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const dollar = 1e9;
 
 /** Budgets of a cluster of its own, with webhooks for them. */
 async function open() {
   const webhooks = await openTestWebhooks();
-  const { accounts, connection, prefix, states } = webhooks;
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const keeper = new LimitKeeper(connection.redis, prefix, log);
+  const { accounts, redis, prefix, states } = webhooks;
+  const keeper = new LimitKeeper(redis, prefix, silentLog);
   onTestFinished(() => keeper.close());
   let reads = 0;
   let newest = 0;
@@ -105,11 +105,8 @@ describe('the use of a budget', () => {
     const { accounts, add, look, spend, sent, store } = await open();
     const team = await accounts.teams.create('Blue');
     const limits = { tokensPerMonth: 1_000 };
-    const make = async (name: string): Promise<string> => {
-      const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', limits, name });
-      if (typeof made === 'string') throw new Error(made);
-      return made.record.id;
-    };
+    const settings = { kind: 'team', ownerId: team.id, class: 'normal', limits } as const;
+    const make = async (name: string) => made(await createOwnedKey(store, { ...settings, name })).record.id;
     const [used, revoked] = [await make('used'), await make('revoked')];
     const events = ['rtr.budget.threshold'];
     const { endpoint } = await add('https://a.example.com', { owner: `team:${team.id}`, events });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { lookAtKeys } from '#services/batch-runner/alerts/look-at-keys.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const hourMs = 3_600_000;
@@ -20,9 +21,8 @@ async function open() {
     /** A key of the team, for so many milliseconds from its creation on. */
     make: async (name: string, forMs: number): Promise<KeyRecord & { expiresAt: number }> => {
       const expiresAt = Date.now() + forMs;
-      const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name, expiresAt });
-      if (typeof made === 'string') throw new Error(made);
-      return { ...made.record, expiresAt };
+      const settings = { kind: 'team', ownerId: team.id, class: 'normal', name, expiresAt } as const;
+      return { ...made(await createOwnedKey(store, settings)).record, expiresAt };
     },
     look: (now: number) => lookAtKeys({ keys: store, states }, now),
     sent: (id = endpoint.id) => webhooks.sent(id),
@@ -75,13 +75,13 @@ describe('a key that expires', () => {
   });
 
   it('is not reported when it was revoked or replaced, or its owner cannot use it', async () => {
-    const { connection, look, make, prefix, sent, store } = await open();
+    const { redis, look, make, prefix, sent, store } = await open();
     const revoked = await make('revoked', 5 * dayMs);
     await store.revoke(revoked.id, Date.now());
     const replaced = await make('replaced', 5 * dayMs);
     const rotated = await rotateKey(store, replaced, { createdBy: 'ada', overlapMs: 2 * dayMs });
     const ada = { kind: 'user', ownerId: 'ada', name: 'blocked', class: 'normal' } as const;
-    await connection.redis.hset(`${prefix}user:ada`, { name: 'Ada', blockedAt: '1' });
+    await redis.hset(`${prefix}user:ada`, { name: 'Ada', blockedAt: '1' });
     await createOwnedKey(store, { ...ada, expiresAt: Date.now() + 5 * dayMs });
     for (const days of [1.5, 2.5, 4.5, 5.1]) await look(Date.now() + days * dayMs);
     const id = typeof rotated === 'string' ? rotated : rotated.record.id;

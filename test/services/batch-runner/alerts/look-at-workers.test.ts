@@ -4,6 +4,7 @@ import type { Trouble, WorkerProcess, WorkersSeen } from '#services/batch-runner
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const worker: WorkerProcess = { id: 'a.w1', tier: 'gpu', host: 'box', startedAt: 1_000 };
+const data = { id: 'a.w1', tier: 'gpu', host: 'box' };
 const dayMs = 86_400_000;
 
 /** What a process sees that has listened for long. */
@@ -35,13 +36,11 @@ describe('a worker', () => {
     const gone = seen({ lost: [worker] });
     await Promise.all([look(gone), look(gone), look(gone)]);
     await look(gone);
-    const data = { id: 'a.w1', tier: 'gpu', host: 'box' };
     expect(await sent()).toEqual([{ type: 'rtr.worker.lost', data }]);
     const again = seen({ alive: [{ ...worker, startedAt: 2_000 }] });
     await Promise.all([look(again), look(again)]);
-    expect((await sent()).filter(({ type }) => type === 'rtr.worker.back')).toEqual([
-      { type: 'rtr.worker.back', data: { ...data, after: 'lost' } },
-    ]);
+    const back = { type: 'rtr.worker.back', data: { ...data, after: 'lost' } };
+    expect((await sent()).filter(({ type }) => type === back.type)).toEqual([back]);
     // Another process saw only the loss of the process before.
     await look(gone);
     expect(await sent()).toHaveLength(2);
@@ -72,22 +71,12 @@ describe('a worker', () => {
     await look(seen({ alive: [worker] }));
     await look(seen({ alive: [{ ...worker, trouble: { state: 'ejected', reason: 'slow', model: 'm' } }] }));
     await look(seen({ alive: [worker], knowsEjected: false }));
-    const ejected = {
-      type: 'rtr.worker.ejected',
-      data: { id: 'a.w1', tier: 'gpu', host: 'box', reason: 'slow', model: 'm' },
-    };
-    expect(await sent()).toEqual([ejected]);
+    expect(await sent()).toEqual([{ type: 'rtr.worker.ejected', data: { ...data, reason: 'slow', model: 'm' } }]);
     await look(seen({ alive: [worker] }));
     await look(seen({ alive: [{ ...worker, trouble: { state: 'failing', reason: 'unreachable' } }] }));
     const all = await sent();
     expect(all).toHaveLength(3);
-    expect(all).toContainEqual({
-      type: 'rtr.worker.back',
-      data: { id: 'a.w1', tier: 'gpu', host: 'box', after: 'ejected' },
-    });
-    expect(all).toContainEqual({
-      type: 'rtr.worker.failing',
-      data: { id: 'a.w1', tier: 'gpu', host: 'box', reason: 'unreachable' },
-    });
+    expect(all).toContainEqual({ type: 'rtr.worker.back', data: { ...data, after: 'ejected' } });
+    expect(all).toContainEqual({ type: 'rtr.worker.failing', data: { ...data, reason: 'unreachable' } });
   });
 });

@@ -97,18 +97,25 @@ describe('the files of a batch', () => {
   /** A batch whose slice is over, with an answer and an error. */
   async function finishing() {
     const opened = await openBatch();
-    const { owner, files, validate, endSlice } = opened;
+    const { owner, files, found, validate, endSlice } = opened;
     await validate();
     await endSlice();
     const made = async (): Promise<string[]> => {
       const page = await files.list(owner, { purpose: 'batch_output', newestFirst: false, limit: 10 });
       return page?.files.map(({ id: file }) => file) ?? [];
     };
-    return { ...opened, made };
+    /** Expects that the batch has ended with the files that were made. */
+    const expectMade = async () => {
+      const { state, outputFile = '', errorFile = '' } = await found();
+      expect(state).toBe('ended');
+      expect((await made()).toSorted()).toEqual([outputFile, errorFile].toSorted());
+      return [outputFile, errorFile];
+    };
+    return { ...opened, made, expectMade };
   }
 
   it('are made all or none', async () => {
-    const { id, parts, files, found, made, finish } = await finishing();
+    const { id, parts, files, made, expectMade, finish } = await finishing();
     let received = 0;
     const halfAway: BatchParts['files'] = {
       receive: (...args) => {
@@ -123,9 +130,7 @@ describe('the files of a batch', () => {
     await expect(half).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await made()).toEqual([]);
     await finish();
-    const { state, outputFile, errorFile } = await found();
-    expect(state).toBe('ended');
-    expect((await made()).toSorted()).toEqual([outputFile ?? '', errorFile ?? ''].toSorted());
+    await expectMade();
   });
 
   it('are made together with the end of the batch: a runner that dies before has made none', async () => {
@@ -155,14 +160,11 @@ describe('the files of a batch', () => {
   });
 
   it('are made once, although two runners make them', async () => {
-    const { work, found, made, files, owner, inputFile, counted, messages, finish } = await finishing();
+    const { work, expectMade, files, owner, inputFile, counted, messages, finish } = await finishing();
     // The one that comes second may find that the results of slices are removed.
     await Promise.allSettled([finish(), finish()]);
     expect(await work.open()).toEqual([]);
-    const { state, outputFile, errorFile } = await found();
-    expect(state).toBe('ended');
-    expect((await made()).toSorted()).toEqual([outputFile ?? '', errorFile ?? ''].toSorted());
-    for (const file of [inputFile, outputFile, errorFile]) await files.remove(owner, file ?? '');
+    for (const file of [inputFile, ...(await expectMade())]) await files.remove(owner, file);
     await until(async () => (await messages()) === 0);
     expect(await counted()).toBe(0);
   });

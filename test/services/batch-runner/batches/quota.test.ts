@@ -48,15 +48,13 @@ describe('the input of a batch', () => {
   });
 
   it('stays a file when the batch is over', async () => {
-    const { id, owner, work, files, inputFile, counted, messages, validate, finish } = await openBatch();
-    await validate();
+    const opened = await running();
+    const { id, owner, work, files, inputFile, counted, finish } = opened;
     await work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
     await finish();
     expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
     expect(await counted()).toBe(batchInput.length);
-    await files.remove(owner, inputFile);
-    await until(async () => (await messages()) === 0);
-    expect(await counted()).toBe(0);
+    await expectNothingLeft(opened);
   });
 });
 

@@ -18,13 +18,10 @@ beforeEach(() => {
     running,
     batch: 'b',
     slice: 0,
-    onPaused: (pause) => {
-      pauses.push(pause);
-      return Promise.resolve();
-    },
-    isWanted: () => {
+    onPaused: async (pause) => void pauses.push(pause),
+    isWanted: async () => {
       asked += 1;
-      return Promise.resolve(false);
+      return false;
     },
     onLeave: () => undefined,
   });

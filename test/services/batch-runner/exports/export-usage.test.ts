@@ -1,10 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
@@ -12,8 +11,8 @@ import { writeLedger } from '../../../helpers/accounts/open-ledger.ts';
 import { allOf } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const dayMs = 86_400_000;
 const today = Math.floor(Date.now() / dayMs) * dayMs;
 const nameOf = (day: number): string => `usage-${new Date(day).toISOString().slice(0, 10)}.csv`;
@@ -24,14 +23,13 @@ const record = (at: number, fields: Partial<UsageRecord> = {}) =>
 /** A ledger with these requests, and a team Finance whose files the exports are. */
 async function open(requests: readonly UsageRecord[]) {
   const webhooks = await openTestWebhooks();
-  const { accounts, connection, prefix, add, states } = webhooks;
-  const { redis } = connection;
+  const { accounts, redis, prefix, add, states } = webhooks;
   await writeLedger(webhooks, requests);
   const team = await accounts.teams.create('Finance');
   const bounds = { ownerBytes: 1_000, totalBytes: 1_000_000 };
   const records = new FileRecords(redis, prefix, { bounds, report: () => undefined });
   const { store } = await openObjects();
-  const files = new Files({ records, store, fileBytes: 1_000_000, fileLines: 10, log });
+  const files = new Files({ records, store, fileBytes: 1_000_000, fileLines: 10, log: silentLog });
   const warnings: unknown[] = [];
   const parts: UsageExportParts = {
     team: 'Finance',
@@ -45,19 +43,8 @@ async function open(requests: readonly UsageRecord[]) {
     log: { info: () => undefined, warn: (facts: unknown) => void warnings.push(facts) },
   };
   const { endpoint } = await add('https://a.example.com', { owner: `team:${team.id}`, events: ['rtr.usage.*'] });
-  return {
-    redis,
-    prefix,
-    team,
-    parts,
-    files,
-    warnings,
-    listed: async () => {
-      const page = await files.list(team.id, { newestFirst: false, limit: 100 });
-      return page?.files ?? [];
-    },
-    sent: () => webhooks.sent(endpoint.id),
-  };
+  const listed = async () => (await files.list(team.id, { newestFirst: false, limit: 100 }))?.files ?? [];
+  return { redis, prefix, team, parts, files, warnings, listed, sent: () => webhooks.sent(endpoint.id) };
 }
 
 describe('the usage of a day', () => {
@@ -88,10 +75,8 @@ describe('the usage of a day', () => {
     ]);
     const [, event] = await sent();
     const day = new Date(yesterday).toISOString().slice(0, 10);
-    expect(event).toMatchObject({
-      type: 'rtr.usage.exported',
-      data: { id: `file-${file?.id}`, day, requests: 2, missing: 0 },
-    });
+    const data = { id: `file-${file?.id}`, day, requests: 2, missing: 0 };
+    expect(event).toMatchObject({ type: 'rtr.usage.exported', data });
     expect(await sent()).toHaveLength(2);
     expect(await files.find(team.id, file?.id ?? '')).toEqual(file);
   });
@@ -115,10 +100,8 @@ describe('the usage of a day', () => {
 
   it('leaves no file when the ledger cannot say how many requests there were', async () => {
     const { parts, listed } = await open([record(today - dayMs)]);
-    const { usage } = parts;
-    const report = () => Promise.reject(storeUnavailable('away'));
-    const away = { ...parts, usage: { export: usage.export.bind(usage), report } };
-    await expect(exportUsage(away, today + 3_600_000)).rejects.toMatchObject({ code: 'store_unavailable' });
+    vi.spyOn(parts.usage, 'report').mockRejectedValueOnce(storeUnavailable('away'));
+    await expect(exportUsage(parts, today + 3_600_000)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await listed()).toEqual([]);
     await exportUsage(parts, today + 3_600_000);
     expect(await listed()).toHaveLength(1);

@@ -1,28 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { judgeError } from '#services/batch-runner/lines/judge-error.ts';
 import { GaveWayError } from '#services/batch-runner/slots/line-slots.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
-const error = (code: ConstructorParameters<typeof RouterError>[0], more = {}) => new RouterError(code, 'no', more);
+const error = (code: ErrorCode, more = {}) => new RouterError(code, 'no', more);
 
 describe('a line whose request failed', () => {
-  it.each(['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'] as const)(
-    'is run again after %s, which uses up no attempt',
-    (code) => {
-      expect(judgeError(error(code, { retryAfter: 3 }))).toEqual({ kind: 'again', afterMs: 3_000, counts: false });
-    },
-  );
-
-  it.each(['upstream_failed', 'worker_lost', 'internal'] as const)('uses up an attempt with %s', (code) => {
-    expect(judgeError(error(code))).toMatchObject({ kind: 'again', counts: true });
+  it('is run again where the error passes, which uses up no attempt', () => {
+    const codes = ['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'];
+    const again = { kind: 'again', afterMs: 3_000, counts: false };
+    for (const code of codes as ErrorCode[]) expect(judgeError(error(code, { retryAfter: 3 })), code).toEqual(again);
   });
 
-  it.each(['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'] as const)(
-    'has ended with %s',
-    (code) => {
-      expect(judgeError(error(code))).toEqual({ kind: 'final' });
-    },
-  );
+  it('uses up an attempt where the error is of an upstream, a worker or the router', () => {
+    for (const code of ['upstream_failed', 'worker_lost', 'internal'] as const)
+      expect(judgeError(error(code)), code).toMatchObject({ kind: 'again', counts: true });
+  });
+
+  it('has ended where the error is of the request', () => {
+    const codes = ['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'];
+    for (const code of codes as ErrorCode[]) expect(judgeError(error(code)), code).toEqual({ kind: 'final' });
+  });
 
   it('is run again at once after it gave way', () => {
     expect(judgeError(new GaveWayError())).toEqual({ kind: 'again', afterMs: 0, counts: false });

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LineIdentities } from '#services/batch-runner/lines/line-identities.ts';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
 import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
@@ -6,6 +6,7 @@ import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/crea
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 
@@ -14,28 +15,15 @@ const issuers = [{ rules: [{ match: [['sub', ['any']]], serviceAccount: trainer 
 
 /** A personal key, and the identities of the batch runner. */
 async function start() {
-  const open = await openKeyStore(inject('redisUrl'));
+  const open = await openKeyStore();
   const { store, accounts } = open;
   const { id: ownerId } = await makeAdmin(open);
-  const made = await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' });
-  if (typeof made === 'string') throw new Error(made);
+  const own = made(await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' }));
   const identitiesOf = (keys: Pick<KeyStore, 'find'>) =>
     new LineIdentities({ keys, users: accounts.users, teams: accounts.teams, issuers: () => issuers, class: 'low' });
-  const rotated = async (old: KeyRecord): Promise<KeyRecord> => {
-    const next = await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 });
-    if (typeof next === 'string') throw new Error(next);
-    return next.record;
-  };
-  return {
-    ...open,
-    store,
-    accounts,
-    key: made.record,
-    ownerId,
-    rotated,
-    identitiesOf,
-    identities: identitiesOf(store),
-  };
+  const rotated = async (old: KeyRecord): Promise<KeyRecord> =>
+    made(await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 })).record;
+  return { ...open, key: own.record, ownerId, rotated, identitiesOf, identities: identitiesOf(store) };
 }
 
 describe('the identity that a batch is served with', () => {
@@ -52,17 +40,13 @@ describe('the identity that a batch is served with', () => {
 
   it('is of the class of the runner, within the ceiling of its owner', async () => {
     const { store, accounts, key } = await start();
-    const classOf = async (runner: PriorityClass | undefined) => {
-      const parts = { keys: store, users: accounts.users, teams: accounts.teams, issuers: () => issuers };
-      return (await new LineIdentities({ ...parts, class: runner }).find(key.id))?.class;
-    };
-    expect([await classOf(undefined), await classOf('high'), await classOf('low')]).toEqual(['normal', 'high', 'low']);
+    const parts = { keys: store, users: accounts.users, teams: accounts.teams, issuers: () => issuers };
+    const classOf = async (runner: PriorityClass | undefined) =>
+      (await new LineIdentities({ ...parts, class: runner }).find(key.id))?.class;
+    const classes = () => Promise.all([classOf(undefined), classOf('high'), classOf('low')]);
+    expect(await classes()).toEqual(['normal', 'high', 'low']);
     await accounts.users.change(key.ownerId ?? '', { ceiling: { maxClass: 'normal' } }, 1);
-    expect([await classOf(undefined), await classOf('high'), await classOf('low')]).toEqual([
-      'normal',
-      'normal',
-      'low',
-    ]);
+    expect(await classes()).toEqual(['normal', 'normal', 'low']);
   });
 
   it('of a key that was issued is that of its successor only if that one goes on with what it has stored', async () => {
@@ -70,10 +54,9 @@ describe('the identity that a batch is served with', () => {
     const { ownerId = '' } = key;
     const succeeded = async (issuedBy: string | undefined) => {
       const settings = { kind: 'user', ownerId, class: 'normal', name: 'issued', issuedBy: 'ada' } as const;
-      const made = await createOwnedKey(store, settings);
-      if (typeof made === 'string') throw new Error(made);
-      await rotateKey(store, made.record, { createdBy: 'ada', issuedBy, overlapMs: 0 });
-      return { id: made.record.id, identity: await identities.find(made.record.id) };
+      const { record } = made(await createOwnedKey(store, settings));
+      await rotateKey(store, record, { createdBy: 'ada', issuedBy, overlapMs: 0 });
+      return { id: record.id, identity: await identities.find(record.id) };
     };
     const own = await succeeded(undefined);
     expect(own.identity).toMatchObject({ ownerId, storesAs: own.id });
@@ -102,19 +85,16 @@ describe('the identity that a batch is served with', () => {
     await accounts.teams.delete(team.id, Date.now());
     identities.forget();
     expect(await identities.find(`team:${team.id}`)).toBeUndefined();
-    expect(await identities.find('service:trainer')).toMatchObject({
-      name: 'trainer',
-      models: ['qwen3-8b'],
-      class: 'low',
-    });
+    const granted = { name: 'trainer', models: ['qwen3-8b'], class: 'low' };
+    expect(await identities.find('service:trainer')).toMatchObject(granted);
     expect(await identities.find('service:other')).toBeUndefined();
   });
 
   it('is none of a person whom a provider has refused, unless they have a password', async () => {
-    const { accounts, connection, prefix, ownerId, identities } = await start();
+    const { accounts, redis, prefix, ownerId, identities } = await start();
     await accounts.users.refuse(ownerId);
     expect(await identities.find(`session:${ownerId}`)).toBeUndefined();
-    await connection.redis.hset(`${prefix}user:${ownerId}`, 'passwordHash', 'some');
+    await redis.hset(`${prefix}user:${ownerId}`, 'passwordHash', 'some');
     identities.forget();
     expect(await identities.find(`session:${ownerId}`)).toMatchObject({ ownerId });
   });

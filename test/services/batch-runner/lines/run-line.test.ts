@@ -8,12 +8,8 @@ import { clientFormats } from '#shared/formats/client-formats.ts';
 
 it('an error of the router in a line is logged with its place, and not told to the client', async () => {
   const lines = new PassThrough();
-  const parts = {
-    refusedLines: new RefusedLines(),
-    bodies: new MemoryBudget(1_000),
-    maxAttempts: 1,
-    log: pino(lines),
-  } as unknown as RunLineParts;
+  const log = pino(lines);
+  const parts = { refusedLines: new RefusedLines(), bodies: new MemoryBudget(1_000), maxAttempts: 1, log };
   const format = {
     ...clientFormats[0],
     read: () => {
@@ -21,20 +17,18 @@ it('an error of the router in a line is logged with its place, and not told to t
     },
   };
   const nothing = (): void => undefined;
+  const listeners = { onPlaced: nothing, onRun: nothing, onWait: nothing, onGoOn: nothing };
   const line = {
+    ...listeners,
     requestId: 'batch_1_0_7',
     place: { id: 'batch_1', slice: 0, line: 7 },
     format,
     operation: 'generate',
     identity: { owner: { kind: 'user', id: 'ada' } },
     body: Buffer.from('{"prompt":"Tell nobody."}'),
-    onPlaced: nothing,
-    onRun: nothing,
-    onWait: nothing,
-    onGoOn: nothing,
   } as unknown as LineRequest;
   const { signal } = new AbortController();
-  const end = await runLine(parts, line, { waiting: signal, running: signal });
+  const end = await runLine(parts as unknown as RunLineParts, line, { waiting: signal, running: signal });
   expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'internal', message: 'The router failed.' } } });
   const logged = String(lines.read());
   expect(JSON.parse(logged)).toMatchObject({ batch: 'batch_1', slice: 0, line: 7, err: { type: 'TypeError' } });

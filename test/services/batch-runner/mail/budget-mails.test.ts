@@ -1,19 +1,18 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { createLog } from '#shared/core/log.ts';
 import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
 import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const dollar = 1e9;
 
 it('a person is mailed once for each share of a budget in a day, however many look', async () => {
-  const { accounts, connection, deliverDue, prefix, smtp, states } = await openTestMails();
+  const { accounts, redis, deliverDue, prefix, smtp, states } = await openTestMails();
   const limits = { costPerDay: 10 };
   const fields = { id: 'bob', name: 'Bob', email: 'bob@example.com', role: 'member', passwordHash: '', epoch: 0 };
-  await connection.redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });
-  await connection.redis.zadd(`${prefix}users`, 1, 'bob');
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const keeper = new LimitKeeper(connection.redis, prefix, log);
+  await redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });
+  await redis.zadd(`${prefix}users`, 1, 'bob');
+  const keeper = new LimitKeeper(redis, prefix, silentLog);
   onTestFinished(() => keeper.close());
   let newest = 0;
   const usage = { newest: async () => String(newest) };
@@ -34,7 +33,7 @@ it('a person is mailed once for each share of a budget in a day, however many lo
   expect(await spend(1.5)).toEqual(['Model Router: 80 % of a budget is used: your account']);
   expect(await spend(1.45)).toEqual(['Model Router: A budget is used up: your account']);
   // Of shares that are reached at once, the largest says it all.
-  await connection.redis.hset(`${prefix}user:bob`, { limits: JSON.stringify({ costPerDay: 11.5 }) });
+  await redis.hset(`${prefix}user:bob`, { limits: JSON.stringify({ costPerDay: 11.5 }) });
   expect(await spend(0)).toEqual(['Model Router: 80 % of a budget is used: your account']);
   expect(smtp.mails[0]?.text).toContain('You have used $6.00 of the budget of $10.00');
 });

@@ -5,16 +5,9 @@ import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
 import type { Mail } from '#services/batch-runner/mail/send-mail.ts';
 
-const budget = {
-  id: 't1',
-  kind: 'team',
-  name: 'Blue',
-  budget: 'costPerDay',
-  limit: 25,
-  used: 20.129,
-  period: '2026-11-24',
-  resets_at: 1_795_564_800,
-};
+const use = { budget: 'costPerDay', limit: 25, used: 20.129, period: '2026-11-24', resets_at: 1_795_564_800 };
+const budget = { id: 't1', kind: 'team', name: 'Blue', ...use };
+const ofService = { kind: 'key', id: 'service:ci', name: 'ci', budget: 'tokensPerMonth', limit: 1e6, used: 999_000 };
 const key = { id: 'k1', kind: 'team', name: 'ci', owner_id: 't1', expires_at: 1_795_564_800 };
 const worker = { id: 'box.w1', tier: 'gpu', host: 'gpu-3' };
 const errors = { requests: 1_812, failed: 540, percent: 29.8, threshold: 20, seconds: 300 };
@@ -22,15 +15,7 @@ const errors = { requests: 1_812, failed: 540, percent: 29.8, threshold: 20, sec
 /** An event of each type. */
 const events: Record<MailedEventType, object> = {
   'rtr.budget.threshold': { ...budget, percent: 80 },
-  'rtr.budget.exhausted': {
-    ...budget,
-    kind: 'key',
-    id: 'service:ci',
-    name: 'ci',
-    budget: 'tokensPerMonth',
-    limit: 1e6,
-    used: 999_000,
-  },
+  'rtr.budget.exhausted': { ...budget, ...ofService },
   'rtr.key.expiring': { ...key, days: 7 },
   'rtr.key.expired': key,
   'rtr.worker.lost': worker,
@@ -68,9 +53,8 @@ describe('an alert by e-mail', () => {
   });
 
   it('leads to pages that the console has', () => {
-    const sources = ['places.ts', 'shell.tsx'].map((name) =>
-      readFileSync(`services/console/web/shell/${name}`, 'utf8'),
-    );
+    const shell = 'services/console/web/shell';
+    const sources = ['places.ts', 'shell.tsx'].map((name) => readFileSync(`${shell}/${name}`, 'utf8'));
     const pages = [...sources.join('\n').matchAll(/path[:=] ?['"](\/\w*)/g)].map(([, path]) => path);
     expect(pages).toContain('/usage');
     for (const type of mailedEventTypes) {
@@ -112,10 +96,8 @@ describe('an alert by e-mail', () => {
   });
 
   it('says whose address it is, and that it is the last one for a while', () => {
-    const { text } = compose('rtr.worker.lost', worker, {
-      to: 'address:ops@example.com',
-      pausedUntil: 1_795_503_600_000,
-    });
+    const more = { to: 'address:ops@example.com', pausedUntil: 1_795_503_600_000 } as const;
+    const { text } = compose('rtr.worker.lost', worker, more);
     expect(text).toContain('Administrators of the router have these alerts sent to this address.');
     expect(text).toContain('until 2026-11-24 at 07:00 UTC');
   });

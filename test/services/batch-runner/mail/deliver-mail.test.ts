@@ -44,7 +44,7 @@ describe('the recipients of an alert', () => {
   });
 
   it('of the router are the addresses that administrators have set, or nobody', async () => {
-    const { addPerson, smtp, accounts, connection, deliverDue, prefix, report } = await openTestMails();
+    const { addPerson, smtp, accounts, redis, deliverDue, prefix, report } = await openTestMails();
     await addPerson('ada', { role: 'admin' });
     const set = (router: boolean | string[]) => accounts.settings.change({ alertEmails: { router } });
     await set(['ops@example.com', 'duty@example.com']);
@@ -53,15 +53,11 @@ describe('the recipients of an alert', () => {
     await report();
     await set(true);
     await report();
-    await connection.redis.hset(`${prefix}console-settings`, 'alertEmails', 'who knows');
+    await redis.hset(`${prefix}console-settings`, 'alertEmails', 'who knows');
     await report();
     await deliverDue();
-    expect(smtp.mails.flatMap(({ to }) => to).toSorted()).toEqual([
-      'ada@example.com',
-      'ada@example.com',
-      'duty@example.com',
-      'ops@example.com',
-    ]);
+    const to = smtp.mails.flatMap((mail) => mail.to).toSorted();
+    expect(to).toEqual(['ada@example.com', 'ada@example.com', 'duty@example.com', 'ops@example.com']);
   });
 
   it('get 30 in an hour at most, and the last one says so', async () => {
@@ -77,9 +73,25 @@ describe('the recipients of an alert', () => {
   });
 });
 
+/** An alert for Bob that is due. */
+async function openWithMail() {
+  const mails = await openTestMails();
+  await mails.report({ owners: [await mails.addPerson('bob')] });
+  return mails;
+}
+
+/** The same, which the server takes and does not answer. */
+async function openHanging() {
+  const open = await openWithMail();
+  open.smtp.answers.push('hang');
+  const [due] = await open.mails.takeDue(1);
+  if (!due) throw new Error('nothing is due');
+  return { ...open, due };
+}
+
 describe('an alert by e-mail', () => {
   it('is sent once to each recipient, however many report it, and is not kept', async () => {
-    const { addPerson, smtp, connection, deliverDue, mails, prefix, report } = await openTestMails();
+    const { addPerson, smtp, redis, deliverDue, mails, prefix, report } = await openTestMails();
     const owners = [await addPerson('bob'), await addPerson('eve')];
     const reported = await Promise.all([1, 2, 3].map(() => report({ owners }, 'one thing')));
     expect(reported.filter(Boolean)).toHaveLength(1);
@@ -87,16 +99,15 @@ describe('an alert by e-mail', () => {
     expect(smtp.mails.flatMap(({ to }) => to).toSorted()).toEqual(['bob@example.com', 'eve@example.com']);
     expect(new Set(smtp.mails.map(({ headers }) => headers.get('message-id'))).size).toBe(2);
     expect(await mails.count()).toBe(0);
-    expect(await connection.redis.keys(`${prefix}alert-mail:*`)).toEqual([]);
+    expect(await redis.keys(`${prefix}alert-mail:*`)).toEqual([]);
   });
 
   it('that nobody sends is forgotten after two days', async () => {
-    const { addPerson, smtp, connection, deliverDue, mails, prefix, report } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
-    const [name = ''] = await connection.redis.keys(`${prefix}alert-mail:*`);
-    expect((await connection.redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
-    await connection.redis.pexpire(name, 1);
-    await until(async () => (await connection.redis.exists(name)) === 0);
+    const { smtp, redis, deliverDue, mails, prefix } = await openWithMail();
+    const [name = ''] = await redis.keys(`${prefix}alert-mail:*`);
+    expect((await redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
+    await redis.pexpire(name, 1);
+    await until(async () => (await redis.exists(name)) === 0);
     expect(await deliverDue()).toEqual([]);
     expect(await mails.count()).toBe(0);
     expect(smtp.mails).toEqual([]);
@@ -113,8 +124,7 @@ describe('an alert by e-mail', () => {
   });
 
   it('that the server refuses at first is tried again, and comes once', async () => {
-    const { addPerson, smtp, deliverDue, makeDue, mails, report } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
+    const { smtp, deliverDue, makeDue, mails } = await openWithMail();
     smtp.answers.push(451, 421);
     expect(await deliverDue()).toEqual(['failed']);
     expect(await deliverDue()).toEqual([]);
@@ -127,20 +137,19 @@ describe('an alert by e-mail', () => {
   });
 
   it('waits while the server is away, longer each time, and is given up after a day with a line in the log', async () => {
-    const { addPerson, smtp, connection, deliverDue, logged, makeDue, mails, prefix, report } = await openTestMails();
+    const { smtp, redis, deliverDue, logged, makeDue, mails, prefix } = await openWithMail();
     await smtp.close();
-    await report({ owners: [await addPerson('bob')] });
     const waits: number[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await makeDue();
       expect(await deliverDue()).toEqual(['failed']);
-      const [, dueAt] = await connection.redis.zrange(`${prefix}alert-mails-due`, '0', '0', 'WITHSCORES');
+      const [, dueAt] = await redis.zrange(`${prefix}alert-mails-due`, '0', '0', 'WITHSCORES');
       waits.push(Number(dueAt) - Date.now());
     }
     expect(waits[1]).toBeGreaterThan(2 * (waits[0] ?? 0));
     expect(waits[2]).toBeGreaterThan(2 * (waits[1] ?? 0));
-    const [id] = await connection.redis.zrange(`${prefix}alert-mails-due`, '0', '0');
-    await connection.redis.hset(`${prefix}alert-mail:${id}`, 'createdAt', Date.now() - dayMs);
+    const [id] = await redis.zrange(`${prefix}alert-mails-due`, '0', '0');
+    await redis.hset(`${prefix}alert-mail:${id}`, 'createdAt', Date.now() - dayMs);
     await makeDue();
     expect(await deliverDue()).toEqual(['dead']);
     expect(await mails.count()).toBe(0);
@@ -150,18 +159,13 @@ describe('an alert by e-mail', () => {
   });
 
   it('to a recipient whom the server does not know is given up at once', async () => {
-    const { addPerson, deliverDue, report, smtp } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
+    const { deliverDue, smtp } = await openWithMail();
     smtp.answers.push(550);
     expect(await deliverDue()).toEqual(['dead']);
   });
 
   it('whose runner died after it was sent comes again with the same Message-ID; one that is under way does not', async () => {
-    const { addPerson, smtp, deliver, deliverDue, makeDue, mails, report } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
-    smtp.answers.push('hang');
-    const [due] = await mails.takeDue(1);
-    if (!due) throw new Error('nothing is due');
+    const { smtp, deliver, deliverDue, makeDue, mails, due } = await openHanging();
     const dying = new AbortController();
     const lost = deliver(due, dying.signal).catch(() => undefined);
     await until(() => smtp.mails.length === 1);
@@ -178,18 +182,14 @@ describe('an alert by e-mail', () => {
   });
 
   it('that a runner gives back when it ends is due at once, as if it had not been tried', async () => {
-    const { addPerson, smtp, connection, deliver, mails, prefix, report, outcomes } = await openTestMails();
-    await report({ owners: [await addPerson('bob')] });
-    smtp.answers.push('hang');
-    const [due] = await mails.takeDue(1);
-    if (!due) throw new Error('nothing is due');
+    const { smtp, redis, deliver, mails, prefix, outcomes, due } = await openHanging();
     const ending = new AbortController();
     const given = deliver(due, ending.signal);
     await until(() => smtp.mails.length === 1);
     ending.abort();
     await given;
     expect(outcomes).toEqual(['returned']);
-    expect(await connection.redis.hget(`${prefix}alert-mail:${due.id}`, 'attempts')).toBe('0');
+    expect(await redis.hget(`${prefix}alert-mail:${due.id}`, 'attempts')).toBe('0');
     await until(async () => (await mails.takeDue(1)).length === 1);
   });
 });

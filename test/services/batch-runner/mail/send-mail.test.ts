@@ -14,12 +14,8 @@ const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const from = { name: 'Model Router', address: 'router@example.com' };
-const mail: Mail = {
-  to: 'ada@example.com',
-  subject: 'A worker is lost',
-  text: 'Grüße\n',
-  messageId: 'evt_1.ab@example.com',
-};
+const content = { subject: 'A worker is lost', text: 'Grüße\n', messageId: 'evt_1.ab@example.com' };
+const mail: Mail = { to: 'ada@example.com', ...content };
 const never = new AbortController().signal;
 
 function serverAt(url: string): SmtpServer {
@@ -45,20 +41,15 @@ async function failureOf(sending: Promise<void>): Promise<MailError | undefined>
 describe('a mail', () => {
   it('comes as it was written, with who sends it, and as one that nobody answers by a machine', async () => {
     const smtp = await startSmtp();
-    const send = sendTo(smtp.port, 'bot:s3cret%2F!@');
-    await send(mail, never);
-    expect(smtp.mails).toHaveLength(1);
-    const [{ headers, text, to, user } = { headers: new Map<string, string>(), text: '', to: [], user: '' }] =
-      smtp.mails;
-    expect(Object.fromEntries(headers)).toMatchObject({
+    await sendTo(smtp.port, 'bot:s3cret%2F!@')(mail, never);
+    expect(smtp.mails).toMatchObject([{ text: 'Grüße\r\n', to: ['ada@example.com'], user: 'bot' }]);
+    expect(Object.fromEntries(smtp.mails[0]?.headers ?? [])).toMatchObject({
       from: 'Model Router <router@example.com>',
       to: 'ada@example.com',
       subject: 'A worker is lost',
       'message-id': '<evt_1.ab@example.com>',
       'auto-submitted': 'auto-generated',
     });
-    expect(text).toBe('Grüße\r\n');
-    expect([to, user]).toEqual([['ada@example.com'], 'bot']);
   });
 
   it('has no header and no recipient of what stands in a name', async () => {
@@ -111,11 +102,9 @@ describe('a mail', () => {
   it('is tried again when the login is refused or nobody listens', async () => {
     const smtp = await startSmtp();
     const refused = await failureOf(sendTo(smtp.port, 'bot:wrong@')(mail, never));
-    expect(refused).toMatchObject({ isPermanent: false });
-    expect(refused?.message).toContain('EAUTH');
+    expect(refused).toMatchObject({ isPermanent: false, message: expect.stringContaining('EAUTH') as string });
     await smtp.close();
-    const away = await failureOf(sendTo(smtp.port)(mail, never));
-    expect(away).toMatchObject({ isPermanent: false });
+    expect(await failureOf(sendTo(smtp.port)(mail, never))).toMatchObject({ isPermanent: false });
   });
 
   it('is left when the signal aborts, while a server says nothing', async () => {

@@ -15,20 +15,23 @@ interface Write {
   last: number;
 }
 
-function open(append: (written: Write) => Promise<boolean>, room = new MemoryBudget(1_000_000)) {
+/** A writer, what it has written, and how often its store has refused. @param keep whether the store keeps what it is sent */
+function open(keep: () => Promise<boolean> = async () => true, room = new MemoryBudget(1_000_000)) {
   const refused = { times: 0 };
+  const writes: Write[] = [];
+  const append = async (written: Write): Promise<boolean> => {
+    const kept = await keep();
+    if (kept) writes.push(written);
+    return kept;
+  };
   const { lastNumber } = backgroundResponses;
   const writer = new EventWriter({ next: 3, lastNumber, append, room, onRefused: () => void (refused.times += 1) });
-  return { writer, refused };
+  return { writer, writes, refused };
 }
 
 describe('the events of an answer', () => {
   it('are written in their order, those together that come meanwhile', async () => {
-    const writes: Write[] = [];
-    const { writer } = open(async (written) => {
-      writes.push(written);
-      return true;
-    });
+    const { writer, writes } = open();
     writer.write(event(3));
     writer.write(event(4));
     writer.write(event(5) + event(6));
@@ -42,18 +45,14 @@ describe('the events of an answer', () => {
   });
 
   it('are not written twice, and not lost, when the store was away', async () => {
-    const writes: Write[] = [];
     let isAway = true;
-    const { writer, refused } = open(async (written) => {
+    const { writer, writes, refused } = open(async () => {
       if (isAway) throw new Error('away');
-      writes.push(written);
       return true;
     });
     writer.write(event(3));
     writer.write(event(4));
-    setTimeout(() => {
-      isAway = false;
-    }, 100);
+    setTimeout(() => (isAway = false), 100);
     await until(() => writes.length > 0);
     expect(writes).toEqual([{ events: event(3) + event(4), from: 3, last: 4 }]);
     expect(refused.times).toBe(0);
@@ -67,11 +66,7 @@ describe('the events of an answer', () => {
   });
 
   it('are written in parts where there are many', async () => {
-    const writes: Write[] = [];
-    const { writer } = open(async (written) => {
-      writes.push(written);
-      return true;
-    });
+    const { writer, writes } = open();
     const events = Array.from({ length: 10 }, (_, at) => event(3 + at, 'x'.repeat(30_000)));
     writer.write(events.join(''));
     await until(() => writes.at(-1)?.last === 12);

@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import { createLog } from '#shared/core/log.ts';
 import { until } from '../../../helpers/until.ts';
-
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 let called: string[];
 let hasRoom: boolean;
@@ -18,20 +16,11 @@ beforeEach(() => {
   waits = 0;
   parked = new ParkedBatches({
     work: { find: () => Promise.resolve(batch as BatchRecord) },
-    jobs: {
-      tryNow: ({ id }) => {
-        called.push(id);
-        return Promise.resolve(true);
-      },
-    },
+    jobs: { tryNow: async ({ id }) => called.push(id) > 0 },
     slots: { hasRoom: () => hasRoom },
-    waitingWork: {
-      note: (_line, { length }) => {
-        waits = length;
-      },
-    },
+    waitingWork: { note: (_line, { length }) => void (waits = length) },
     atOnce: 2,
-    log,
+    log: silentLog,
   });
   // The test says when it is looked.
   parked.close();
@@ -134,14 +123,10 @@ describe('a batch whose lines cannot run', () => {
   });
 
   it('is recalled when its line would end with an error', () => {
-    parked.park(
-      'b',
-      0,
-      () => {
-        throw new Error('the key may not use the model');
-      },
-      10_000,
-    );
+    const refused = (): never => {
+      throw new Error('the key may not use the model');
+    };
+    parked.park('b', 0, refused, 10_000);
     parked.look(10_500);
     expect(called).toEqual(['b-0']);
   });

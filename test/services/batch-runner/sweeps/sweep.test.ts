@@ -11,21 +11,16 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 /** Everything that is swept, under a prefix of its own, and how much of each kind was. */
-async function open({ storedMs = hourMs }: { storedMs?: number } = {}) {
+async function open({ storedMs = hourMs } = {}) {
   const webhooks = await openTestWebhooks();
-  const { connection, prefix, keys } = webhooks;
-  const { redis } = connection;
+  const { redis, prefix, keys, deliveries } = webhooks;
   const report = (): void => undefined;
-  const stored = new StoredResponses(redis, prefix, {
-    bounds: { keepMs: storedMs, ownerBytes: 1e6, totalBytes: 1e6, historyBytes: 1e6 },
-    keys,
-    report,
-  });
+  const bounds = { keepMs: storedMs, ownerBytes: 1e6, totalBytes: 1e6, historyBytes: 1e6 };
+  const stored = new StoredResponses(redis, prefix, { bounds, keys, report });
   const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
   const work = new BatchWork(redis, prefix, { report });
   const deleted: string[] = [];
   const swept = new Map<SweptKind, number>();
-  const { deliveries } = webhooks;
   const run = () =>
     sweep({
       stored,
@@ -34,7 +29,13 @@ async function open({ storedMs = hourMs }: { storedMs?: number } = {}) {
       files: { removeReleased: async (names) => void deleted.push(...names) },
       count: (kind, count) => void swept.set(kind, (swept.get(kind) ?? 0) + count),
     });
-  return { ...webhooks, redis, stored, batches, work, deleted, swept, run };
+  /** Makes a delivery one that was given up so many milliseconds ago. */
+  const takeBack = async (endpoint: string, id: string, ms: number): Promise<void> => {
+    await redis.zrem(`${prefix}webhook-pending:${endpoint}`, id);
+    await redis.hset(`${prefix}webhook-delivery:${id}`, 'state', 'dead');
+    await redis.zadd(`${prefix}webhook-dead:${endpoint}`, Date.now() - ms, id);
+  };
+  return { ...webhooks, redis, stored, batches, work, deleted, swept, run, takeBack };
 }
 
 describe('the sweep', () => {
@@ -51,7 +52,7 @@ describe('the sweep', () => {
   });
 
   it('takes deliveries from the lists that are kept no longer, and leaves the others', async () => {
-    const { add, outbox, batchEvent, deliveries, takeBack, run, swept } = await openWithDead();
+    const { add, outbox, batchEvent, deliveries, takeBack, run, swept } = await open();
     const { endpoint } = await add('http://127.0.0.1:1/');
     await outbox.emit(batchEvent());
     await outbox.emit(batchEvent());
@@ -85,15 +86,3 @@ describe('the sweep', () => {
     expect((await work.open()).map(({ id }) => id)).toEqual(['b2']);
   });
 });
-
-async function openWithDead() {
-  const opened = await open();
-  const { redis, prefix } = opened;
-  /** Makes a delivery one that was given up so many milliseconds ago. */
-  const takeBack = async (endpoint: string, id: string, ms: number): Promise<void> => {
-    await redis.zrem(`${prefix}webhook-pending:${endpoint}`, id);
-    await redis.hset(`${prefix}webhook-delivery:${id}`, 'state', 'dead');
-    await redis.zadd(`${prefix}webhook-dead:${endpoint}`, Date.now() - ms, id);
-  };
-  return { ...opened, takeBack };
-}

@@ -2,19 +2,17 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
-import { createLog } from '#shared/core/log.ts';
 import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { until } from '../../../helpers/until.ts';
 import { denied } from '../../../helpers/console/refusals.ts';
-
-const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 async function open() {
   const opened: { access?: ConstructorParameters<typeof BackgroundJobs>[0]; jobs?: BackgroundJobs } = {};
   const house = await openHouse(['bob'], {
     furtherOperations: ({ accounts, prefix, log, webhooks }) => {
-      const access = { url: inject('redisUrl'), prefix, log: silent };
+      const access = { url: inject('redisUrl'), prefix, log: silentLog };
       const jobs = new BackgroundJobs(access);
       onTestFinished(() => jobs.close());
       Object.assign(opened, { access, jobs });
@@ -69,13 +67,8 @@ describe('background work in the console', () => {
     const { body: quiet } = await ada.post('/webhooks', { ...settings, url: 'https://quiet.example.com/' });
     const { body: busy } = await bob.post('/webhooks', { ...settings, url: 'https://busy.example.com/' });
     expect((await ada.get('/background/webhooks')).body).toEqual([]);
-    const emit = (): Promise<unknown> =>
-      webhooks.outbox.emit({
-        id: mintEventId(),
-        type: 'batch.failed',
-        owners: [`user:${bob.id}`],
-        data: { id: 'batch_1' },
-      });
+    const event = { type: 'batch.failed', owners: [`user:${bob.id}`], data: { id: 'batch_1' } } as const;
+    const emit = () => webhooks.outbox.emit({ id: mintEventId(), ...event });
     await emit();
     const [due] = await webhooks.deliveries.takeDue(1);
     if (due) await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'no', ms: 7 });

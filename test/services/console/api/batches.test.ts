@@ -4,32 +4,32 @@ import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { batchOperations } from '#services/console/api/batches/batch-operations.ts';
 import { fileOperations } from '#services/console/api/files/file-operations.ts';
 import { sendContent } from '#services/ingress/files/send-content.ts';
 import type { AuditEntry } from '#services/console/contract/account.ts';
-import { openTeam } from '../../../helpers/console/open-console.ts';
+import { openTeam, type Person } from '../../../helpers/console/open-console.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { denied, notFound } from '../../../helpers/console/refusals.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
-const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
 const hourMs = 3_600_000;
+const inMessages = { api: 'anthropic', path: '/messages', endpoint: undefined };
 
 /** An administrator, an owner of a team, a member of it, and somebody else, with the batches and files that all of them may have. */
 async function openBatches() {
   const { store } = await openObjects();
   const parts: { batches?: Batches; work?: BatchWork; files?: Files } = {};
   const house = await openTeam(['mel'], {
-    furtherOperations: ({ accounts, connection: { redis }, prefix, log }) => {
+    furtherOperations: ({ accounts, redis, prefix, log }) => {
       const report = (): void => undefined;
       const batches = new Batches(redis, prefix, { bounds: { mostOpen: 100, keepMs: hourMs }, report });
       const work = new BatchWork(redis, prefix, { report });
       const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
       const records = new FileRecords(redis, prefix, { bounds, report });
-      const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silent });
+      const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silentLog });
       Object.assign(parts, { batches, work, files });
       return [
         ...batchOperations({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),
@@ -37,12 +37,10 @@ async function openBatches() {
           accounts,
           log,
           files,
-          sendFile: (request, response, file) =>
-            sendContent(request, response, {
-              file,
-              read: (range, signal) => files.read(file, range, signal),
-              timeoutMs: 10_000,
-            }),
+          sendFile: (request, response, file) => {
+            const read = files.read.bind(files, file);
+            return sendContent(request, response, { file, read, timeoutMs: 10_000 });
+          },
         }),
       ];
     },
@@ -63,25 +61,16 @@ describe('batches in the console', () => {
     const { ada, bob, eve, mel, teamId, create } = await openBatches();
     const now = Date.now();
     await create('batch_1', bob.id, { createdAt: now - 3_000 });
-    await create('msgbatch_2', bob.id, {
-      createdAt: now - 2_000,
-      api: 'anthropic',
-      path: '/messages',
-      endpoint: undefined,
-    });
+    await create('msgbatch_2', bob.id, { createdAt: now - 2_000, ...inMessages });
     await create('batch_3', teamId, { createdAt: now - 1_000 });
     const own = await bob.get(`/batches?owner=user:${bob.id}&limit=1`);
     expect(own.body).toMatchObject({ more: true, batches: [{ id: 'msgbatch_2', endpoint: '/messages' }] });
     const both = await bob.get(`/batches?owner=user:${bob.id}`);
     expect(both.body.more).toBe(false);
     expect(both.body.batches.map(({ id }: { id: string }) => id)).toEqual(['msgbatch_2', 'batch_1']);
-    expect(both.body.batches[1]).toMatchObject({
-      owner: { kind: 'user', id: bob.id, name: 'bob' },
-      state: 'validating',
-      cost: 0,
-      mayCancel: true,
-      mayRead: true,
-    });
+    const may = { mayCancel: true, mayRead: true };
+    const first = { owner: { kind: 'user', id: bob.id, name: 'bob' }, state: 'validating', cost: 0, ...may };
+    expect(both.body.batches[1]).toMatchObject(first);
     const ofTeam = `/batches?owner=team:${teamId}`;
     expect((await eve.get(ofTeam)).body.batches[0]).toMatchObject({ id: 'batch_3', mayCancel: false, mayRead: false });
     expect((await ada.get(ofTeam)).body.batches[0]).toMatchObject({ id: 'batch_3', mayCancel: true, mayRead: false });
@@ -97,7 +86,6 @@ describe('batches in the console', () => {
   it('come in pages, without gaps where several were created at once', async () => {
     const { bob, mel, create } = await openBatches();
     const now = Date.now();
-    const inMessages = { api: 'anthropic', path: '/messages', endpoint: undefined };
     const made = Array.from({ length: 12 }, (_, at) => ({
       id: `${at % 2 === 0 ? 'batch' : 'msgbatch'}_${at}`,
       // Four at a time.
@@ -127,20 +115,14 @@ describe('batches in the console', () => {
   it('tell what is wrong with their input, with words for those who may read it', async () => {
     const { ada, bob, create, work } = await openBatches();
     await create('batch_1', bob.id, { metadata: { run: 'nightly' } });
-    const problems = [
-      { code: 'duplicate_custom_id', message: 'The custom_id "a" is that of an earlier line, too.', line: 7 },
-    ];
+    const place = { code: 'duplicate_custom_id', line: 7 };
+    const problems = [{ ...place, message: 'The custom_id "a" is that of an earlier line, too.' }];
     await work.move('batch_1', { from: 'validating', to: 'failed', fields: { problems }, timed: 'failedAt' });
     const { body: seen } = await bob.get('/batches/batch_1');
-    expect(seen).toMatchObject({
-      state: 'failed',
-      problems,
-      metadata: { run: 'nightly' },
-      firstErrors: [],
-      mayCancel: false,
-    });
+    const metadata = { run: 'nightly' };
+    expect(seen).toMatchObject({ state: 'failed', problems, metadata, firstErrors: [], mayCancel: false });
     const { body: managed } = await ada.get('/batches/batch_1');
-    expect(managed).toMatchObject({ problems: [{ code: 'duplicate_custom_id', line: 7 }], metadata: {} });
+    expect(managed).toMatchObject({ problems: [place], metadata: {} });
     expect(JSON.stringify(managed)).not.toContain('custom_id "a"');
   });
 
@@ -170,13 +152,9 @@ describe('files in the console', () => {
       await files.add(bob.id, inPieces(content), { purpose: 'batch', name });
     const path = `/files?owner=user:${bob.id}`;
     const { body: page } = await bob.get(`${path}&limit=2`);
-    expect(page).toMatchObject({
-      files: [{ name: 'c.jsonl', purpose: 'batch', bytes: content.length, lines: 2 }, { name: 'b.jsonl' }],
-      more: true,
-      use: { bytes: 3 * content.length, mostBytes: 1_000_000, files: 3, mostFiles: 10_000 },
-      mayRead: true,
-      mayDelete: true,
-    });
+    const listed = [{ name: 'c.jsonl', purpose: 'batch', bytes: content.length, lines: 2 }, { name: 'b.jsonl' }];
+    const use = { bytes: 3 * content.length, mostBytes: 1_000_000, files: 3, mostFiles: 10_000 };
+    expect(page).toMatchObject({ files: listed, more: true, use, mayRead: true, mayDelete: true });
     const { body: rest } = await bob.get(`${path}&limit=2&after=${page.files[1].id}`);
     expect(rest).toMatchObject({ files: [{ name: 'a.jsonl' }], more: false });
     const one = `/files/${page.files[0].id}?owner=user:${bob.id}`;
@@ -209,16 +187,16 @@ describe('files in the console', () => {
     const { ada, bob, eve, mel, teamId, files, url } = await openBatches();
     const { id } = await files.add(teamId, inPieces(content), { purpose: 'batch', name: 'in.jsonl' });
     const path = `/files/${id}/content?owner=team:${teamId}`;
-    const answer = await fetch(`${url}/console/api${path}`, { headers: { cookie: bob.cookie ?? '' } });
+    const download = ({ cookie = '' }: Person, from: string) =>
+      fetch(`${url}/console/api${from}`, { headers: { cookie } });
+    const answer = await download(bob, path);
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(content);
     expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="in\.jsonl"/);
     expect(answer.headers.get('content-security-policy')).toContain('sandbox');
     for (const person of [ada, eve]) expect(await person.get(path)).toMatchObject(denied);
     expect(await mel.get(path)).toMatchObject(notFound);
     const { id: own } = await files.add(ada.id, inPieces(content), { purpose: 'batch', name: 'ada.jsonl' });
-    const mine = await fetch(`${url}/console/api/files/${own}/content?owner=user:${ada.id}`, {
-      headers: { cookie: ada.cookie ?? '' },
-    });
+    const mine = await download(ada, `/files/${own}/content?owner=user:${ada.id}`);
     expect(await mine.text()).toBe(String(content));
     // A file is found with its owner only.
     expect(await bob.get(`/files/${id}/content?owner=user:${bob.id}`)).toMatchObject(notFound);

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
@@ -7,7 +6,9 @@ import { openExternals } from '../../../helpers/accounts/open-externals.ts';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { openHouse, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
+import { linkPath } from '../../../helpers/console/link-path.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const unconfirmed = refusal(409, 'unconfirmed_address', 'email');
 const target = 'newboss@example.com';
@@ -35,7 +36,7 @@ function take(person: Person, email: string) {
 function comes(open: OpenConsole) {
   const { accounts, announced } = open;
   const announce = async (changed: string) => void announced.push(changed);
-  const parts = { accounts, externals: openExternals(open), announce, log: pino({ level: 'silent' }) };
+  const parts = { accounts, externals: openExternals(open), announce, log: silentLog };
   const [company] = signInSchema.parse({ providers: [provider] }).providers;
   if (!company) throw new Error('no provider');
   return (email: string, sub = `sub-${email}`, groups: string[] = []): Promise<UserRecord | string> =>
@@ -49,23 +50,15 @@ describe('an address that a member has typed in', () => {
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
     const path = `/users-by-email/${target}`;
-    const raising = [
-      { role: 'admin' },
-      { limits: { costPerDay: 100 } },
-      { weight: 50 },
-      { ceiling: { maxClass: 'high' } },
-    ];
-    for (const change of raising)
+    const [limits, ceiling] = [{ costPerDay: 100 }, { maxClass: 'high' }];
+    for (const change of [{ role: 'admin' }, { limits }, { weight: 50 }, { ceiling }])
       expect(await ada.put(path, change), JSON.stringify(change)).toMatchObject(unconfirmed);
     for (const giver of [ada, bob]) {
       const added = await giver.post(`/teams/${team.id}/members`, { email: target, role: 'owner' });
       expect(added).toMatchObject(unconfirmed);
     }
-    expect((await ada.get(`/users/${eve.id}`)).body).toMatchObject({
-      role: 'member',
-      emailConfirmed: false,
-      limits: {},
-    });
+    const { body } = await ada.get(`/users/${eve.id}`);
+    expect(body).toMatchObject({ role: 'member', emailConfirmed: false, limits: {} });
     // What gives them nothing is done: nothing, and a block.
     expect((await ada.put(path, { role: 'member', weight: 1 })).status).toBe(200);
     expect((await ada.put(path, { blocked: true })).status).toBe(200);
@@ -83,9 +76,8 @@ describe('an address that a member has typed in', () => {
       await ada.post('/users', { email: target }),
     ]) {
       expect(invited).toMatchObject(refusal(409, 'email_taken', 'email'));
-      expect(invited.body.error.message).toContain(
-        `The account ${eve.id} has this e-mail address: its person has typed it in`,
-      );
+      const sentence = `The account ${eve.id} has this e-mail address: its person has typed it in`;
+      expect(invited.body.error.message).toContain(sentence);
     }
   });
 
@@ -96,8 +88,7 @@ describe('an address that a member has typed in', () => {
     expect(await take(eve, target)).toMatchObject(refusal(409, 'email_taken'));
     expect((await ada.patch(`/users/${eve.id}/profile`, { email: target })).status).toBe(409);
     const boss = open.browser();
-    const link = `/links/${String(body.link).split('/link/')[1]}`;
-    expect((await boss.post(link, { name: 'Boss', password: goodPassword })).status).toBe(200);
+    expect((await boss.post(linkPath(body.link), { name: 'Boss', password: goodPassword })).status).toBe(200);
     // One that is withdrawn holds nothing.
     const other = await ada.post('/invitations', { email: 'other@example.com', role: 'member' });
     await ada.delete(`/invitations/${other.body.invitation.id}`);
@@ -110,20 +101,15 @@ describe('an address that a member has typed in', () => {
     expect(await give()).toMatchObject(unconfirmed);
     expect((await ada.patch(`/users/${eve.id}/profile`, { email: target })).status).toBe(204);
     expect((await eve.get('/session')).status).toBe(200);
-    expect((await ada.get('/audit')).body.data[0]).toMatchObject({
-      action: 'user.email.confirm',
-      actor: { id: ada.id },
-      target: { id: eve.id },
-      details: { email: target },
-    });
+    const parties = { actor: { id: ada.id }, target: { id: eve.id } };
+    const entry = { action: 'user.email.confirm', ...parties, details: { email: target } };
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject(entry);
     expect(await give()).toMatchObject({ status: 200, body: { role: 'admin', emailConfirmed: true } });
     await take(eve, 'eve2@example.com');
     expect(await eve.patch(`/users/${eve.id}/profile`, { email: 'eve2@example.com' })).toMatchObject({ status: 403 });
     await eve.patch(`/users/${eve.id}/profile`, { email: 'eve3@example.com' });
-    expect((await ada.get(`/users/${eve.id}`)).body).toMatchObject({
-      email: 'eve3@example.com',
-      emailConfirmed: false,
-    });
+    const { body } = await ada.get(`/users/${eve.id}`);
+    expect(body).toMatchObject({ email: 'eve3@example.com', emailConfirmed: false });
   });
 
   it('does not link the account of whoever owns it at a provider', async () => {
@@ -146,13 +132,13 @@ describe('a first sign-in at a provider to an account that is there', () => {
     const client = new AdminClient(open.url, String(body.raw));
     expect((await client.get('/keys')).status).toBe(200);
     const link = await open.accounts.links.issuePassword(eve.id);
-    await open.connection.redis.hset(`${open.prefix}second-factor:${eve.id}`, 'any', '1');
+    await open.redis.hset(`${open.prefix}second-factor:${eve.id}`, 'any', '1');
     expect(await comes(open)('eve@example.com')).toMatchObject({ id: eve.id, passwordHash: '' });
     expect((await eve.get('/session')).status).toBe(401);
     expect((await client.get('/keys')).status).toBe(401);
     expect((await open.browser().signIn('eve@example.com', goodPassword)).status).toBe(401);
     expect(await open.accounts.links.find(link)).toBeUndefined();
-    expect(await open.connection.redis.exists(`${open.prefix}second-factor:${eve.id}`)).toBe(0);
+    expect(await open.redis.exists(`${open.prefix}second-factor:${eve.id}`)).toBe(0);
     expect(open.announced).toContain(`user:${eve.id}`);
     // The next sign-in there ends nothing.
     const session = await open.accounts.sessions.open((await open.accounts.users.find(eve.id)) as UserRecord);
@@ -181,14 +167,11 @@ describe('a first sign-in at a provider to an account that is there', () => {
   });
 
   it('to an account of an earlier release is one if nobody can have changed its address, and after a sign-in stays so', async () => {
-    const open = await openHouse();
-    const { ada } = open;
-    const people = ['one', 'two', 'three'].map((name) => open.join(ada, `${name}@example.com`));
-    const [one, two, three] = await Promise.all(people);
-    if (!one || !two || !three) throw new Error('nobody has joined');
-    const { redis } = open.connection;
-    for (const { id } of [one, two, three]) await redis.hdel(`${open.prefix}user:${id}`, 'confirmedEmail', 'usedEmail');
-    await redis.hincrby(`${open.prefix}user:${two.id}`, 'epoch', 1);
+    const open = await openHouse(['one', 'two', 'three']);
+    const { ada, one, two, three } = open;
+    for (const { id } of [one, two, three])
+      await open.redis.hdel(`${open.prefix}user:${id}`, 'confirmedEmail', 'usedEmail');
+    await open.redis.hincrby(`${open.prefix}user:${two.id}`, 'epoch', 1);
     await three.post('/password', { current: goodPassword, next: `${goodPassword}2` });
     const signInAt = comes(open);
     expect(await signInAt('one@example.com')).toMatchObject({ id: one.id });

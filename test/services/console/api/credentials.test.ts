@@ -45,11 +45,8 @@ describe('a credential of a worker', () => {
     expect(listed.body).toEqual([body.credential]);
 
     const [entry] = (await accounts.audit.list()).entries;
-    expect(entry).toMatchObject({
-      action: 'credential.create',
-      target: { kind: 'credential', id: 'joes-box' },
-      details: { tier: 'gpu', expiresAt },
-    });
+    const target = { kind: 'credential', id: 'joes-box' };
+    expect(entry).toMatchObject({ action: 'credential.create', target, details: { tier: 'gpu', expiresAt } });
     const { seed } = parseCredential(body.text);
     const kept = [JSON.stringify(listed.body), JSON.stringify(entry), ...apiLog].join('\n');
     expect(kept).not.toContain(new TextDecoder().decode(seed));

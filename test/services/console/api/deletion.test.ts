@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { AuditEntry } from '#services/console/contract/account.ts';
-import { openHouse } from '../../../helpers/console/open-console.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
 
@@ -13,11 +15,11 @@ const invalid = { code: 'invalid_api_key' };
 
 describe('a person who is deleted', () => {
   it('is gone with keys, sessions, memberships and everything else, and the address can be used again', async () => {
-    const { ada, bob, join, store, accounts, connection, prefix, browser, verifier } = await openHouse(['bob']);
+    const { ada, bob, join, store, accounts, redis, prefix, browser, verifier } = await openHouse(['bob']);
     const { body: team } = await ada.post('/teams', { name: 'Research' });
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
-    const key = await createOwnedKey(store, { kind: 'user', name: "Bob's laptop", class: 'normal', ownerId: bob.id });
-    if (typeof key === 'string') throw new Error(key);
+    const settings = { kind: 'user', name: "Bob's laptop", class: 'normal', ownerId: bob.id } as const;
+    const key = made(await createOwnedKey(store, settings));
     expect(await verifier.verify(key.raw)).toMatchObject({ ownerId: bob.id });
     expect((await bob.delete(`/users/${ada.id}`)).status).toBe(403);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(204);
@@ -27,8 +29,8 @@ describe('a person who is deleted', () => {
     expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(404);
     // Nothing that stays is called by the id but the list of revoked keys, and they have no name.
-    const names = await connection.redis.keys(`${prefix}*${bob.id}*`);
-    const kept = await Promise.all(names.map(async (name) => ({ name, ms: await connection.redis.pttl(name) })));
+    const names = await redis.keys(`${prefix}*${bob.id}*`);
+    const kept = await Promise.all(names.map(async (name) => ({ name, ms: await redis.pttl(name) })));
     expect(kept.filter(({ ms }) => ms < 0).map(({ name }) => name)).toEqual([`${prefix}keys-of:${bob.id}`]);
     expect((await store.find(key.record.id))?.name).toBe('deleted');
     const again = await join(ada, 'bob@example.com');
@@ -52,37 +54,27 @@ describe('a person who is deleted', () => {
   });
 
   it('leaves none of their names of keys and tokens in the audit trail, and those of teams and of others', async () => {
-    const { ada, bob, accounts } = await openHouse(['bob']);
-    const { body: team } = await ada.post('/teams', { name: 'Research' });
-    await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+    const { ada, bob, teamId, accounts } = await openTeam();
     const { body: own } = await bob.post('/keys', { kind: 'user', name: 'secret 0' });
     for (const name of ['secret 1', 'secret 2', 'secret 3']) await bob.patch(`/keys/${own.key.id}`, { name });
     await ada.patch(`/keys/${own.key.id}`, { name: 'secret 4' });
     await bob.post(`/keys/${own.key.id}/rotate`, { overlapMs: 0 });
     const { body: token } = await bob.post('/tokens', { name: 'secret token', scopes: ['read'] });
     await ada.delete(`/tokens/${token.token.id}`);
-    const { body: ofTeam } = await bob.post('/keys', { kind: 'team', teamId: team.id, name: 'team key' });
+    const { body: ofTeam } = await bob.post('/keys', { kind: 'team', teamId, name: 'team key' });
     await bob.patch(`/keys/${ofTeam.key.id}`, { name: 'team key 1' });
     await ada.post('/keys', { kind: 'user', name: 'of ada' });
     // Entries that do not say whose it is, as those of older releases: the record of the key does, or else it is the actor's.
-    const old = (by: { id: string; name: string } | null, kind: string, id: string, name: string) =>
-      accounts.audit.add({
-        actor: by && { ...by, role: 'member' },
-        action: `${kind}.revoke`,
-        target: { kind, id, name },
-        details: {},
-      });
-    await old({ id: ada.id, name: 'Ada' }, 'key', own.key.id, 'secret old key');
+    const byAda = { id: ada.id, name: 'Ada', role: 'member' } as const;
+    const byBob = { id: bob.id, name: 'bob', role: 'member' } as const;
+    const old = (actor: AuditNote['actor'], kind: string, id: string, name: string, details = {}) =>
+      accounts.audit.add({ actor, action: `${kind}.revoke`, target: { kind, id, name }, details });
+    await old(byAda, 'key', own.key.id, 'secret old key');
     await old(null, 'key', own.key.id, 'secret old key of rtr');
-    await old({ id: bob.id, name: 'bob' }, 'key', ofTeam.key.id, 'old team key');
-    await old({ id: bob.id, name: 'bob' }, 'token', 'gone', 'secret old token');
+    await old(byBob, 'key', ofTeam.key.id, 'old team key');
+    await old(byBob, 'token', 'gone', 'secret old token');
     // The record of a key goes when its owner has too many.
-    await accounts.audit.add({
-      actor: null,
-      action: 'key.revoke',
-      target: { kind: 'key', id: 'gone', name: 'secret key without a record' },
-      details: { kind: 'user', ownerId: bob.id },
-    });
+    await old(null, 'key', 'gone', 'secret key without a record', { kind: 'user', ownerId: bob.id });
     const entries = async () => (await ada.get('/audit')).body.data as AuditEntry[];
     const namesOf = (trail: AuditEntry[]) => trail.map(({ target }) => target?.name);
     const before = await entries();
@@ -95,13 +87,9 @@ describe('a person who is deleted', () => {
     expect(namesOf(after)).toEqual(
       before.map(({ target }) => (/^secret|^bob$/.test(target?.name ?? '') ? gone : target?.name)),
     );
-    expect(after.find(({ count }) => count === 3)?.details).toEqual({
-      kind: 'user',
-      ownerId: bob.id,
-      before: { name: gone },
-      between: [{ name: gone }, { name: gone }],
-      after: { name: gone },
-    });
+    const name = { name: gone };
+    const merged = { kind: 'user', ownerId: bob.id, before: name, between: [name, name], after: name };
+    expect(after.find(({ count }) => count === 3)?.details).toEqual(merged);
     expect(namesOf(after)).toEqual(expect.arrayContaining(['team key', 'old team key', 'of ada']));
     expect(JSON.stringify(after)).toContain('team key 1');
     const { body: file } = await ada.get('/audit/export?format=json');
@@ -118,10 +106,8 @@ describe('a person who is deleted', () => {
     expect((await bob.ask('DELETE', '/account', { password: goodPassword })).status).toBe(204);
     expect((await bob.get('/session')).status).toBe(401);
     expect((await ada.get('/users')).body).toHaveLength(1);
-    expect((await ada.get('/audit')).body.data[0]).toMatchObject({
-      action: 'user.delete',
-      actor: { id: bob.id, name: deletedName(bob.id) },
-    });
+    const entry = { action: 'user.delete', actor: { id: bob.id, name: deletedName(bob.id) } };
+    expect((await ada.get('/audit')).body.data[0]).toMatchObject(entry);
   });
 
   it('can be deleted again after a crash in the middle, and is refused meanwhile', async () => {

@@ -4,19 +4,27 @@ import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities
 import { openExternals } from '../../../helpers/accounts/open-externals.ts';
 import { openHouse, type OpenConsole } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { linkPath } from '../../../helpers/console/link-path.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
 
 const refused = refusal(409, 'has_signed_in');
 const email = 'victim@example.com';
 
-/** An administrator, and an account that waits for its person. */
+/** An administrator, an account that waits for its person, and a link for a first password of it. */
 async function waiting() {
   const open = await openHouse();
-  const { ada } = open;
-  const { body } = await ada.post('/users', { email });
+  const { body } = await open.ada.post('/users', { email });
   const id = String(body.id);
-  const link = () => ada.post(`/users/${id}/password-link`);
-  return { ...open, ada, id, link };
+  const link = () => open.ada.post(`/users/${id}/password-link`);
+  const path = async () => linkPath((await link()).body.link);
+  /** Expects that another link is refused, and one from before is void. */
+  const expectNone = async (before: string): Promise<void> => {
+    expect(await link()).toMatchObject(refused);
+    expect((await open.browser().get(before)).status).toBe(404);
+  };
+  /** Sets a password by a link that was found valid just before. */
+  const reset = (before: string) => open.accounts.links.resetPassword(before.replace('/links/', ''), id, 'x');
+  return { ...open, id, link, path, expectNone, reset };
 }
 
 /** Who people are who come with a token of the identity provider. */
@@ -26,43 +34,34 @@ function identitiesOf(open: OpenConsole): PartyIdentities {
   return new PartyIdentities({ users, externals: openExternals(open), teams, store });
 }
 
-function tokenOf(answer: { body: { link?: unknown } }): string {
-  return String(answer.body.link).split('/link/')[1] ?? '';
-}
-
 describe('the link for a first password', () => {
   it('is made for nobody who has come in with a token of the identity provider, and one from before is void', async () => {
     const open = await waiting();
-    const before = await open.link();
-    expect(before.status).toBe(201);
-    expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(200);
+    const before = await open.path();
+    expect((await open.browser().get(before)).status).toBe(200);
     expect(await identitiesOf(open).find({ kind: 'person', name: email })).toMatchObject({ ownerId: open.id });
-    expect(await open.link()).toMatchObject(refused);
-    expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(404);
-    expect((await open.browser().post(`/links/${tokenOf(before)}`, { password: goodPassword })).status).toBe(404);
-    // Also for whoever has found the link valid just before.
-    expect(await open.accounts.links.resetPassword(tokenOf(before), open.id, 'x')).toBeUndefined();
+    await open.expectNone(before);
+    expect((await open.browser().post(before, { password: goodPassword })).status).toBe(404);
+    expect(await open.reset(before)).toBeUndefined();
     expect(await open.accounts.users.find(open.id)).toMatchObject({ passwordHash: '' });
   });
 
   it('is made for nobody with an account at a provider from before it was kept who came in', async () => {
     const open = await waiting();
-    const before = await open.link();
+    const before = await open.path();
     const account = { provider: 'company', issuer: 'https://id.example.com', subject: 'victim-1', goodUntil: 0 };
-    await open.connection.redis.hset(`${open.prefix}external-account:${open.id}`, account);
-    expect(await open.link()).toMatchObject(refused);
-    expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(404);
-    expect(await open.accounts.links.resetPassword(tokenOf(before), open.id, 'x')).toBeUndefined();
+    await open.redis.hset(`${open.prefix}external-account:${open.id}`, account);
+    await open.expectNone(before);
+    expect(await open.reset(before)).toBeUndefined();
   });
 
   it('is made for somebody with an issued key, but not with one that stores for them', async () => {
     const open = await waiting();
     const key = { kind: 'user', ownerId: open.id, createdBy: 'nobody', class: 'normal' } as const;
     await createOwnedKey(open.store, { ...key, name: 'issued', issuedBy: open.ada.id });
-    const before = await open.link();
-    expect(before.status).toBe(201);
+    const before = await open.path();
+    expect((await open.browser().get(before)).status).toBe(200);
     await createOwnedKey(open.store, { ...key, name: 'own' });
-    expect(await open.link()).toMatchObject(refused);
-    expect((await open.browser().get(`/links/${tokenOf(before)}`)).status).toBe(404);
+    await open.expectNone(before);
   });
 });

@@ -1,49 +1,34 @@
 import { describe, expect, it } from 'vitest';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
 import { denied, notFound, refusal, wrongField } from '../../../helpers/console/refusals.ts';
 
 const plain = { name: 'laptop', class: 'normal', limits: {} };
+const unusable = refusal(409, 'key_not_usable');
 
 describe('a personal key', () => {
   it('works at once, is shown once, and has its person and all its settings', async () => {
     const { ada, bob, verifier } = await openHouse(['bob']);
     await ada.patch(`/users/${bob.id}`, { limits: { requestsPerMinute: 60 }, weight: 3 });
-    const expiresAt = Date.now() + 60_000;
-    const settings = {
-      name: 'ci',
-      class: 'low',
-      expiresAt,
-      models: ['auto'],
-      tiers: ['gpu'],
-      limits: { costPerDay: 2 },
-      weight: 2,
-    };
+    const use = { models: ['auto'], tiers: ['gpu'], limits: { costPerDay: 2 }, weight: 2 };
+    const settings = { name: 'ci', class: 'low', expiresAt: Date.now() + 60_000, ...use };
     const { status, body } = await bob.post('/keys', { kind: 'user', ...settings });
     expect(status).toBe(201);
     expect(body.raw).toMatch(/^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/);
-    expect(body.key).toEqual({
-      ...settings,
-      id: body.raw.split('.')[1],
-      kind: 'user',
-      records: false,
-      owner: { id: bob.id, name: 'bob' },
-      createdBy: 'bob',
-      masked: expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`)),
-      createdAt: expect.any(Number),
-    });
+    const whose = { kind: 'user', owner: { id: bob.id, name: 'bob' }, createdBy: 'bob' };
+    const masked = expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`));
+    const given = { id: body.raw.split('.')[1], records: false, createdAt: expect.any(Number), masked };
+    expect(body.key).toEqual({ ...settings, ...whose, ...given });
+    const { expiresAt: _, limits, ...inForce } = settings;
     expect(await verifier.verify(body.raw)).toEqual({
+      ...inForce,
       id: body.key.id,
       kind: 'user',
-      name: 'ci',
-      class: 'low',
       ownerId: bob.id,
-      models: ['auto'],
-      tiers: ['gpu'],
       limits: [
-        { party: `key:${body.key.id}`, limits: { costPerDay: 2 } },
+        { party: `key:${body.key.id}`, limits },
         { party: `user:${bob.id}`, limits: { requestsPerMinute: 60 } },
       ],
-      weight: 2,
       ownerWeight: 3,
     });
     const listed = await bob.get('/keys');
@@ -72,15 +57,9 @@ describe('a personal key', () => {
     const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'], tools: ['b/*'] });
     await verifier.verify(body.raw);
     expect(await verifier.verify(body.raw)).toMatchObject({ tools: ['b/*'] });
-    const changed = await ada.patch(`/keys/${body.key.id}`, {
-      models: null,
-      tools: ['c'],
-      tiers: ['gpu'],
-      limits: { tokensPerDay: 9 },
-      weight: 4,
-    });
-    const limits = { tokensPerDay: 9 };
-    expect(changed.body).toEqual({ ...body.key, models: undefined, tiers: ['gpu'], tools: ['c'], limits, weight: 4 });
+    const change = { tools: ['c'], tiers: ['gpu'], limits: { tokensPerDay: 9 }, weight: 4 };
+    const changed = await ada.patch(`/keys/${body.key.id}`, { ...change, models: null });
+    expect(changed.body).toEqual({ ...body.key, ...change, models: undefined });
     expect(announced).toEqual([body.key.id]);
     expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tools: ['c'], weight: 4 });
     const freed = await ada.patch(`/keys/${body.key.id}`, { tools: null });
@@ -89,14 +68,8 @@ describe('a personal key', () => {
 
   it('is rotated into one with the same settings; both work until the overlap ends', async () => {
     const { ada, verifier } = await openHouse();
-    const { body: old } = await ada.post('/keys', {
-      kind: 'user',
-      ...plain,
-      models: ['a'],
-      tools: ['c'],
-      limits: { tokensPerDay: 9 },
-      weight: 5,
-    });
+    const more = { models: ['a'], tools: ['c'], limits: { tokensPerDay: 9 }, weight: 5 };
+    const { body: old } = await ada.post('/keys', { kind: 'user', ...plain, ...more });
     await verifier.verify(old.raw);
     const rotated = await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 600_000 });
     expect(rotated.status).toBe(201);
@@ -106,12 +79,10 @@ describe('a personal key', () => {
     expect(await verifier.verify(rotated.body.raw)).toMatchObject({ id, models: ['a'], tools: ['c'] });
     const [listed] = (await ada.get('/keys')).body;
     expect(listed.expiresAt).toBe(createdAt + 600_000);
-    expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject(
-      refusal(409, 'key_not_usable'),
-    );
+    expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject(unusable);
     const again = await ada.post(`/keys/${id}/rotate`, { overlapMs: 0 });
     // That it was replaced is not undone by a change of its expiry.
-    expect(await ada.patch(`/keys/${id}`, { expiresAt: null })).toMatchObject(refusal(409, 'key_not_usable'));
+    expect(await ada.patch(`/keys/${id}`, { expiresAt: null })).toMatchObject(unusable);
     await expect(verifier.verify(rotated.body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect(await verifier.verify(again.body.raw)).toMatchObject({ kind: 'user' });
     expect(masked).not.toBe(old.key.masked);
@@ -198,9 +169,7 @@ describe('a personal key', () => {
   it('is one of at most 200: the oldest unusable key is removed, never a usable one', async () => {
     const { ada, store } = await openHouse();
     const { body: first } = await ada.post('/keys', { kind: 'user', ...plain });
-    const record = await store.find(first.key.id);
-    if (!record) throw new Error('there is no key');
-    const { owner: _, ...copy } = record;
+    const { owner: _, ...copy } = made(await store.find(first.key.id));
     for (let n = 0; n < 199; n += 1) await store.create({ ...copy, id: `k${n}`, createdAt: copy.createdAt + 1 + n });
     expect(await ada.post('/keys', { kind: 'user', ...plain })).toMatchObject(refusal(409, 'too_many_keys'));
     await store.revoke('k7', Date.now());

@@ -1,5 +1,5 @@
 import express from 'express';
-import { afterEach, expect, inject, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import { liveRoutes } from '#services/console/api/live-routes.ts';
 import { requireSession } from '#services/console/api/session/signed-in.ts';
@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 it('the provider of somebody who leaves a page open is asked once a minute, and ends the page when it refuses', async () => {
-  const open = await openKeyStore(inject('redisUrl'));
+  const open = await openKeyStore();
   const { accounts } = open;
   const ada = await makeAdmin(open);
   const answers: Confirmation[] = ['confirmed', 'confirmed', 'unknown', 'refused'];

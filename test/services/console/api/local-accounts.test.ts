@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import { codeOf, setUpApp } from '../../../helpers/console/authenticator-app.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
+import { linkPath } from '../../../helpers/console/link-path.ts';
 import { openHouse, type OpenConsole, type Person } from '../../../helpers/console/open-console.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
 
 const sentence = 'Here people sign in with their company account only.';
-const refused = { status: 403, body: { error: { code: 'local_accounts_off', message: sentence } } };
-const suspended = {
-  status: 401,
-  body: { error: { code: 'local_accounts_off', message: expect.stringContaining('company account') as string } },
-};
+const code = 'local_accounts_off';
+const refused = { status: 403, body: { error: { code, message: sentence } } };
+const suspended = { status: 401, body: { error: { code, message: expect.stringContaining('company') as string } } };
 const nextPassword = 'quiet-lantern-oyster-77';
 
 /** A console with an administrator, Ada, who came by the first link, and Bob, who came by an invitation. */
@@ -21,25 +20,16 @@ async function open() {
   return { ...house, set };
 }
 
-/** A link with which somebody who has never come in sets a password, of an administrator. */
+/** The path of a link with which somebody who has never come in sets a password, of an administrator. */
 async function linkOfAdmin(ada: Person, email: string): Promise<string> {
   const { body } = await ada.post('/users', { email });
-  return tokenOf((await ada.post(`/users/${body.id}/password-link`)).body);
-}
-
-function tokenOf({ link }: { link: string }): string {
-  return link.split('/link/')[1] ?? '';
+  return linkPath((await ada.post(`/users/${body.id}/password-link`)).body.link);
 }
 
 /** A browser in which a person is signed in by a provider that lets them in. */
-async function fromProvider({ accounts, connection, prefix, browser }: OpenConsole, userId: string) {
-  const account = {
-    provider: 'company',
-    issuer: 'https://id.example.com',
-    subject: 'bob',
-    goodUntil: Date.now() + 60_000,
-  };
-  await connection.redis.hset(`${prefix}external-account:${userId}`, account);
+async function fromProvider({ accounts, redis, prefix, browser }: OpenConsole, userId: string) {
+  const subject = { provider: 'company', issuer: 'https://id.example.com', subject: 'bob' };
+  await redis.hset(`${prefix}external-account:${userId}`, { ...subject, goodUntil: Date.now() + 60_000 });
   const user = await accounts.users.find(userId);
   const sessionId = user && (await accounts.sessions.open(user, { provider: 'company' }));
   const client = browser();
@@ -64,22 +54,21 @@ describe('while local accounts are switched off', () => {
   it('links that an administrator has made before are not taken, nor used up', async () => {
     const { ada, browser, set } = await open();
     const invitation = await ada.post('/invitations', { email: 'new@example.com', role: 'member' });
-    const links = [await linkOfAdmin(ada, 'eve@example.com'), tokenOf(invitation.body)];
+    const links = [await linkOfAdmin(ada, 'eve@example.com'), linkPath(invitation.body.link)];
+    const account = { name: 'E', password: goodPassword };
     set(false);
-    for (const token of links) {
-      expect(await browser().get(`/links/${token}`)).toMatchObject(refused);
-      expect(await browser().post(`/links/${token}`, { name: 'E', password: goodPassword })).toMatchObject(refused);
+    for (const link of links) {
+      expect(await browser().get(link)).toMatchObject(refused);
+      expect(await browser().post(link, account)).toMatchObject(refused);
     }
     set(true);
-    for (const token of links) {
-      expect((await browser().post(`/links/${token}`, { name: 'E', password: goodPassword })).status).toBe(200);
-    }
+    for (const link of links) expect((await browser().post(link, account)).status).toBe(200);
   });
 
   it('a session that a password or the link of an administrator has opened does not count, and is told why', async () => {
     const { accounts, ada, bob, browser, set } = await open();
     const eve = browser();
-    await eve.post(`/links/${await linkOfAdmin(ada, 'eve@example.com')}`, { password: goodPassword });
+    await eve.post(await linkOfAdmin(ada, 'eve@example.com'), { password: goodPassword });
     const again = browser();
     await again.signIn('ada@example.com', goodPassword);
     const people = [bob, eve, again];

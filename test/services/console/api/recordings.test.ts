@@ -156,7 +156,7 @@ describe('a recording', () => {
   });
 
   it('goes with its person, that of a team with the team, and that of a router key with the key', async () => {
-    const { ada, dora, router, teamId, recordings, connection, prefix } = await openRecorded();
+    const { ada, dora, router, teamId, recordings, redis, prefix } = await openRecorded();
     const left = async () => {
       const found = await Promise.all(['own', 'team', 'router'].map((id) => recordings.find(id)));
       return found.map(({ length }) => length);
@@ -168,6 +168,6 @@ describe('a recording', () => {
     expect(await left()).toEqual([0, 0, 1]);
     await ada.delete(`/keys/${router.id}`);
     expect(await left()).toEqual([0, 0, 0]);
-    expect(await connection.redis.keys(`${prefix}recordings:*`)).toEqual([`${prefix}recordings:total`]);
+    expect(await redis.keys(`${prefix}recordings:*`)).toEqual([`${prefix}recordings:total`]);
   });
 });

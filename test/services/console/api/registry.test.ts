@@ -1,22 +1,22 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { followStoredRegistry, type StoredRegistry } from '#shared/registry/follow-stored-registry.ts';
 import type { NewRegistryVersion } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { registryOperations } from '#services/console/api/registry/registry-operations.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { AdminClient } from '../../../helpers/console/admin-client.ts';
 import { refusal, wrongField } from '../../../helpers/console/refusals.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const text = '# Mine\nmodels:\n  fast: { targets: [{ model: a }] } # for everybody\n';
 const config = { models: { fast: { targets: [{ model: 'a' }] } } };
 const first = { text, config };
 const empty = { text: 'models: {}\n', config: { models: {} } };
-const log = pino({ level: 'silent' });
 
 /** A console, its administrator, and the stored registry as this node follows it. */
 async function open() {
@@ -38,7 +38,7 @@ async function open() {
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
   const followed = await followStoredRegistry(
     { newest: () => versions.newest(), before: (number) => versions.before(number), configOf },
-    log,
+    silentLog,
   );
   own.registry = followed;
   onTestFinished(() => followed.close());
@@ -89,13 +89,9 @@ describe('the registry in the console', () => {
     expect(refused.body.error).toMatchObject({ code: 'invalid_registry', field });
     expect(refused.body.error.message).toMatch(/^line 2, models.fast.targets.0.weight: Too small.* \(and 1 more\)$/);
     const { body } = await ada.post('/registry/check', { text: wrong });
-    expect(body).toEqual({
-      ok: false,
-      problems: [
-        { field, line: 2, message: expect.stringContaining('Too small') },
-        { field: 'sign_in', line: 3, message: expect.stringContaining('ROUTER_CONFIG') },
-      ],
-    });
+    const tooSmall = { field, line: 2, message: expect.stringContaining('Too small') };
+    const ofFile = { field: 'sign_in', line: 3, message: expect.stringContaining('ROUTER_CONFIG') };
+    expect(body).toEqual({ ok: false, problems: [tooSmall, ofFile] });
     expect((await ada.post('/registry/check', { text })).body).toEqual({ ok: true, problems: [] });
     expect(await accounts.registryVersions.list()).toEqual([]);
   });
@@ -116,11 +112,8 @@ describe('the registry in the console', () => {
     const reverted = await ada.post('/registry/revert', { version: 1 });
     expect(reverted).toMatchObject({ status: 200, body: { version: 3, text } });
     expect(Object.keys(followed.current().models)).toEqual(['fast']);
-    expect((await ada.get('/registry/versions')).body).toMatchObject([
-      { version: 3, revertOf: 1 },
-      { version: 2 },
-      { version: 1 },
-    ]);
+    const versions = [{ version: 3, revertOf: 1 }, { version: 2 }, { version: 1 }];
+    expect((await ada.get('/registry/versions')).body).toMatchObject(versions);
     expect((await ada.post('/registry/revert', { version: 9 })).status).toBe(404);
     expect((await ada.post('/registry/revert', { version: 2, basedOn: 2 })).status).toBe(409);
   });
@@ -154,18 +147,16 @@ describe('the registry in the console', () => {
   it('is changed by programs with an admin token, which their history names, and by the ETag of what they have read', async () => {
     const { ada, accounts, url } = await open();
     const owner = { name: 'deploy', scopes: ['admin'], expiresAt: Date.now() + 60_000 } as const;
-    const made = await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' });
-    if (typeof made === 'string') throw new Error(made);
-    const program = new AdminClient(url, made.raw);
+    const { raw, record } = made(await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' }));
+    const program = new AdminClient(url, raw);
     const put = (headers: Record<string, string>) => program.ask('PUT', '/registry', { config }, headers);
     expect((await program.get('/registry')).headers.get('etag')).toBe('"0"');
     const stored = await put({ 'if-match': '"0"' });
     expect([stored.status, stored.headers.get('etag')]).toEqual([200, '"1"']);
     expect((await put({ 'if-match': '"0"' })).status).toBe(412);
     expect(await put({})).toMatchObject(wrongField('basedOn'));
-    expect((await ada.get('/registry/versions')).body).toMatchObject([
-      { version: 1, by: { id: `token:${made.record.id}`, name: 'deploy' } },
-    ]);
+    const version = { version: 1, by: { id: `token:${record.id}`, name: 'deploy' } };
+    expect((await ada.get('/registry/versions')).body).toMatchObject([version]);
   });
 
   it('is for administrators alone', async () => {
@@ -205,7 +196,7 @@ it('a file that ROUTER_CONFIG names is shown without what may be secret, and can
   const file = join(temporaryFolder(), 'r.yaml');
   const prices = { a: { input: 1, output: 2 } };
   writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
-  const followed = followRegistry(file, log);
+  const followed = followRegistry(file, silentLog);
   onTestFinished(() => followed.close());
   const { ada, accounts } = await openHouse([], {
     furtherOperations: (opened) =>
@@ -216,13 +207,8 @@ it('a file that ROUTER_CONFIG names is shown without what may be secret, and can
       }),
   });
   const { body } = await ada.get('/registry');
-  expect(body).toEqual({
-    source: 'file',
-    readOnly: true,
-    version: 0,
-    etag: expect.stringMatching(/^.{16}$/),
-    config: { ...config, prices },
-  });
+  const shown = { source: 'file', readOnly: true, version: 0, config: { ...config, prices } };
+  expect(body).toEqual({ ...shown, etag: expect.stringMatching(/^.{16}$/) });
   await accounts.registryVersions.add({ basedOn: 0, text, config, by: ada.id });
   const put = await ada.put('/registry', { text, basedOn: 1 });
   for (const refused of [put, await ada.post('/registry/revert', { version: 1 })]) {

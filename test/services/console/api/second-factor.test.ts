@@ -1,24 +1,17 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeOf, setUpApp as addApp } from '../../../helpers/console/authenticator-app.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { passTime } from '../../../helpers/pass-time.ts';
 
 const withPassword = { password: goodPassword };
-
-function pass(seconds: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1_000 });
-}
 
 /** Sets up an authenticator app, and lets its code of the set-up pass. */
 async function setUpApp(person: ConsoleClient) {
   const app = await addApp(person);
-  pass(60);
+  passTime(60_000);
   return app;
 }
 
@@ -89,8 +82,7 @@ describe('a sign-in with a second factor', () => {
   });
 
   it('does not count codes that cannot be judged', async () => {
-    const { ada, connection, prefix, secret, firstStep } = await openWithApp();
-    const { redis } = connection;
+    const { ada, redis, prefix, secret, firstStep } = await openWithApp();
     const [factor, kept] = [`${prefix}second-factor:${ada.id}`, `${prefix}kept`];
     for (let round = 0; round < 4; round += 1) {
       const client = await firstStep();
@@ -108,11 +100,11 @@ describe('a sign-in with a second factor', () => {
   });
 
   it('is bound to the browser that had the password, and ends after five minutes, and with the sessions of the person', async () => {
-    const { ada, browser, accounts, connection, prefix, secret, firstStep } = await openWithApp();
+    const { ada, browser, accounts, redis, prefix, secret, firstStep } = await openWithApp();
     const client = await firstStep();
     expect((await browser().post('/session/second', { code: codeOf(secret) })).status).toBe(401);
-    const names = await connection.redis.keys(`${prefix}pending-sign-in:*`);
-    for (const name of names) expect(await connection.redis.pttl(name)).toBeGreaterThan(290_000);
+    const names = await redis.keys(`${prefix}pending-sign-in:*`);
+    for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(290_000);
     await accounts.users.endSessions(ada.id);
     expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(401);
   });
@@ -130,7 +122,7 @@ describe('a sign-in with a second factor', () => {
 
 describe('a second factor', () => {
   it('is set up and removed with the password only, and shown to nobody afterwards', async () => {
-    const { ada, browser, connection, prefix, apiLog } = await openHouse();
+    const { ada, browser, redis, prefix, apiLog } = await openHouse();
     for (const [method, path] of [
       ['POST', '/second-factor/app'],
       ['DELETE', '/second-factor/app'],
@@ -138,20 +130,14 @@ describe('a second factor', () => {
       ['POST', '/second-factor/passkeys/options'],
       ['DELETE', '/second-factor/passkeys/x'],
     ] as const) {
-      expect(await ada.ask(method, path, { password: 'wrong' })).toMatchObject({
-        status: 403,
-        body: { error: { field: 'password' } },
-      });
+      const refused = await ada.ask(method, path, { password: 'wrong' });
+      expect(refused).toMatchObject(refusal(403, 'wrong_credentials', 'password'));
       expect((await ada.ask(method, path, {})).status).toBe(400);
     }
     const { secret, codes } = await setUpApp(ada);
-    expect((await ada.get('/second-factor')).body).toEqual({
-      app: true,
-      passkeys: [],
-      recoveryCodesLeft: 10,
-      demanded: false,
-    });
-    const stored = JSON.stringify(await connection.redis.hgetall(`${prefix}second-factor:${ada.id}`));
+    const shown = { app: true, passkeys: [], recoveryCodesLeft: 10, demanded: false };
+    expect((await ada.get('/second-factor')).body).toEqual(shown);
+    const stored = JSON.stringify(await redis.hgetall(`${prefix}second-factor:${ada.id}`));
     for (const text of [secret, ...codes, ...codes.map((code) => code.replace('-', ''))]) {
       expect(stored).not.toContain(text);
       expect(apiLog.join()).not.toContain(text);

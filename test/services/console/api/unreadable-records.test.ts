@@ -3,8 +3,7 @@ import { openTeam } from '../../../helpers/console/open-console.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
 
 it('shows every list of the console when one record of each kind cannot be read', async () => {
-  const { ada, bob, eve, connection, prefix, unreadable } = await openTeam();
-  const { redis } = connection;
+  const { ada, bob, eve, redis, prefix, unreadable } = await openTeam();
   await ada.post('/teams', { name: 'Red' });
   await ada.post('/invitations', { email: 'new@example.com', role: 'member' });
   for (const name of ['first', 'second']) await ada.post('/keys', { kind: 'router', name });

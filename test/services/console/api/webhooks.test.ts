@@ -37,11 +37,9 @@ describe('a webhook', () => {
     expect(notes.map(({ action }) => action)).toEqual(
       ['remove', 'rotate', 'change', 'create'].map((each) => `webhook.${each}`),
     );
-    expect(notes[2]?.details).toEqual({
-      changed: ['url', 'description', 'enabled'],
-      before: { host: new URL(settings.url).host, enabled: true },
-      after: { host: 'other.example.com', enabled: false },
-    });
+    const before = { host: new URL(settings.url).host, enabled: true };
+    const after = { host: 'other.example.com', enabled: false };
+    expect(notes[2]?.details).toEqual({ changed: ['url', 'description', 'enabled'], before, after });
     // Neither a secret nor an address beyond its host is written down.
     expect(JSON.stringify([notes, apiLog])).not.toMatch(/whsec_|t0p/);
   });

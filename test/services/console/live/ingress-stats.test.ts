@@ -5,7 +5,7 @@ import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ingressStatsSchema, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { overviewOf, queueOf, refusedOf } from '#services/console/live/overview-of.ts';
 import { StatsMeter } from '#services/console/live/stats-meter.ts';
@@ -15,22 +15,15 @@ const attempt = { worker, placement: { pool: worker.pool, model: 'demo' } };
 
 function report(change: Partial<JobReport>): JobReport {
   const now = performance.now();
-  return {
-    state: 'done',
-    attempts: 1,
-    moves: [],
-    continuations: [],
-    timeline: [],
-    queuedAt: now,
-    claimedAt: now,
-    firstByteAt: now,
-    endedAt: now,
-    attempt,
-    end: { usage: noUsage, finishReason: 'stop' },
-    error: undefined,
-    ...change,
-  };
+  const times = { queuedAt: now, claimedAt: now, firstByteAt: now, endedAt: now };
+  const course = { attempts: 1, moves: [], continuations: [], timeline: [], attempt, ...times };
+  const end = { usage: noUsage, finishReason: 'stop' };
+  return { state: 'done', ...course, end, error: undefined, ...change };
 }
+
+/** The report of a request that failed. */
+const failed = (error: RouterError, change: Partial<JobReport> = {}): JobReport =>
+  report({ state: 'failed', end: undefined, error, ...change });
 
 /** Who sends the requests: a person with a personal key. */
 const personal = { kind: 'user', ownerId: 'ada' } as const;
@@ -80,7 +73,7 @@ describe("an ingress's stats", () => {
     const meter = meterWithClock();
     meter.countJob('r1', personal, report({}));
     const endedAt = performance.now();
-    meter.countJob('r2', personal, report({ state: 'failed', end: undefined, endedAt, error: quoting }));
+    meter.countJob('r2', personal, failed(quoting, { endedAt }));
     vi.advanceTimersByTime(50 * 60_000);
     const stats = meter.read();
     expect(overviewOf([stats]).servedByTier).toEqual({ gpu: 1 });
@@ -93,11 +86,9 @@ describe("an ingress's stats", () => {
 
   it('tell the failures of the router and of upstreams from those of clients', () => {
     const meter = meterWithClock();
-    const fail = (code: ErrorCode): void =>
-      meter.countJob('r', personal, report({ state: 'failed', end: undefined, error: new RouterError(code, 'no') }));
     const faults = ['upstream_failed', 'no_worker_available', 'first_token_timeout', 'internal'] as const;
     const others = ['context_length_exceeded', 'model_not_found', 'rate_limit_exceeded', 'workers_died'] as const;
-    for (const code of [...faults, ...others]) fail(code);
+    for (const code of [...faults, ...others]) meter.countJob('r', personal, failed(new RouterError(code, 'no')));
     meter.countJob('r', personal, report({ state: 'cancelled', end: undefined }));
     vi.advanceTimersByTime(1_000);
     const stats = meter.read();
@@ -126,16 +117,11 @@ describe("an ingress's stats", () => {
   });
 
   it('count what waits in no lane, because no worker can serve it', () => {
-    const waiting = {
-      state: 'queued',
-      tickets: { placed: new Map() },
-      request: { class: 'high' },
-      tiers: ['gpu', 'cloud'],
-    };
+    const nowhere = { tickets: { placed: new Map() }, tiers: ['gpu', 'cloud'] };
+    const waiting = { state: 'queued', request: { class: 'high' }, ...nowhere };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
     const stats = ingressStatsSchema.parse(meter.read());
-    const queue = queueOf([stats, stats]);
-    expect(queue).toEqual([
+    expect(queueOf([stats, stats])).toEqual([
       { tier: 'gpu', class: 'high', waiting: 4 },
       { tier: 'cloud', class: 'high', waiting: 4 },
     ]);
@@ -174,10 +160,9 @@ describe('refused requests in the stats', () => {
 describe('a failure in the stats', () => {
   it('has no text of the error, whoever sent the request', () => {
     const meter = meterWithClock();
-    const failed = report({ state: 'failed', end: undefined, error: quoting });
-    meter.countJob('r1', personal, failed);
-    meter.countJob('r2', { kind: 'team', ownerId: 'crew' }, failed);
-    meter.countJob('r3', { kind: 'router', ownerId: undefined }, failed);
+    meter.countJob('r1', personal, failed(quoting));
+    meter.countJob('r2', { kind: 'team', ownerId: 'crew' }, failed(quoting));
+    meter.countJob('r3', { kind: 'router', ownerId: undefined }, failed(quoting));
     const stats = meter.read();
     expect(stats.failures.map(({ requestId, userId }) => [requestId, userId])).toEqual([
       ['r3', undefined],
@@ -200,11 +185,8 @@ describe('the overview', () => {
     const other = new StatsMeter(() => []);
     for (let ms = 1; ms <= 1_000; ms += 1) {
       const now = performance.now();
-      (ms % 2 === 0 ? meter : other).countJob(
-        'r',
-        personal,
-        report({ queuedAt: now - ms, firstByteAt: now, endedAt: now }),
-      );
+      const served = report({ queuedAt: now - ms, firstByteAt: now, endedAt: now });
+      (ms % 2 === 0 ? meter : other).countJob('r', personal, served);
     }
     vi.advanceTimersByTime(1_000);
     const { firstTokenMs } = overviewOf([meter.read(), other.read()]);
@@ -215,15 +197,10 @@ describe('the overview', () => {
   });
 
   it('has no times when there were no requests', () => {
-    expect(overviewOf([])).toEqual({
-      requestsPerSecond: Array.from({ length: 60 }, () => 0),
-      tokensPerSecond: Array.from({ length: 60 }, () => 0),
-      errorsPerSecond: Array.from({ length: 60 }, () => 0),
-      activeStreams: 0,
-      servedByTier: {},
-      waiting: 0,
-      queuedByTier: {},
-    });
+    const none = Array<number>(60).fill(0);
+    const seconds = { requestsPerSecond: none, tokensPerSecond: none, errorsPerSecond: none };
+    const now = { activeStreams: 0, servedByTier: {}, waiting: 0, queuedByTier: {} };
+    expect(overviewOf([])).toEqual({ ...seconds, ...now });
   });
 
   it('includes an ingress that has just started', () => {

@@ -17,17 +17,13 @@ const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorke
 const models = [{ id: 'demo', capabilities: [] }];
 const ada: Viewer = { userId: 'ada', isAdmin: false };
 
-async function openFeed() {
+it('a live feed that is closed ends the streams that are open, and those of pages that come back', async () => {
   const feed = new LiveFeed(noWorkers, () => []);
   onTestFinished(() => feed.close());
   const url = await serveInTest((_, response) =>
     feed.open({ response, session: 's', takesChanges: false, viewer: ada, currentViewer: async () => ada }),
   );
-  return { feed, ask: () => fetch(url, { signal: AbortSignal.timeout(20_000) }) };
-}
-
-it('a live feed that is closed ends the streams that are open, and those of pages that come back', async () => {
-  const { feed, ask } = await openFeed();
+  const ask = () => fetch(url, { signal: AbortSignal.timeout(20_000) });
   const first = await ask();
   feed.close();
   expect(await first.text()).toContain('event: workers');
@@ -36,11 +32,8 @@ it('a live feed that is closed ends the streams that are open, and those of page
 });
 
 it('a page whose session has ended is sent nothing more, even when it has not read what was sent before', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   let reads = 0;
-  const feed = new LiveFeed(noWorkers, () => [{ ...noStats, activeStreams: (reads += 1) }]);
-  onTestFinished(() => feed.close());
+  const feed = openStill(() => ({ activeStreams: (reads += 1) }));
   // Without a connection everything that is written waits, as when the other side does not read.
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const errors: Error[] = [];
@@ -86,19 +79,17 @@ const carol: Viewer = { userId: 'carol', isAdmin: false };
 const root: Viewer = { userId: 'root', isAdmin: true };
 
 describe('the failures in a live feed', () => {
-  const failures = ['ada', 'bob', undefined].map((userId, index) => ({
-    at: 3 - index,
-    requestId: `r${index}`,
-    code: 'upstream_failed',
-    ...(userId === undefined ? {} : { userId }),
-    worker: 'w1',
-  }));
+  const failure = { code: 'upstream_failed', worker: 'w1' };
+  const failures = [
+    { ...failure, at: 3, requestId: 'r0', userId: 'ada' },
+    { ...failure, at: 2, requestId: 'r1', userId: 'bob' },
+    { ...failure, at: 1, requestId: 'r2' },
+  ];
 
   it('are everybody’s for an administrator, and only their own for a member', () => {
     const feed = openStill(() => ({ failures }));
     expect(openPage(feed, root).requestIds()).toEqual(['r0', 'r1', 'r2']);
-    const own = [{ at: 3, requestId: 'r0', code: 'upstream_failed', worker: 'w1' }];
-    expect(openPage(feed, ada).sent('failures')).toEqual([own]);
+    expect(openPage(feed, ada).sent('failures')).toEqual([[{ ...failure, at: 3, requestId: 'r0' }]]);
     expect(openPage(feed, carol).requestIds()).toEqual([]);
   });
 

@@ -10,12 +10,8 @@ function pool(tier: LivePool['tier'], workers: number, ...models: LivePool['mode
 }
 
 const small = { id: 'small', capabilities: ['stream' as const], contextWindow: 8_192 };
-const large = {
-  id: 'large',
-  capabilities: ['vision' as const, 'stream' as const],
-  contextWindow: 32_768,
-  maxOutput: 100,
-};
+const sizes = { contextWindow: 32_768, maxOutput: 100 };
+const large = { id: 'large', capabilities: ['vision' as const, 'stream' as const], ...sizes };
 
 describe('the listed models', () => {
   it("are auto, the registry's names, then all models, each with who serves it", () => {
@@ -27,7 +23,7 @@ describe('the listed models', () => {
       ['large', 'model'],
       ['small', 'model'],
     ]);
-    expect(shown[0]).toMatchObject({ capabilities: ['stream', 'vision'], contextWindow: 32_768, maxOutput: 100 });
+    expect(shown[0]).toMatchObject({ capabilities: ['stream', 'vision'], ...sizes });
     expect(shown[1]?.servedBy).toEqual([{ tier: 'gpu', workers: 2, models: ['small'] }]);
     expect(shown[3]?.servedBy).toEqual([
       { tier: 'gpu', workers: 2, models: ['small'] },
@@ -58,15 +54,14 @@ describe('the listed models', () => {
 
   it('have a price and a speed by tier, and name those of tiers that are paid for which have none', () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small' }, { model: 'large' }] } } });
+    const speed = { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 };
+    const price = { input: 1, output: 2, cachedInput: 0.5 };
     const known = {
-      priceOf: (tier: string, model: string) =>
-        tier === 'cloud' && model === 'large' ? { input: 1, output: 2, cachedInput: 0.5 } : undefined,
-      speedOf: (tier: string, model: string) =>
-        tier === 'gpu' && model === 'small' ? { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 } : undefined,
+      priceOf: (tier: string, model: string) => (tier === 'cloud' && model === 'large' ? price : undefined),
+      speedOf: (tier: string, model: string) => (tier === 'gpu' && model === 'small' ? speed : undefined),
     };
     const pools = [pool('gpu', 2, small), pool('cloud', 1, large, small)];
     const shown = Object.fromEntries(servedModels(pools, registry, known).map((model) => [model.id, model.servedBy]));
-    const speed = { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 };
     expect(shown['small']).toEqual([
       { tier: 'gpu', workers: 2, models: ['small'], speed },
       { tier: 'cloud', workers: 1, models: ['small'], unpriced: ['small'] },

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { workerFacts } from '#services/console/live/worker-facts.ts';
+import { lastWorkers } from '#services/console/live/last-workers.ts';
+import { allWorkerFacts, workerFacts } from '#services/console/live/worker-facts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
 function aWorker(busy = 0) {
@@ -16,10 +17,8 @@ it('an ejected worker is shown with its reason, and as serving once it is back, 
   expect(facts).toMatchObject({ state: 'ejected', reason: 'slow' });
   expect(ejection).toEqual({ model: 'demo', reason: 'slow', at: Math.round(performance.timeOrigin) });
   sick.health.recover('demo', 1_000);
-  expect(workerFacts(sick, 1_000)).toMatchObject({
-    state: 'serving',
-    ejection: { endedAt: Math.round(performance.timeOrigin + 1_000) },
-  });
+  const back = { endedAt: Math.round(performance.timeOrigin + 1_000) };
+  expect(workerFacts(sick, 1_000)).toMatchObject({ state: 'serving', ejection: back });
   expect(workerFacts(sick, 1_000).reason).toBeUndefined();
 });
 
@@ -31,4 +30,27 @@ it('a drained worker is safe to stop once it has no job left', () => {
   expect(workerFacts(worker, 0).safeToStop).toBeUndefined();
   worker.others = 0;
   expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
+});
+
+const [demo, rare, plain] = ['demo', 'rare', 'plain'].map((id) => ({ id, capabilities: [] }));
+
+it('a worker is the last one for what no other takes requests for, in whatever pool', () => {
+  if (!demo || !rare || !plain) throw new Error('there are no models');
+  const facts = [{ id: 'one' }, { id: 'two', accepting: false }];
+  const first = livePool({ tier: 'gpu', pool: 'a', models: [demo, rare, plain] }, facts);
+  const second = livePool({ tier: 'cloud', pool: 'b', models: [demo, plain] }, [{ id: 'three' }]);
+  const add = { name: 'add', description: '', inputSchema: {} };
+  const tools = livePool({ tier: 'tools', pool: 't', tools: [add] }, [{ id: 'four' }]);
+  const pools = [first, second, tools];
+  expect(Object.fromEntries(lastWorkers(pools))).toEqual({ one: ['rare'], four: ['add'] });
+  const [three] = second.workers;
+  three?.health.eject('demo', 'slow', 0);
+  expect(Object.fromEntries(lastWorkers(pools))).toEqual({ one: ['demo', 'rare'], four: ['add'] });
+  const workers = { pools: () => pools, workers: () => pools.flatMap((pool) => [...pool.workers]) };
+  expect(allWorkerFacts(workers, 0).map(({ id, lastFor }) => [id, lastFor])).toEqual([
+    ['one', ['demo', 'rare']],
+    ['two', undefined],
+    ['three', undefined],
+    ['four', ['add']],
+  ]);
 });

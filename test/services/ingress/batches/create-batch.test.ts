@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { request as send } from 'node:http';
 import express from 'express';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { Files } from '#shared/files/files.ts';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
 import { anthropicBatches } from '#shared/formats/batches/anthropic-batches.ts';
@@ -16,8 +15,8 @@ import { clientFormats } from '#shared/formats/client-formats.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const hourMs = 3_600_000;
 const owner = 'ada';
 const params = { model: 'demo', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }] };
@@ -25,12 +24,12 @@ const body = JSON.stringify({ requests: [{ custom_id: 'a', params }] });
 
 /** A server that creates batches, of which Ada may have one that is not over. */
 async function open(creating?: (create: () => Promise<unknown>) => Promise<never>) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const { redis, prefix } = await openKeyStore();
   const report = (): void => undefined;
-  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
+  const records = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
   const { store } = await openObjects();
-  const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log });
-  const batches = new Batches(connection.redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
+  const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log: silentLog });
+  const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
   const parts: CreateBatchParts = {
     batches: {
       assertRoom: (of) => batches.assertRoom(of),
@@ -44,7 +43,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
     maxLineBytes: 10_000,
     isEnding: () => false,
     bodyTimeoutMs: 10_000,
-    log,
+    log: silentLog,
   };
   let made = 0;
   const app = express().post('/', async (request, response) => {

@@ -39,11 +39,8 @@ describe('the elements of an array in a body', () => {
   });
 
   it('are those of the field at the top alone', () => {
-    expect(split('{"a":{"requests":[1]},"b":"\\"requests\\":[2]","requests":[3,[4,5],"],"]}')).toEqual([
-      3,
-      [4, 5],
-      '],',
-    ]);
+    const text = '{"a":{"requests":[1]},"b":"\\"requests\\":[2]","requests":[3,[4,5],"],"]}';
+    expect(split(text)).toEqual([3, [4, 5], '],']);
   });
 
   it.each(['', '[1]', '"requests"', '{"requests":[1]', '{"requests":[1]}x', '{"requests":[1]}{}'])(

@@ -1,43 +1,32 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
-
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-}
+import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 
 const app = 'https://app.example.com';
 const chat = '/api/openai/v1/chat/completions';
 const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
 
-async function ask(url: string, method: string, headers: Record<string, string>): Promise<Answer> {
+async function ask(url: string, method: string, headers: Record<string, string>) {
   const answer = await fetch(url, { method, headers });
   await answer.text();
-  return { status: answer.status, headers: Object.fromEntries(answer.headers) };
+  return { status: answer.status, headers: Object.fromEntries<string>(answer.headers) };
 }
 
-function allowOriginOf({ headers }: Answer): string | undefined {
+function allowOriginOf({ headers }: { headers: Record<string, string> }): string | undefined {
   return headers['access-control-allow-origin'];
 }
 
 describe('web pages of other origins', () => {
-  let cluster: ScriptedCluster;
+  const cluster = useScriptedCluster();
   /** Nodes that allow two origins, and all. */
   let some: string;
   let open: string;
-
   beforeAll(async () => {
-    cluster = await shareScriptedCluster();
-    const [listed, all] = await Promise.all([
-      cluster.addIngress({ CORS_ORIGINS: `${app}, http://localhost:5173` }),
-      cluster.addIngress({ CORS_ORIGINS: '*' }),
-    ]);
-    some = listed.url;
-    open = all.url;
+    const origins = [`${app}, http://localhost:5173`, '*'];
+    const nodes = await Promise.all(origins.map((CORS_ORIGINS) => cluster.addIngress({ CORS_ORIGINS })));
+    [some = '', open = ''] = nodes.map(({ url }) => url);
   });
-  afterAll(() => cluster.stop());
 
   it('get the answer to a preflight without a key', async () => {
     for (const origin of [app, 'http://localhost:5173']) {
@@ -68,33 +57,23 @@ describe('web pages of other origins', () => {
       await ask(some + chat, 'OPTIONS', { origin: app, authorization }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 401, 404, 401, 405]);
+    const shared = { 'access-control-allow-origin': app, 'access-control-expose-headers': '*', vary: 'origin' };
     for (const { headers } of answers) {
-      expect(headers).toMatchObject({
-        'access-control-allow-origin': app,
-        'access-control-expose-headers': '*',
-        vary: 'origin',
-      });
+      expect(headers).toMatchObject(shared);
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
     }
   });
 
   it('of an origin that is not named get no such header', async () => {
-    for (const origin of [
-      'https://evil.example',
-      `${app}:8443`,
-      'http://app.example.com',
-      `${app}.evil.example`,
-      'null',
-    ]) {
+    const evil = 'https://evil.example';
+    for (const origin of [evil, `${app}:8443`, 'http://app.example.com', `${app}.evil.example`, 'null']) {
       const asked = await ask(some + chat, 'OPTIONS', { origin, ...preflight });
       expect([asked.status, allowOriginOf(asked), asked.headers['vary']]).toEqual([401, undefined, 'origin']);
       const authorization = `Bearer ${cluster.key}`;
       const served = await ask(`${some}/api/openai/v1/models`, 'GET', { origin, authorization });
       expect([served.status, allowOriginOf(served)]).toEqual([200, undefined]);
     }
-    expect(await ask(`${some}/api/tools/mcp`, 'POST', { origin: 'https://evil.example' })).toMatchObject({
-      status: 403,
-    });
+    expect((await ask(`${some}/api/tools/mcp`, 'POST', { origin: evil })).status).toBe(403);
   });
 
   it('may not use the console', async () => {
@@ -110,10 +89,8 @@ describe('web pages of other origins', () => {
     for (const origin of ['https://evil.example', 'null']) {
       const asked = await ask(open + chat, 'OPTIONS', { origin, ...preflight });
       expect([asked.status, allowOriginOf(asked), asked.headers['vary']]).toEqual([204, '*', undefined]);
-      expect(await ask(`${open}/api/tools/mcp`, 'POST', { origin })).toMatchObject({
-        status: 403,
-        headers: { 'access-control-allow-origin': '*' },
-      });
+      const refused = await ask(`${open}/api/tools/mcp`, 'POST', { origin });
+      expect([refused.status, allowOriginOf(refused)]).toEqual([403, '*']);
     }
   });
 

@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
-import {
-  chatRequest,
-  shareScriptedCluster,
-  type ScriptedCluster,
-} from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  await cluster.addScripted();
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster({}, {});
 
 interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
@@ -33,46 +25,35 @@ async function errorOf(answer: Response): Promise<ErrorBody['error'] & { status:
 }
 
 const user = { role: 'user', content: 'Hello.' };
+const picture = { role: 'user', content: [{ type: 'image_url', image_url: { url: 5 } }] };
+const result = { role: 'tool', tool_call_id: 'call_1', content: '5' };
+const unnamed = { type: 'function', function: { parameters: {} } };
+
+/** A chat request with these messages. */
+const chat = (messages: object[], more: object = {}) => ({ model: 'demo', messages, ...more });
 
 describe('a chat request', () => {
-  it.each<[string, unknown, { code: string | null; param?: string | null }]>([
-    ['that is an empty object', {}, { code: 'missing_required_parameter', param: 'model' }],
-    ['that is an array', [], { code: 'invalid_type', param: null }],
-    ['without messages', { model: 'demo' }, { code: 'missing_required_parameter', param: 'messages' }],
-    ['with no message', { model: 'demo', messages: [] }, { code: 'invalid_type', param: 'messages' }],
-    [
-      'with a wrong type at depth',
-      { model: 'demo', messages: [user, { role: 'user', content: [{ type: 'image_url', image_url: { url: 5 } }] }] },
-      { code: 'invalid_type', param: 'messages[1].content[0].image_url.url' },
-    ],
-    [
-      'with a tool without a name',
-      { model: 'demo', messages: [user], tools: [{ type: 'function', function: { parameters: {} } }] },
-      { code: 'missing_required_parameter', param: 'tools[0].function.name' },
-    ],
-    [
-      'with temperature 3',
-      { model: 'demo', messages: [user], temperature: 3 },
-      { code: 'invalid_type', param: 'temperature' },
-    ],
-    [
-      'with an unknown role',
-      { model: 'demo', messages: [{ role: 'wizard', content: 'x' }] },
-      { code: 'invalid_type', param: 'messages[0].role' },
-    ],
-    [
-      'with a tool result without a call',
-      { model: 'demo', messages: [user, { role: 'tool', tool_call_id: 'call_1', content: '5' }] },
-      { code: 'invalid_type', param: 'messages[1].tool_call_id' },
-    ],
-    [
-      'with stream as text',
-      { model: 'demo', messages: [user], stream: 'yes' },
-      { code: 'invalid_type', param: 'stream' },
-    ],
-  ])('%s is refused with the field', async (_, body, expected) => {
+  it.each<[string, unknown, string | null]>([
+    ['that is an array', [], null],
+    ['with no message', chat([]), 'messages'],
+    ['with a wrong type at depth', chat([user, picture]), 'messages[1].content[0].image_url.url'],
+    ['with temperature 3', chat([user], { temperature: 3 }), 'temperature'],
+    ['with an unknown role', chat([{ role: 'wizard', content: 'x' }]), 'messages[0].role'],
+    ['with a tool result without a call', chat([user, result]), 'messages[1].tool_call_id'],
+    ['with stream as text', chat([user], { stream: 'yes' }), 'stream'],
+  ])('%s is refused with the field that is wrong', async (_, body, param) => {
     const error = await errorOf(await cluster.postRaw(JSON.stringify(body)));
-    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', ...expected });
+    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code: 'invalid_type', param });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['that is an empty object', {}, 'model'],
+    ['without messages', { model: 'demo' }, 'messages'],
+    ['with a tool without a name', chat([user], { tools: [unnamed] }), 'tools[0].function.name'],
+  ])('%s is refused with the field that is missing', async (_, body, param) => {
+    const error = await errorOf(await cluster.postRaw(JSON.stringify(body)));
+    const code = 'missing_required_parameter';
+    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code, param });
   });
 
   it.each<[string, RequestInit['body']]>([
@@ -95,12 +76,9 @@ describe('a chat request', () => {
   );
 
   it('with fields named like properties of Object.prototype is served, and changes none', async () => {
-    const body = JSON.stringify(chatRequest([{ write: 'served' }])).replace(
-      /}$/,
-      ',"__proto__":{"model":1},"constructor":{"x":1}}',
-    );
-    const answer = await cluster.postRaw(body);
-    expect(await answer.text()).toBe('served');
+    const more = ',"__proto__":{"model":1},"constructor":{"x":1}}';
+    const body = JSON.stringify(chatRequest([{ write: 'served' }])).replace(/}$/, more);
+    expect(await (await cluster.postRaw(body)).text()).toBe('served');
   });
 
   it('with tools nested a hundred thousand levels deep is refused, not an internal error', async () => {
@@ -350,9 +328,7 @@ describe('the log', () => {
     expect(strange.headers.get('x-request-id')).toMatch(/^req_/);
     await strange.text();
     await until(() => expect(cluster.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1));
-    const about = cluster.ingress.lines.filter(
-      ({ msg }) => String(msg).startsWith('request ') || msg === 'client went away',
-    );
+    const about = cluster.ingress.lines.filter(({ msg }) => /^request |^client went away$/.test(String(msg)));
     expect(about.length).toBeGreaterThan(50);
     for (const line of about) expect(line['requestId']).toEqual(expect.any(String));
   });
@@ -361,9 +337,8 @@ describe('the log', () => {
     const secrets = { prompt: 'PROMPT-SECRET', answer: 'ANSWER-SECRET', field: 'FIELD-SECRET' };
     const fields = { messages: [{ role: 'user', content: secrets.prompt }] };
     await (await cluster.post([{ write: secrets.answer }], fields)).text();
-    await (
-      await cluster.post([{ write: secrets.answer }, { fail: 'upstream_failed' }], { ...fields, stream: true })
-    ).text();
+    const failing: Step[] = [{ write: secrets.answer }, { fail: 'upstream_failed' }];
+    await (await cluster.post(failing, { ...fields, stream: true })).text();
     await (await cluster.post([], { ...fields, temperature: secrets.field })).text();
     await (await cluster.postRaw(`{"x": ${secrets.field}}`)).text();
     const wrong = { authorization: `Bearer ${cluster.key}x` };

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { openRaw } from '../../../helpers/clients/raw-http.ts';
 import type { OnStep, Step } from '../../../helpers/broker/scripted-handler.ts';
-import {
-  chatRequest,
-  shareScriptedCluster,
-  type ScriptedCluster,
-} from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
-let cluster: ScriptedCluster;
 const events: { event: string; requestId: string; at: number }[] = [];
 const onStep: OnStep = (event, requestId) => void events.push({ event, requestId, at: performance.now() });
 const when = (event: string, requestId: string): number | undefined =>
   events.find((each) => each.event === event && each.requestId === requestId)?.at;
 
-beforeAll(async () => {
-  cluster = await shareScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } });
-  await cluster.addScripted({}, onStep);
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } }, {}, onStep);
 
 function head(requestId: string, more: string): string {
   const lines = [`host: x`, `authorization: Bearer ${cluster.key}`, `x-request-id: ${requestId}`, more];
@@ -37,11 +29,16 @@ const nothing = [
   ...['queued', 'claimed', 'streaming'].map((state) => `rtr_jobs{state="${state}"} 0`),
 ];
 
+const metrics = async (): Promise<string> => (await fetch(`${cluster.adminUrl}/metrics`)).text();
+
 /** The metrics of what is not over yet, a line each. */
 async function leftOvers(): Promise<string[]> {
-  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
-  return metrics.match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
+  return (await metrics()).match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
 }
+
+/** Waits until a request is logged. */
+const logged = (requestId: string, line: object) =>
+  until(() => expect(cluster.ingress.lines.find((each) => each['requestId'] === requestId)).toMatchObject(line));
 
 describe('a client that disconnects', () => {
   it.each<[string, Step[], boolean, string]>([
@@ -63,12 +60,7 @@ describe('a client that disconnects', () => {
     };
     expect(await least(stop, 1_000, 3)).toBeLessThan(1_000);
     const requestId = `${name.replaceAll(/\W/g, '-')}-1`;
-    await until(() =>
-      expect(cluster.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
-        msg: 'client went away',
-        outcome: 'cancelled',
-      }),
-    );
+    await logged(requestId, { msg: 'client went away', outcome: 'cancelled' });
   });
 
   it.each([
@@ -80,12 +72,7 @@ describe('a client that disconnects', () => {
     raw.socket.write(head(requestId, headers) + begin);
     await until(async () => expect(await leftOvers()).toContain('rtr_open_requests 1'));
     raw.socket.destroy();
-    await until(() =>
-      expect(cluster.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
-        msg: 'request refused',
-        code: 'invalid_json',
-      }),
-    );
+    await logged(requestId, { msg: 'request refused', code: 'invalid_json' });
     await until(async () => expect(await leftOvers()).toEqual(expect.arrayContaining(nothing)));
   });
 
@@ -103,43 +90,29 @@ describe('a client that disconnects', () => {
   });
 });
 
-describe('a client that reads nothing', () => {
-  it('is disconnected when too many bytes wait for it, and its job ends', { timeout: 30_000 }, async () => {
-    const before = await residentBytes();
-    const piece = `data: ${'x'.repeat(16 * 1024)}\n\n`;
-    const steps = Array.from({ length: 4_000 }, (): Step[] => [{ write: piece }, { waitMs: 0 }]).flat();
-    const raw = await openRaw(cluster.url);
-    raw.socket.pause();
-    const { handler, aborted, written } = flooding(piece);
-    await cluster.addScripted({ id: 'flood', models: [{ id: 'flood', capabilities: ['stream'] }], handler });
-    raw.socket.write(whole('reads-nothing', steps.slice(0, 1), { stream: true, model: 'flood' }));
-    await until(aborted, 15_000);
-    expect(written()).toBeLessThan(200 * 1024 * 1024);
-    expect((await residentBytes()) - before).toBeLessThan(150 * 1024 * 1024);
-    raw.socket.destroy();
-  });
-});
-
-function flooding(piece: string) {
-  let isAborted = false;
-  let bytes = 0;
-  const handler = async (
-    _: unknown,
-    reply: { write: (piece: string) => void },
-    signal: AbortSignal,
-  ): Promise<never> => {
+it('a client that reads nothing is disconnected when too many bytes wait for it, and its job ends', async () => {
+  const before = await residentBytes();
+  const piece = `data: ${'x'.repeat(16 * 1024)}\n\n`;
+  const raw = await openRaw(cluster.url);
+  raw.socket.pause();
+  let [isAborted, written] = [false, 0];
+  const handler: JobHandler = async (_, reply, signal) => {
     while (!signal.aborted) {
       reply.write(piece);
-      bytes += piece.length;
+      written += piece.length;
       await new Promise((resolve) => setImmediate(resolve));
     }
     isAborted = true;
     throw signal.reason;
   };
-  return { handler, aborted: () => isAborted, written: () => bytes };
-}
+  await cluster.addScripted({ id: 'flood', models: [{ id: 'flood', capabilities: ['stream'] }], handler });
+  raw.socket.write(whole('reads-nothing', [], { stream: true, model: 'flood' }));
+  await until(() => isAborted);
+  expect(written).toBeLessThan(200 * 1024 * 1024);
+  expect((await residentBytes()) - before).toBeLessThan(150 * 1024 * 1024);
+  raw.socket.destroy();
+});
 
 async function residentBytes(): Promise<number> {
-  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
-  return Number(metrics.match(/^process_resident_memory_bytes (\S+)/m)?.[1]);
+  return Number((await metrics()).match(/^process_resident_memory_bytes (\S+)/m)?.[1]);
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventLoopLoad } from '#services/ingress/http/event-loop-load.ts';
 import { defaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** An ingress that stands still for so long is behind by far more than its bound. */
@@ -56,12 +56,7 @@ it('as many requests are admitted as half of the memory limit holds', () => {
 });
 
 describe('an ingress that is behind', () => {
-  let cluster: ScriptedCluster;
-  beforeAll(async () => {
-    cluster = await shareScriptedCluster();
-    await cluster.addScripted();
-  });
-  afterAll(() => cluster.stop());
+  const cluster = useScriptedCluster({}, {});
 
   it('refuses new requests, and serves again later', async () => {
     const ingress = await cluster.addIngress({ SHED_DELAY_MS: '150' });

@@ -1,10 +1,10 @@
 import { expect, inject, it } from 'vitest';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { createLog } from '#shared/core/log.ts';
 import { readHealth } from '#services/ingress/http/health.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { uniqueName } from '../../../helpers/unique-name.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 it.each([
   ['ok', true, true, false, false],
@@ -14,11 +14,15 @@ it.each([
   ['draining', true, true, false, true],
   ['draining', false, false, true, true],
 ])('a node is %s with NATS %s, Redis %s, a lost store %s, leaving %s', async (status, nats, redis, isLost, leaves) => {
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix: uniqueName('health'), log });
+  const broker = await connectBroker({
+    url: inject('natsUrl'),
+    name: 'test',
+    prefix: uniqueName('health'),
+    log: silentLog,
+  });
   stopAfterTest(broker);
   const health = await readHealth({
-    workers: stopAfterTest(new LiveWorkers(broker, log)),
+    workers: stopAfterTest(new LiveWorkers(broker, silentLog)),
     broker: { connected: nats },
     redis: { ready: async () => redis },
     store: { isLost },

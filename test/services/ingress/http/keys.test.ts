@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
 
 describe('a key', () => {
   it('is required on every path except /health; a wrong one and a missing one get different errors', async () => {
@@ -35,9 +31,7 @@ describe('a key', () => {
     const error = (message: string) => ({ type: 'error', error: { type: 'authentication_error', message } });
     expect(await ask({ authorization: 'Bearer sk-1234' })).toMatchObject(error('Invalid bearer token'));
     expect(await ask({ 'x-api-key': 'sk-1234' })).toMatchObject(error('invalid x-api-key'));
-    expect(await ask({ 'x-api-key': cluster.key }, '/v1/nothing')).toMatchObject({
-      type: 'error',
-      error: { type: 'not_found_error', message: 'There is no GET /api/anthropic/v1/nothing here.' },
-    });
+    const notThere = { type: 'not_found_error', message: 'There is no GET /api/anthropic/v1/nothing here.' };
+    expect(await ask({ 'x-api-key': cluster.key }, '/v1/nothing')).toMatchObject({ type: 'error', error: notThere });
   });
 });

@@ -1,12 +1,12 @@
 import express, { type Response } from 'express';
 import { once } from 'node:events';
-import { Agent, createServer, get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
 import { OpenRequests } from '#services/ingress/http/open-requests.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { until } from '../../../helpers/until.ts';
 
 function collectGarbage(): void {
@@ -22,14 +22,9 @@ it('an idle connection references nothing of its last request', async () => {
     responses.push(new WeakRef(response));
     response.send('well');
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
+  const { port } = new URL(await serveInTest(app));
   const agent = new Agent({ keepAlive: true });
-  onTestFinished(() => {
-    agent.destroy();
-    server.close();
-  });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => agent.destroy());
   for (let at = 0; at < 3; at += 1) {
     const [answer] = (await once(get({ port, agent }), 'response')) as [IncomingMessage];
     expect(await text(answer)).toBe('well');

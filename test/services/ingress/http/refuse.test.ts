@@ -6,11 +6,11 @@ import { setReply } from '#services/ingress/http/reply-of.ts';
 import { assignRequestId } from '#services/ingress/http/request-id.ts';
 import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { responseEvents } from '../../../shared/translate/responses/assemble-response.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 /** A server that refuses every request with this error, once it has read it if `stream` is given. */
 async function refusing(code: ErrorCode, { format = responsesFormat, stream = undefined as boolean | undefined } = {}) {
@@ -25,8 +25,7 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
     }
     throw new RouterError(code, 'Why.');
   });
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  app.use(answerError(format, { log, countRefusal: ({ error }) => counted.push(error.code) }));
+  app.use(answerError(format, { log: silentLog, countRefusal: ({ error }) => counted.push(error.code) }));
   const url = await serveInTest(app);
   const ask = (accept: string) => fetch(url, { method: 'POST', body: '{"stream":true}', headers: { accept } });
   return { ask, counted };
@@ -42,10 +41,8 @@ describe('a Responses request that fails before it is dispatched', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     const events = responseEvents(await answer.text());
     expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed']);
-    expect(events.at(-1)?.['response']).toMatchObject({
-      id: expect.stringMatching(/^resp_/) as string,
-      error: { code: 'server_is_overloaded', message: 'Why.' },
-    });
+    const error = { code: 'server_is_overloaded', message: 'Why.' };
+    expect(events.at(-1)?.['response']).toMatchObject({ id: expect.stringMatching(/^resp_/) as string, error });
     expect(counted).toEqual(['store_unavailable']);
   });
 

@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
-import {
-  chatRequest,
-  shareScriptedCluster,
-  type ScriptedCluster,
-} from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  await cluster.addScripted();
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster({}, {});
 
 const body = JSON.stringify(chatRequest([{ write: '{"id":"a"}' }]));
 

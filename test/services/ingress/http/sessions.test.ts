@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { createLog } from '#shared/core/log.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { linkPath } from '../../../helpers/console/link-path.ts';
+import { denied, refusal } from '../../../helpers/console/refusals.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { least } from '../../../helpers/least.ts';
 import { uniqueName } from '../../../helpers/unique-name.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 
 const PUBLIC_URL = 'https://llm.example.com';
 
@@ -26,8 +29,7 @@ beforeAll(async () => {
   cluster = await startScriptedCluster({ ingress: { PUBLIC_URL } });
   other = await cluster.addIngress({ TRUSTED_PROXIES: '127.0.0.1' });
   await cluster.addScripted();
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+  connection = connectRedis(inject('redisUrl'), { log: silentLog, name: 'test' });
   await connection.whenReady(AbortSignal.timeout(5_000));
   accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
   ada = new ConsoleClient(cluster.url);
@@ -43,9 +45,10 @@ afterAll(async () => {
 
 /** Sends a request as a page of the console does. */
 function asPage(url: string, headers: Record<string, string> = {}, client = ada): Promise<Response> {
-  const session = { cookie: client.cookie ?? '', 'x-csrf-token': client.csrfToken ?? '' };
-  return fetch(url, { headers: { ...session, ...headers } });
+  return fetch(url, { headers: { ...sessionOf(client), ...headers } });
 }
+
+const sessionOf = ({ cookie = '', csrfToken = '' }: ConsoleClient) => ({ cookie, 'x-csrf-token': csrfToken });
 
 async function statusWith(url: string, raw: string): Promise<number> {
   const answer = await fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${raw}` } });
@@ -64,12 +67,7 @@ describe('a page of the console', () => {
     }
     const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
       method: 'POST',
-      headers: {
-        cookie: ada.cookie ?? '',
-        'x-csrf-token': ada.csrfToken ?? '',
-        'content-type': 'application/json',
-        'sec-fetch-site': 'same-origin',
-      },
+      headers: { ...sessionOf(ada), 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
       body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps: [] }),
     });
     await answer.text();
@@ -79,7 +77,6 @@ describe('a page of the console', () => {
   it('is refused without a session, from another site, and after its session has ended', async () => {
     const url = `${cluster.url}/api/openai/v1/models`;
     const missing = { status: 401, body: { error: { code: null } } };
-    const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
     expect(await bodyOf(await fetch(url, { headers: { cookie: ada.cookie ?? '' } }))).toMatchObject(missing);
     expect(await bodyOf(await fetch(url, { headers: { 'x-csrf-token': ada.csrfToken ?? '' } }))).toMatchObject(missing);
     expect(await bodyOf(await asPage(url, { 'x-csrf-token': 'wrong' }))).toMatchObject(denied);
@@ -90,10 +87,9 @@ describe('a page of the console', () => {
     const { cookie, csrfToken } = second;
     await second.delete('/session');
     Object.assign(second, { cookie, csrfToken });
-    expect(await bodyOf(await asPage(url, {}, second))).toMatchObject({
-      status: 401,
-      body: { error: { code: 'invalid_api_key', message: 'Your session has ended. Please sign in again.' } },
-    });
+    const ended = await bodyOf(await asPage(url, {}, second));
+    expect(ended).toMatchObject(refusal(401, 'invalid_api_key'));
+    expect(ended).toMatchObject({ body: { error: { message: 'Your session has ended. Please sign in again.' } } });
   });
 
   it('is ignored if the request has a key, valid or not', async () => {
@@ -114,43 +110,33 @@ async function newKey(client = ada, of: object = { kind: 'user' }) {
   return { id: String(body.key.id), raw: String(body.raw), use };
 }
 
+/** Changes in the console: what works before each of them, and how it is made. */
+const changes: Record<string, () => Promise<{ uses: Use[]; change: () => Promise<{ status: number }> }>> = {
+  'a revoked key': async () => {
+    const { id, use } = await newKey();
+    return { uses: [use], change: () => ada.delete(`/keys/${id}`) };
+  },
+  'a key that was rotated without overlap': async () => {
+    const { id, use } = await newKey();
+    return { uses: [use], change: () => ada.post(`/keys/${id}/rotate`, { overlapMs: 0 }) };
+  },
+  'a blocked person': async () => {
+    const { body } = await ada.post('/invitations', { email: `${uniqueName('bob')}@example.com`, role: 'member' });
+    const bob = new ConsoleClient(other.url);
+    const { body: session } = await bob.post(linkPath(body.link), { name: 'Bob', password: goodPassword });
+    const { use } = await newKey(bob);
+    const visit: Use = async (url) => (await asPage(`${url}/api/openai/v1/models`, {}, bob)).status;
+    return { uses: [use, visit], change: () => ada.patch(`/users/${session.user.id}`, { blocked: true }) };
+  },
+  'a deleted team': async () => {
+    const { body: team } = await ada.post('/teams', { name: uniqueName('Blue') });
+    const { use } = await newKey(ada, { kind: 'team', teamId: team.id });
+    return { uses: [use], change: () => ada.delete(`/teams/${team.id}`) };
+  },
+};
+
 describe('a change in the console', () => {
-  it.each<[string, () => Promise<{ uses: Use[]; change: () => Promise<{ status: number }> }>]>([
-    [
-      'a revoked key',
-      async () => {
-        const { id, use } = await newKey();
-        return { uses: [use], change: () => ada.delete(`/keys/${id}`) };
-      },
-    ],
-    [
-      'a key that was rotated without overlap',
-      async () => {
-        const { id, use } = await newKey();
-        return { uses: [use], change: () => ada.post(`/keys/${id}/rotate`, { overlapMs: 0 }) };
-      },
-    ],
-    [
-      'a blocked person',
-      async () => {
-        const { body } = await ada.post('/invitations', { email: `${uniqueName('bob')}@example.com`, role: 'member' });
-        const bob = new ConsoleClient(other.url);
-        const token = String(body.link).split('/link/')[1] ?? '';
-        const { body: session } = await bob.post(`/links/${token}`, { name: 'Bob', password: goodPassword });
-        const { use } = await newKey(bob);
-        const visit: Use = async (url) => (await asPage(`${url}/api/openai/v1/models`, {}, bob)).status;
-        return { uses: [use, visit], change: () => ada.patch(`/users/${session.user.id}`, { blocked: true }) };
-      },
-    ],
-    [
-      'a deleted team',
-      async () => {
-        const { body: team } = await ada.post('/teams', { name: uniqueName('Blue') });
-        const { use } = await newKey(ada, { kind: 'team', teamId: team.id });
-        return { uses: [use], change: () => ada.delete(`/teams/${team.id}`) };
-      },
-    ],
-  ])('is known to every ingress within a second: %s', async (_, prepare) => {
+  it.each(Object.entries(changes))('is known to every ingress within a second: %s', async (_, prepare) => {
     const know = async (): Promise<number> => {
       const { uses, change } = await prepare();
       const all = () => Promise.all(uses.flatMap((use) => [use(cluster.url), use(other.url)]));
@@ -202,13 +188,8 @@ describe('the data of an ingress', () => {
   });
 
   it('has no secret, neither in Redis nor in the log', async () => {
-    const spare = await accounts.invitations.create({
-      email: 'eve@example.com',
-      role: 'member',
-      invitedBy: adaId,
-      ms: 60_000,
-    });
-    if (typeof spare === 'string') throw new Error(spare);
+    const wanted = { email: 'eve@example.com', role: 'member', invitedBy: adaId, ms: 60_000 } as const;
+    const spare = made(await accounts.invitations.create(wanted));
     const reset = await accounts.links.issuePassword(adaId);
     const { raw, use } = await newKey();
     await use(cluster.url);

@@ -4,11 +4,8 @@ import { shareScriptedCluster } from '../../../helpers/cluster/start-scripted-cl
 it('a client that does not ask for HTML gets the addresses of the console and the APIs', async () => {
   const cluster = await shareScriptedCluster();
   onTestFinished(() => cluster.stop());
-  const placed = await cluster.addIngress({
-    CHAT_FAMILY: 'chatty',
-    PUBLIC_URL: 'https://llm.example.com/',
-    TRUSTED_PROXIES: '127.0.0.1',
-  });
+  const behind = { PUBLIC_URL: 'https://llm.example.com/', TRUSTED_PROXIES: '127.0.0.1' };
+  const placed = await cluster.addIngress({ CHAT_FAMILY: 'chatty', ...behind });
   for (const { url, base, chat } of [
     { url: cluster.url, base: cluster.url, chat: '/api/openai' },
     { url: placed.url, base: 'https://llm.example.com', chat: '/api/chatty' },
@@ -24,13 +21,10 @@ it('a client that does not ask for HTML gets the addresses of the console and th
     expect((await fetch(`${url}/v1/models`, { headers: { accept: '*/*' } })).status).toBe(404);
     const ask = (path: string) => fetch(`${url}${path}`, { method: 'POST' });
     const missing = (family: string) => expect.stringContaining(`add ${family} to the base URL`) as string;
-    expect(await (await ask('/v1/chat/completions')).json()).toMatchObject({
-      error: { message: missing(chat), type: 'invalid_request_error' },
-    });
-    expect(await (await ask('/v1/messages')).json()).toMatchObject({
-      type: 'error',
-      error: { message: missing('/api/anthropic'), type: 'not_found_error' },
-    });
+    const ofChat = { message: missing(chat), type: 'invalid_request_error' };
+    expect(await (await ask('/v1/chat/completions')).json()).toMatchObject({ error: ofChat });
+    const ofMessages = { message: missing('/api/anthropic'), type: 'not_found_error' };
+    expect(await (await ask('/v1/messages')).json()).toMatchObject({ type: 'error', error: ofMessages });
 
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect(page.headers.get('content-type')).toMatch(page.status === 200 ? /html/ : /text\/plain/);

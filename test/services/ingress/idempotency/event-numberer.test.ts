@@ -65,25 +65,20 @@ describe('the numbers of events', () => {
   });
 });
 
-describe('the events that follow one', () => {
-  it('are those of a part with a higher number', () => {
-    const part = Buffer.from('id: 7\ndata: a\n\nid: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
-    const rest = (after: number) => eventsAfter(part, 9, after).toString();
-    expect(rest(9)).toBe('');
-    expect(rest(8)).toBe('id: 9\ndata: c\n\n');
-    expect(rest(7)).toBe('id: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
-    expect(rest(6)).toBe(part.toString());
-    expect(rest(-1)).toBe(part.toString());
-    const open = Buffer.from('id: 7\ndata: a\n\nid: 8\ndata: b\n');
-    expect(eventsAfter(open, 8, 7).toString()).toBe('id: 8\ndata: b\n');
-  });
+it('the events that follow one are those of a part with a higher number', () => {
+  const part = Buffer.from('id: 7\ndata: a\n\nid: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
+  const rest = (after: number) => eventsAfter(part, 9, after).toString();
+  expect(rest(9)).toBe('');
+  expect(rest(8)).toBe('id: 9\ndata: c\n\n');
+  expect(rest(7)).toBe('id: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
+  for (const before of [6, -1]) expect(rest(before)).toBe(part.toString());
+  const open = Buffer.from('id: 7\ndata: a\n\nid: 8\ndata: b\n');
+  expect(eventsAfter(open, 8, 7).toString()).toBe('id: 8\ndata: b\n');
 });
 
-describe('a sign of life', () => {
-  it('is a comment, or a ping of the messages format', () => {
-    for (const text of [': keep-alive\n\n', 'event: ping\ndata: {}\n\n'])
-      expect(isSignOfLife(Buffer.from(text))).toBe(true);
-    for (const text of ['data: :\n\n', 'event: pings\ndata: {}\n\n', 'event: keepalive\n', ''])
-      expect(isSignOfLife(Buffer.from(text))).toBe(false);
-  });
+it('a sign of life is a comment, or a ping of the messages format', () => {
+  for (const text of [': keep-alive\n\n', 'event: ping\ndata: {}\n\n'])
+    expect(isSignOfLife(Buffer.from(text))).toBe(true);
+  for (const text of ['data: :\n\n', 'event: pings\ndata: {}\n\n', 'event: keepalive\n', ''])
+    expect(isSignOfLife(Buffer.from(text))).toBe(false);
 });

@@ -22,12 +22,8 @@ describe("the cluster's load", () => {
   });
 
   it('counts the running requests of a draining worker, but not its slots', () => {
-    expect(loadOf([{ lanes: [] }], [worker('gpu', 8, 3, true)])?.tiers.gpu).toEqual({
-      waiting: 0,
-      busy: 4,
-      slots: 0,
-      workers: 0,
-    });
+    const load = loadOf([{ lanes: [] }], [worker('gpu', 8, 3, true)]);
+    expect(load?.tiers.gpu).toEqual({ waiting: 0, busy: 4, slots: 0, workers: 0 });
   });
 
   it('counts the lanes of an ingress of an older release, which reports nothing else', () => {

@@ -1,13 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ModelSpeeds } from '#services/ingress/metrics/model-speeds.ts';
 
-describe('the speed of a model', () => {
-  it('is that of its last answers, the newest a fifth of it', () => {
-    const speeds = new ModelSpeeds();
-    expect(speeds.of('demo')).toBeUndefined();
-    speeds.add('demo', 50);
-    speeds.add('demo', 100);
-    expect(speeds.of('demo')).toBe(60);
-    expect(speeds.of('other')).toBeUndefined();
-  });
+it('the speed of a model is that of its last answers, the newest a fifth of it', () => {
+  const speeds = new ModelSpeeds();
+  expect(speeds.of('demo')).toBeUndefined();
+  speeds.add('demo', 50);
+  speeds.add('demo', 100);
+  expect(speeds.of('demo')).toBe(60);
+  expect(speeds.of('other')).toBeUndefined();
 });

@@ -4,11 +4,8 @@ import { watchWorkers } from '#services/ingress/metrics/watch-workers.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
 it('an ejected worker is counted apart, and named with its reason until it serves again', async () => {
-  const { workers } = livePool({ tier: 'gpu', pool: 'p' }, [
-    { id: 'sick' },
-    { id: 'b' },
-    { id: 'c', accepting: false },
-  ]);
+  const facts = [{ id: 'sick' }, { id: 'b' }, { id: 'c', accepting: false }];
+  const { workers } = livePool({ tier: 'gpu', pool: 'p' }, facts);
   const [sick] = workers;
   const registry = new Registry();
   watchWorkers(registry, () => workers);

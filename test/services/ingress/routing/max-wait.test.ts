@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  chatRequest,
-  shareScriptedCluster,
-  type ScriptedCluster,
-} from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
-let cluster: ScriptedCluster;
 let started = 0;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  await cluster.addScripted({ slots: 1 }, (event) => {
-    if (event === 'started') started += 1;
-  });
+const cluster = useScriptedCluster({}, { slots: 1 }, (event) => {
+  if (event === 'started') started += 1;
 });
-afterAll(() => cluster.stop());
 
 const formats = [
   { format: 'chat', path: 'openai/chat/completions', busy: 503, type: 'server_error' },

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import {
   chatRequest,
-  shareScriptedCluster,
+  useScriptedCluster,
   type ScriptedCluster,
 } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { uniqueName } from '../../../helpers/unique-name.ts';
@@ -13,13 +13,8 @@ import { until } from '../../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 
-let cluster: ScriptedCluster;
 const workerId = uniqueName('w');
-beforeAll(async () => {
-  cluster = await shareScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } });
-  await cluster.addScripted({ id: workerId });
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } }, { id: workerId });
 
 async function metricsOf({ adminUrl }: { adminUrl: string }): Promise<string> {
   return (await fetch(`${adminUrl}/metrics`)).text();
@@ -32,15 +27,16 @@ async function valueOf(metric: string, ingress: { adminUrl: string }): Promise<n
 
 describe('an answer', () => {
   it('that is streamed is relayed piece by piece', async () => {
-    const answer = await cluster.post([{ write: 'data: 1\n\n' }, { waitMs: 300 }, { write: 'data: 2\n\n' }], {
-      stream: true,
-    });
+    const steps = [{ write: 'data: 1\n\n' }, { waitMs: 300 }, { write: 'data: 2\n\n' }];
+    const answer = await cluster.post(steps, { stream: true });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(answer.headers.get('cache-control')).toBe('no-cache, no-transform');
-    expect(answer.headers.get('x-rtr-tier')).toBe('gpu');
-    expect(answer.headers.get('x-rtr-worker')).toBe(workerId);
-    expect(answer.headers.get('x-rtr-attempts')).toBe('1');
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-rtr-tier': 'gpu',
+      'x-rtr-worker': workerId,
+      'x-rtr-attempts': '1',
+    });
     const pieces: string[] = [];
     const times: number[] = [];
     const decoder = new TextDecoder();
@@ -95,53 +91,48 @@ describe('an answer', () => {
   });
 });
 
-describe('the metrics', () => {
-  it('count requests, waits, tokens, streams and refusals', async () => {
-    await (await cluster.post([{ write: 'data: 1\n\n' }], { stream: true })).text();
-    await (await cluster.postRaw('{')).text();
-    const streaming = await cluster.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
-    const counted = [
-      /^rtr_jobs\{state="streaming"\} 1$/m,
-      /^rtr_requests_total\{format="chat",model="demo",tier="gpu",outcome="done"\} [1-9]/m,
-      /^rtr_refusals_total\{format="chat",code="invalid_json"\} [1-9]/m,
-      /^rtr_queue_wait_seconds_count\{tier="gpu"\} [1-9]/m,
-      /^rtr_time_to_first_token_seconds_count\{model="demo",tier="gpu"\} [1-9]/m,
-      /^rtr_request_duration_seconds_sum\{format="chat",model="demo",tier="gpu"\} /m,
-      /^rtr_tokens_total\{model="demo",tier="gpu",kind="completion"\} /m,
-      /^rtr_jobs\{state="queued"\} 0$/m,
-      /^process_resident_memory_bytes /m,
-      /^rtr_open_requests 1$/m,
-    ];
-    await until(async () => {
-      const text = await metricsOf(cluster);
-      for (const line of counted) expect(text).toMatch(line);
-    });
-    await streaming.body?.cancel();
-    expect((await fetch(`${cluster.url}/metrics`)).status).toBe(404);
-    expect((await fetch(`${cluster.adminUrl}/health`)).status).toBe(200);
-    expect((await fetch(`${cluster.adminUrl}/nothing`)).status).toBe(404);
+it('the metrics count requests, waits, tokens, streams and refusals', async () => {
+  await (await cluster.post([{ write: 'data: 1\n\n' }], { stream: true })).text();
+  await (await cluster.postRaw('{')).text();
+  const streaming = await cluster.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
+  const counted = [
+    /^rtr_jobs\{state="streaming"\} 1$/m,
+    /^rtr_requests_total\{format="chat",model="demo",tier="gpu",outcome="done"\} [1-9]/m,
+    /^rtr_refusals_total\{format="chat",code="invalid_json"\} [1-9]/m,
+    /^rtr_queue_wait_seconds_count\{tier="gpu"\} [1-9]/m,
+    /^rtr_time_to_first_token_seconds_count\{model="demo",tier="gpu"\} [1-9]/m,
+    /^rtr_request_duration_seconds_sum\{format="chat",model="demo",tier="gpu"\} /m,
+    /^rtr_tokens_total\{model="demo",tier="gpu",kind="completion"\} /m,
+    /^rtr_jobs\{state="queued"\} 0$/m,
+    /^process_resident_memory_bytes /m,
+    /^rtr_open_requests 1$/m,
+  ];
+  await until(async () => {
+    const text = await metricsOf(cluster);
+    for (const line of counted) expect(text).toMatch(line);
   });
+  await streaming.body?.cancel();
+  expect((await fetch(`${cluster.url}/metrics`)).status).toBe(404);
+  expect((await fetch(`${cluster.adminUrl}/health`)).status).toBe(200);
+  expect((await fetch(`${cluster.adminUrl}/nothing`)).status).toBe(404);
 });
 
-describe("a request's body", () => {
-  it('is released when its answer begins', async () => {
-    const steps = [{ waitMs: 300 }, { write: 'data: 1\n\n' }, { hang: true as const }];
-    const filler = 'x'.repeat(5 * mebibyte);
-    const held = await cluster.post(steps, { stream: true, filler });
-    expect(await valueOf('rtr_held_body_bytes', cluster)).toBeGreaterThan(filler.length);
-    const reader = held.body?.getReader();
-    await until(async () => Buffer.from((await reader?.read())?.value ?? []).includes('data: 1'));
-    expect(await valueOf('rtr_held_body_bytes', cluster)).toBe(0);
-    await reader?.cancel();
-  });
+it("a request's body is released when its answer begins", async () => {
+  const steps = [{ waitMs: 300 }, { write: 'data: 1\n\n' }, { hang: true as const }];
+  const filler = 'x'.repeat(5 * mebibyte);
+  const held = await cluster.post(steps, { stream: true, filler });
+  expect(await valueOf('rtr_held_body_bytes', cluster)).toBeGreaterThan(filler.length);
+  const reader = held.body?.getReader();
+  await until(async () => Buffer.from((await reader?.read())?.value ?? []).includes('data: 1'));
+  expect(await valueOf('rtr_held_body_bytes', cluster)).toBe(0);
+  await reader?.cancel();
 });
 
 describe('an ingress with little memory and time', () => {
   let small: Awaited<ReturnType<ScriptedCluster['addIngress']>>;
   const ask = (steps: Step[], fields: object = {}) => cluster.post(steps, { ...fields }, small);
   beforeAll(async () => {
-    const settings = { MAX_HELD_BYTES: '1000000', MAX_ACTIVE: '3', FIRST_TOKEN_TIMEOUT_MS: '1500' };
-    small = await cluster.addIngress(settings);
+    small = await cluster.addIngress({ MAX_HELD_BYTES: '1000000', MAX_ACTIVE: '3', FIRST_TOKEN_TIMEOUT_MS: '1500' });
   });
 
   it('refuses a body while others take all memory, and reads it when they are gone', async () => {

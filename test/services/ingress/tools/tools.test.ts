@@ -44,37 +44,22 @@ describe('the lanes of a tool', () => {
   });
 });
 
-describe('the pool of a worker', () => {
-  it('differs for different tools', () => {
-    const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) => token(tools));
-    expect(new Set([...tokens, token([{ ...tool('a'), title: 'A' }])]).size).toBe(5);
-    expect(token([tool('a'), tool('b')])).toBe(token([tool('b'), tool('a')]));
-  });
+it('the pool of a worker differs for different tools', () => {
+  const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) => token(tools));
+  expect(new Set([...tokens, token([{ ...tool('a'), title: 'A' }])]).size).toBe(5);
+  expect(token([tool('a'), tool('b')])).toBe(token([tool('b'), tool('a')]));
 });
 
-describe('the list of tools', () => {
-  it('has every tool once, sorted by name, with the worker that started first', () => {
-    const listed = listTools(
-      [
-        pool([tool('b', 'younger'), tool('c')], [{ id: 'w2', startedAt: 2 }]),
-        pool(
-          [tool('b', 'older'), tool('a')],
-          [
-            { id: 'w3', startedAt: 1 },
-            { id: 'w1', startedAt: 1 },
-          ],
-        ),
-        pool([tool('d')], [{ id: 'w4', accepting: false }]),
-        pool([tool('e')], [{ id: 'w5' }], 'gpu'),
-      ],
-      all,
-    );
-    expect(listed.map(({ name, description, worker }) => [name, description, worker])).toEqual([
-      ['a', '', 'w1'],
-      ['b', 'older', 'w1'],
-      ['c', '', 'w2'],
-    ]);
-  });
+it('the list of tools has every tool once, sorted by name, with the worker that started first', () => {
+  const older = ['w3', 'w1'].map((id) => ({ id, startedAt: 1 }));
+  const pools = [
+    pool([tool('b', 'younger'), tool('c')], [{ id: 'w2', startedAt: 2 }]),
+    pool([tool('b', 'older'), tool('a')], older),
+    pool([tool('d')], [{ id: 'w4', accepting: false }]),
+    pool([tool('e')], [{ id: 'w5' }], 'gpu'),
+  ];
+  const listed = listTools(pools, all).map(({ name, description, worker }) => `${name} ${description} ${worker}`);
+  expect(listed).toEqual(['a  w1', 'b older w1', 'c  w2']);
 });
 
 describe("a key's list of tools", () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 
 /** Makes V8 reach its idle state soon, and discard code at the first collection. */
@@ -43,13 +43,11 @@ for (let count = 0; count < 20000; count++) {
 console.log(most / 1024 ** 2);
 `;
 
-describe('an idle service', () => {
-  it('keeps its code, which Node would discard', async () => {
-    const all = { code: true, compiled: true };
-    const [withFlags, withoutFlags] = await Promise.all([rest(serviceNodeFlags), rest([])]);
-    expect(withFlags).toEqual({ before: all, after: all });
-    expect(withoutFlags).toEqual({ before: all, after: { code: false, compiled: false } });
-  });
+it('an idle service keeps its code, which Node would discard', async () => {
+  const all = { code: true, compiled: true };
+  const [withFlags, withoutFlags] = await Promise.all([rest(serviceNodeFlags), rest([])]);
+  expect(withFlags).toEqual({ before: all, after: all });
+  expect(withoutFlags).toEqual({ before: all, after: { code: false, compiled: false } });
 });
 
 it('buffers that were read take less than 32 MiB until they are collected, and far more without the flags', async () => {

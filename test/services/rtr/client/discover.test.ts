@@ -15,6 +15,15 @@ const endpoints = (origin: string) => ({
   token_endpoint: `${origin}/oauth/token`,
 });
 
+/** What was found of a router at this address. */
+const foundAt = (url: string) => ({
+  device: `${url}/d`,
+  token: `${url}/t`,
+  revocation: undefined,
+  apis: {},
+  router: url,
+});
+
 it('a router whose endpoints or issuer are at another origin is not signed in to', async () => {
   for (const name of ['issuer', 'device_authorization_endpoint', 'token_endpoint']) {
     for (const other of ['https://evil.example/x', '@evil.example/x', '0.evil.example/x']) {
@@ -60,8 +69,7 @@ it('only a page of the router itself is shown and opened', async () => {
   const start = { device_code: 'x', user_code: 'ABCD-EFGH', expires_in: 600, interval: 2 };
   const begun = async (pages: (origin: string) => object) => {
     const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
-    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {}, router: url };
-    return { url, ...(await beginDevice(found, 'a test')) };
+    return { url, ...(await beginDevice(foundAt(url), 'a test')) };
   };
   const whole = await begun((origin) => ({
     verification_uri: `${origin}/device`,
@@ -79,13 +87,10 @@ it('the address of the account is shown in one line, and what is no token is not
   const tokens = { access_token: 'rtr_a', refresh_token: 'rtr_r', expires_in: 900 };
   const claimed = async (answer: object) => {
     const url = await startHostile(() => ({ ...tokens, ...answer }));
-    const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {}, router: url };
-    return claimDevice(found, { name: 'a test', deviceCode: 'x' });
+    return claimDevice(foundAt(url), { name: 'a test', deviceCode: 'x' });
   };
-  expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject({
-    accessToken: 'rtr_a',
-    email: 'ada@[2Jexample .com',
-  });
+  const shown = { accessToken: 'rtr_a', email: 'ada@[2Jexample .com' };
+  expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject(shown);
   for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä']) {
     await expect(claimed({ access_token: token })).rejects.toThrow('something else than tokens');
     await expect(claimed({ refresh_token: token })).rejects.toThrow('something else than tokens');
@@ -100,8 +105,7 @@ it('what a router sends moves no cursor, and cannot make a program poll without 
     interval: 0,
     expires_in: 1e9,
   }));
-  const found = { device: `${url}/d`, token: `${url}/t`, revocation: undefined, apis: {}, router: url };
-  expect(await beginDevice(found, 'a test')).toMatchObject({
+  expect(await beginDevice(foundAt(url), 'a test')).toMatchObject({
     userCode: '[2JABCD-EFGH',
     page: `${url}/%1B]0;title%07device`,
     intervalMs: 5_000,

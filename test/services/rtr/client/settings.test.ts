@@ -30,16 +30,12 @@ describe('a settings file of TOML', () => {
   });
 
   it('keeps every other line, comments and texts that look like tables included', () => {
+    const notes = ['notes = """', '[p.rtr]', 'model_provider = "not one"', '"""', ''];
+    const kept = [...notes, '[tui]  # a table', 'model = "kept: of this table"'];
     const before = [
       '# mine',
       'model = "gpt-5.5" # the best',
-      'notes = """',
-      '[p.rtr]',
-      'model_provider = "not one"',
-      '"""',
-      '',
-      '[tui]  # a table',
-      'model = "kept: of this table"',
+      ...kept,
       '[ p . "rtr" ]',
       'name = "old"',
       '',
@@ -54,13 +50,7 @@ describe('a settings file of TOML', () => {
         'model = "auto" # the best',
         'model_provider = "rtr"',
         '# mine',
-        'notes = """',
-        '[p.rtr]',
-        'model_provider = "not one"',
-        '"""',
-        '',
-        '[tui]  # a table',
-        'model = "kept: of this table"',
+        ...kept,
         '[p.other]',
         'name = "kept"',
         '[[list]]',

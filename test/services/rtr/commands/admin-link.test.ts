@@ -1,19 +1,16 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Accounts } from '#shared/accounts/accounts.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { adminLink } from '#services/rtr/commands/admin-link.ts';
-import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
+import { openKeyCommands, type OpenKeyCommands } from '../../../helpers/rtr/open-key-commands.ts';
 
-let accounts: Accounts;
-let context: KeyCommandContext;
-let lines: string[];
+let open: OpenKeyCommands;
+let { accounts, context, lines } = {} as OpenKeyCommands;
 
 beforeEach(async () => {
-  ({ accounts } = await openKeyStore(inject('redisUrl')));
-  lines = [];
-  const consoleUrl = 'https://llm.example.com/';
-  context = { accounts, consoleUrl, announce: async () => {}, print: (line) => lines.push(line), json: false };
+  open = await openKeyCommands();
+  ({ accounts, context, lines } = open);
 });
 
 function tokenOf(link: string): string {
@@ -21,20 +18,10 @@ function tokenOf(link: string): string {
   return link.split('/').at(-1) ?? '';
 }
 
-async function makeAdmin(): Promise<UserRecord> {
-  const person = { name: 'Ada', email: 'ada@example.com', passwordHash: 'old' };
-  const user = await accounts.links.createFirstAdmin(tokenOf(await adminLink(context, {})), person);
-  if (typeof user === 'string') throw new Error(user);
-  return user;
-}
-
 async function invite(email: string, role: 'admin' | 'member'): Promise<UserRecord> {
-  const created = await accounts.invitations.create({ email, role, invitedBy: 'nobody', ms: 1_000 });
-  if (typeof created === 'string') throw new Error(created);
-  const person = { name: 'Eve', passwordHash: 'old' };
-  const user = await accounts.links.acceptInvitation(created.token, created.invitation, person, {});
-  if (typeof user === 'string') throw new Error(user);
-  return user;
+  const wanted = { email, role, invitedBy: 'nobody', ms: 1_000 };
+  const { token, invitation } = made(await accounts.invitations.create(wanted));
+  return made(await accounts.links.acceptInvitation(token, invitation, { name: 'Eve', passwordHash: 'old' }, {}));
 }
 
 describe('rtr admin link', () => {
@@ -44,12 +31,13 @@ describe('rtr admin link', () => {
     expect(JSON.parse(lines[1] ?? '')).toEqual({ kind: 'first-admin', link });
     expect(await accounts.links.find(tokenOf(old))).toBeUndefined();
     expect(await accounts.links.find(tokenOf(link))).toEqual({ kind: 'first-admin' });
+    const ada = { name: 'Ada', email: 'ada@example.com', passwordHash: 'any' };
+    expect(await accounts.links.createFirstAdmin(tokenOf(link), ada)).toMatchObject({ role: 'admin' });
   });
 
   it('lets the only administrator set a new password, which ends all sessions, and works once', async () => {
-    const ada = await makeAdmin();
+    const ada = await makeAdmin(open);
     const session = await accounts.sessions.open(ada);
-    lines.length = 0;
     const link = await adminLink(context, {});
     expect(lines).toEqual([`Open this link within 24 hours to set a new password for ada@example.com: ${link}`]);
     expect(await accounts.links.find(tokenOf(link))).toMatchObject({ kind: 'password', user: { id: ada.id } });
@@ -61,7 +49,7 @@ describe('rtr admin link', () => {
   });
 
   it('refuses to choose between several administrators', async () => {
-    await makeAdmin();
+    await makeAdmin(open);
     const eve = await invite('eve@example.com', 'admin');
     await expect(adminLink(context, {})).rejects.toThrow('The administrators are ada@example.com, eve@example.com.');
     const link = await adminLink(context, { email: 'Eve@Example.com' });
@@ -69,7 +57,7 @@ describe('rtr admin link', () => {
   });
 
   it('serves members too, but not unknown addresses or blocked users', async () => {
-    await makeAdmin();
+    await makeAdmin(open);
     const eve = await invite('eve@example.com', 'member');
     const token = tokenOf(await adminLink(context, { email: 'eve@example.com' }));
     await expect(adminLink(context, { email: 'nobody@example.com' })).rejects.toMatchObject({ code: 'not_found' });
@@ -80,7 +68,7 @@ describe('rtr admin link', () => {
   });
 
   it('refuses an address that somebody has typed in, until it is confirmed, but not their id', async () => {
-    await makeAdmin();
+    await makeAdmin(open);
     const eve = await invite('eve@example.com', 'member');
     await accounts.users.changeEmail(eve.id, 'boss@example.com', 'the person');
     const link = () => adminLink(context, { email: 'boss@example.com' });

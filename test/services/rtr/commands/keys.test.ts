@@ -1,39 +1,21 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
-import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import type { AuditTrail } from '#shared/accounts/people/audit-trail.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
-import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { createRouterKey, listKeys, revokeKey } from '#services/rtr/commands/keys.ts';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
-import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
+import { openKeyCommands, type OpenKeyCommands } from '../../../helpers/rtr/open-key-commands.ts';
 
-let open: OpenKeyStore;
-let store: KeyStore;
-let audit: AuditTrail;
-let verifier: KeyVerifier;
-let lines: string[];
-let context: KeyCommandContext;
+let open: OpenKeyCommands;
+let { store, verifier, lines, context } = {} as OpenKeyCommands;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
-  const { accounts } = open;
-  ({ keys: store, audit } = accounts);
-  verifier = new KeyVerifier(store);
-  lines = [];
-  context = {
-    accounts,
-    consoleUrl: 'http://127.0.0.1:8484',
-    announce: async (id) => verifier.drop(id),
-    print: (line) => lines.push(line),
-    json: false,
-  };
+  open = await openKeyCommands();
+  ({ store, verifier, lines, context } = open);
 });
 
-/** The printed JSON objects, one per line. */
-function printed(): unknown[] {
-  return lines.map((line) => JSON.parse(line) as unknown);
-}
+/** What a wrong setting is refused with. */
+const wrong = (param: string) => ({ code: 'invalid_request', param });
 
 describe('rtr keys create', () => {
   it('creates a key that works, with its name and class, and shows it once', async () => {
@@ -48,10 +30,8 @@ describe('rtr keys create', () => {
     const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', weight: '3' });
     expect(await verifier.verify(raw)).toMatchObject({ weight: 3 });
     for (const weight of ['0', '101', '1.5', 'x', '']) {
-      await expect(createRouterKey(context, { name: 'ci', class: 'normal', weight })).rejects.toMatchObject({
-        code: 'invalid_request',
-        param: 'weight',
-      });
+      const made = createRouterKey(context, { name: 'ci', class: 'normal', weight });
+      await expect(made).rejects.toMatchObject(wrong('weight'));
     }
   });
 
@@ -59,16 +39,15 @@ describe('rtr keys create', () => {
     const tools = ['calculator', 'my wiki/*'];
     const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', tools });
     expect(await verifier.verify(raw)).toMatchObject({ tools });
-    await expect(createRouterKey(context, { name: 'ci', class: 'normal', tools: [''] })).rejects.toMatchObject({
-      code: 'invalid_request',
-      param: 'tools',
-    });
+    const unnamed = createRouterKey(context, { name: 'ci', class: 'normal', tools: [''] });
+    await expect(unnamed).rejects.toMatchObject(wrong('tools'));
   });
 
   it('prints one object for machines', async () => {
-    const { raw, record } = await createRouterKey({ ...context, json: true }, { name: 'ci', class: 'high' });
-    expect(printed()).toEqual([
-      expect.objectContaining({ key: raw, id: record.id, kind: 'router', name: 'ci', class: 'high', revokedAt: null }),
+    const settings = { name: 'ci', class: 'high' } as const;
+    const { raw, record } = await createRouterKey({ ...context, json: true }, settings);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { key: raw, id: record.id, kind: 'router', ...settings, revokedAt: null },
     ]);
     expect(lines[0]).not.toContain('argon2');
   });
@@ -76,10 +55,7 @@ describe('rtr keys create', () => {
   it.each(['', '   ', 'x'.repeat(101), 'two\nlines', '\u001b[31mred', 'hidden\u202etext'])(
     'refuses the name %j',
     async (name) => {
-      await expect(createRouterKey(context, { name, class: 'normal' })).rejects.toMatchObject({
-        code: 'invalid_request',
-        param: 'name',
-      });
+      await expect(createRouterKey(context, { name, class: 'normal' })).rejects.toMatchObject(wrong('name'));
       expect(await store.list()).toEqual([]);
     },
   );
@@ -100,11 +76,8 @@ describe('rtr keys list', () => {
     expect(lines[1]).toMatch(/ Ada +low +\S+ +2036-01-01 +cost-per-day=5 +usable +no +laptop$/);
     lines.length = 0;
     await listKeys({ ...context, json: true });
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      owner: { id: owner.id, name: 'Ada' },
-      limits,
-      expiresAt: '2036-01-01T00:00:00.000Z',
-    });
+    const shown = { owner: { id: owner.id, name: 'Ada' }, limits, expiresAt: '2036-01-01T00:00:00.000Z' };
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject(shown);
   });
 
   it('shows every key by its ends and its state, never its secret or hash', async () => {
@@ -114,14 +87,10 @@ describe('rtr keys list', () => {
     lines.length = 0;
     await listKeys(context);
     expect(lines).toHaveLength(3);
-    expect(lines[1]).toMatch(
-      new RegExp(
-        `^${one.record.id} .*…${one.raw.slice(-4)}  router  normal .* -        -       revoked  no       one$`,
-      ),
-    );
-    expect(lines[2]).toMatch(
-      new RegExp(`^${two.record.id} .*…${two.raw.slice(-4)}  router  high .* usable   no       two$`),
-    );
+    const line = ({ raw, record }: typeof one, rest: string) =>
+      new RegExp(`^${record.id} .*…${raw.slice(-4)}  router  ${rest}$`);
+    expect(lines[1]).toMatch(line(one, 'normal .* -        -       revoked  no       one'));
+    expect(lines[2]).toMatch(line(two, 'high .* usable   no       two'));
     await listKeys({ ...context, json: true });
     const all = lines.join('\n');
     for (const { raw } of [one, two]) expect(all).not.toContain(raw.slice(-12));
@@ -142,26 +111,19 @@ describe('rtr keys revoke', () => {
     const { record } = await createRouterKey(context, { name: 'leaver', class: 'low' });
     await revokeKey(context, record.id);
     await revokeKey(context, record.id);
-    const target = { kind: 'key', id: record.id, name: 'leaver' };
-    expect((await audit.list()).entries).toMatchObject([
-      {
-        actor: null,
-        action: 'key.revoke',
-        target,
-        details: { kind: 'router' },
-        from: { commandLine: expect.stringMatching(/^.+@.+$/) },
-      },
-      { actor: null, action: 'key.create', target, details: { kind: 'router', class: 'low' } },
+    const parties = { actor: null, target: { kind: 'key', id: record.id, name: 'leaver' } };
+    const from = { commandLine: expect.stringMatching(/^.+@.+$/) };
+    expect((await open.accounts.audit.list()).entries).toMatchObject([
+      { ...parties, action: 'key.revoke', details: { kind: 'router' }, from },
+      { ...parties, action: 'key.create', details: { kind: 'router', class: 'low' } },
     ]);
   });
 
   it('announces again a key that was already revoked', async () => {
-    const announced: string[] = [];
-    const noting = { ...context, announce: async (id: string) => void announced.push(id) };
-    const { record } = await createRouterKey(noting, { name: 'twice', class: 'normal' });
-    await revokeKey(noting, record.id);
-    expect(await revokeKey({ ...noting, json: true }, record.id)).toBe('revoked before');
-    expect(announced).toEqual([record.id, record.id, record.id]);
+    const { record } = await createRouterKey(context, { name: 'twice', class: 'normal' });
+    await revokeKey(context, record.id);
+    expect(await revokeKey({ ...context, json: true }, record.id)).toBe('revoked before');
+    expect(open.announced).toEqual([record.id, record.id, record.id]);
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ id: record.id, outcome: 'revoked before' });
   });
 

@@ -1,31 +1,12 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { revokeKey } from '#services/rtr/commands/keys.ts';
 import { setup } from '#services/rtr/commands/setup.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openKeyCommands, type OpenKeyCommands } from '../../../helpers/rtr/open-key-commands.ts';
 
-const runSetup = fileURLToPath(new URL('run-setup.ts', import.meta.url));
-
-let open: OpenKeyStore;
-let lines: string[];
-let announced: string[];
-let context: KeyCommandContext;
+let { store, verifier, lines, announced, context } = {} as OpenKeyCommands;
 
 beforeEach(async () => {
-  open = await openKeyStore(inject('redisUrl'));
-  lines = [];
-  announced = [];
-  context = {
-    accounts: open.accounts,
-    consoleUrl: 'https://llm.example.com',
-    announce: async (id) => void announced.push(id),
-    print: (line) => lines.push(line),
-    json: false,
-  };
+  ({ store, verifier, lines, announced, context } = await openKeyCommands());
 });
 
 describe('rtr setup', () => {
@@ -37,7 +18,7 @@ describe('rtr setup', () => {
       `Open this link within 24 hours to become the first administrator: ${first.adminLink}`,
     ]);
     expect(announced).toEqual([first.created?.record.id]);
-    expect(await new KeyVerifier(open.store).verify(raw)).toMatchObject({ kind: 'router', class: 'normal' });
+    expect(await verifier.verify(raw)).toMatchObject({ kind: 'router', class: 'normal' });
 
     lines.length = 0;
     const second = await setup(context);
@@ -59,13 +40,11 @@ describe('rtr setup', () => {
     ]);
   });
 
-  it('creates one key when three processes set up the same cluster at once', async () => {
-    const runs = await Promise.all(
-      [1, 2, 3].map(() => promisify(execFile)(process.execPath, [runSetup, inject('redisUrl'), open.prefix])),
-    );
-    const results = runs.map(({ stdout }) => JSON.parse(stdout) as { created: boolean; key?: string });
+  it('creates one key when three set up the same cluster at once', async () => {
+    await Promise.all([1, 2, 3].map(() => setup({ ...context, json: true })));
+    const results = lines.map((line) => JSON.parse(line) as { created: boolean; key?: string });
     expect(results.filter(({ created }) => created)).toHaveLength(1);
     expect(results.filter(({ key }) => key !== undefined)).toHaveLength(1);
-    expect(await open.store.list()).toHaveLength(1);
+    expect(await store.list()).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
 import { goodPassword } from '../../../../helpers/console/good-password.ts';
+import { linkPath } from '../../../../helpers/console/link-path.ts';
 import { openHouse } from '../../../../helpers/console/open-console.ts';
 import { refusal } from '../../../../helpers/console/refusals.ts';
 
@@ -11,16 +12,27 @@ async function open<Name extends string = never>(...members: Name[]) {
   return { ...house, api: new AdminClient(house.url, String(body.raw)) };
 }
 
+/** The ids of everything in a list, read page by page. @param path with a query @param from the cursor of the first page */
+async function walk(api: AdminClient, path: string, from = ''): Promise<string[]> {
+  const seen: string[] = [];
+  for (let cursor: string | undefined = from; cursor !== undefined;) {
+    const { body } = await api.get(`${path}${cursor && `&cursor=${cursor}`}`);
+    seen.push(...body.data.map(({ id }: { id: string }) => id));
+    cursor = body.next;
+  }
+  return seen;
+}
+
 describe('a change by name', () => {
   it('makes a team once, however often and by however many it is asked for, and then changes it', async () => {
     const { api, accounts } = await open();
-    const first = await api.put('/teams-by-name/Blue%20%2F%20Green', { limits: { costPerMonth: 5 } });
-    expect(first).toMatchObject({ status: 201, body: { name: 'Blue / Green', limits: { costPerMonth: 5 } } });
-    const again = await api.put('/teams-by-name/Blue%20%2F%20Green', {});
-    expect(again).toMatchObject({ status: 200, body: first.body });
-    const changed = await api.put('/teams-by-name/Blue%20%2F%20Green', { weight: 3 });
-    expect(changed).toMatchObject({ status: 200, body: { id: first.body.id, weight: 3, limits: { costPerMonth: 5 } } });
-    await api.put('/teams-by-name/Blue%20%2F%20Green', { weight: 3, limits: { costPerMonth: 5 } });
+    const [path, limits] = ['/teams-by-name/Blue%20%2F%20Green', { costPerMonth: 5 }];
+    const first = await api.put(path, { limits });
+    expect(first).toMatchObject({ status: 201, body: { name: 'Blue / Green', limits } });
+    expect(await api.put(path, {})).toMatchObject({ status: 200, body: first.body });
+    const changed = { status: 200, body: { id: first.body.id, weight: 3, limits } };
+    expect(await api.put(path, { weight: 3 })).toMatchObject(changed);
+    await api.put(path, { weight: 3, limits });
     expect((await api.get('/audit?action=team.change')).body.data).toHaveLength(2);
     const many = await Promise.all(Array.from({ length: 8 }, () => api.put('/teams-by-name/Red', {})));
     for (const { status } of many) expect([200, 201, 503]).toContain(status);
@@ -53,26 +65,21 @@ describe('a change by name', () => {
   it('makes an account that waits for its person, with a link for a password', async () => {
     const { api, browser, accounts } = await open();
     const path = '/users-by-email/Bob%40Example.com';
-    const made = await api.put(path, { name: 'Bob', limits: { requestsPerMinute: 3 } });
-    expect(made).toMatchObject({
-      status: 201,
-      body: { email: 'bob@example.com', name: 'Bob', role: 'member', limits: { requestsPerMinute: 3 } },
-    });
+    const settings = { name: 'Bob', limits: { requestsPerMinute: 3 } };
+    const made = await api.put(path, settings);
+    expect(made).toMatchObject({ status: 201, body: { email: 'bob@example.com', role: 'member', ...settings } });
     const { id } = made.body;
     expect(await api.put(path, {})).toMatchObject({ status: 200, body: made.body });
-    expect(await api.put(path, { name: 'Bobby', blocked: true })).toMatchObject({
-      body: { name: 'Bobby', blocked: true },
-    });
+    const change = { name: 'Bobby', blocked: true };
+    expect(await api.put(path, change)).toMatchObject({ body: change });
     expect((await api.post(`/users/${id}/password-link`)).status).toBe(409);
     await api.put(path, { blocked: false });
     expect((await browser().signIn('bob@example.com', '')).status).toBe(400);
     expect((await browser().signIn('bob@example.com', 'anything at all')).status).toBe(401);
     const { body } = await api.post(`/users/${id}/password-link`);
     const bob = browser();
-    const password = goodPassword;
-    expect(
-      (await bob.post(`/links/${String(body.link).split('/link/')[1]}`, { name: '', email: '', password })).status,
-    ).toBe(200);
+    const account = { name: '', email: '', password: goodPassword };
+    expect((await bob.post(linkPath(body.link), account)).status).toBe(200);
     expect((await bob.get('/session')).body.user).toMatchObject({ id, email: 'bob@example.com' });
     expect((await accounts.users.find(id))?.role).toBe('member');
     expect(await api.post(`/users/${id}/password-link`)).toMatchObject(refusal(409, 'has_signed_in'));
@@ -122,10 +129,8 @@ describe('an ETag', () => {
     const refused = refusal(400, 'invalid_request');
     expect(await ada.ask('PATCH', '/account', { name: 'Eve' }, match)).toMatchObject(refused);
     expect(await ada.ask('DELETE', '/session', undefined, match)).toMatchObject(refused);
-    expect(await ada.ask('GET', '/session', undefined, match)).toMatchObject({
-      status: 200,
-      body: { user: { name: 'Ada' } },
-    });
+    const unchanged = { status: 200, body: { user: { name: 'Ada' } } };
+    expect(await ada.ask('GET', '/session', undefined, match)).toMatchObject(unchanged);
     expect((await ada.ask('PATCH', `/users/${ada.id}`, { weight: 2 }, match)).status).toBe(412);
   });
 
@@ -150,7 +155,8 @@ describe('an ETag', () => {
 
   it('goes with changes by name too, and is refused where it would not count', async () => {
     const { api, ada } = await open();
-    const changedMeanwhile = { status: 412 };
+    const statusOf = async (path: string, body: object, match: string) =>
+      (await api.ask('PUT', path, body, { 'if-match': match })).status;
     const { body: team } = await api.put('/teams-by-name/Blue', {});
     await api.post('/users', { email: 'bob@example.com' });
     const key = await api.put('/keys-by-name/ci', { kind: 'router' });
@@ -161,18 +167,12 @@ describe('an ETag', () => {
     ] as const) {
       const { etag = '' } = Object.fromEntries((await api.put(path, { ...body, weight: 2 })).headers);
       expect(etag).toMatch(/^"\d+"$/);
-      expect(await api.ask('PUT', path, { ...body, weight: 3 }, { 'if-match': '"77"' })).toMatchObject(
-        changedMeanwhile,
-      );
+      const put = (weight: number, match: string) => statusOf(path, { ...body, weight }, match);
       // Also where nothing would be changed.
-      expect(await api.ask('PUT', path, { ...body, weight: 2 }, { 'if-match': '"77"' })).toMatchObject(
-        changedMeanwhile,
-      );
-      expect(await api.ask('PUT', path, { ...body, weight: 4 }, { 'if-match': etag })).toMatchObject({ status: 200 });
-      expect(await api.ask('PUT', path, { ...body, weight: 5 }, { 'if-match': etag })).toMatchObject(changedMeanwhile);
+      expect([await put(3, '"77"'), await put(2, '"77"')]).toEqual([412, 412]);
+      expect([await put(4, etag), await put(5, etag)]).toEqual([200, 412]);
     }
-    for (const match of ['"0"', '*'])
-      expect(await api.ask('PUT', '/teams-by-name/New', {}, { 'if-match': match })).toMatchObject(changedMeanwhile);
+    for (const match of ['"0"', '*']) expect(await statusOf('/teams-by-name/New', {}, match)).toBe(412);
     expect((await api.get('/teams?name=New')).body.data).toEqual([]);
     const refused = { status: 400, body: { error: { message: expect.stringContaining('takes no If-Match') } } };
     for (const path of [`/teams/${team.id}`, `/keys/${key.body.key.id}`, `/users/${ada.id}`])
@@ -187,10 +187,8 @@ describe('an ETag', () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => api.patch(`/teams/${team.id}`, { weight: at + 2 }, { 'if-match': etag })),
     );
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
-      200,
-      ...Array.from({ length: 9 }, () => 412),
-    ]);
+    const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+    expect(statuses).toEqual([200, ...Array<number>(9).fill(412)]);
   });
 });
 
@@ -201,15 +199,11 @@ describe('a list', () => {
     for (let count = 0; count < 25; count += 1) {
       made.push(String((await api.post('/users', { email: `p${count}@example.com` })).body.id));
     }
-    const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const { body } = await api.get(`/users?limit=7${cursor === undefined ? '' : `&cursor=${cursor}`}`);
-      seen.push(...body.data.map(({ id }: { id: string }) => id));
-      cursor = body.next;
-      // The one that the cursor stands for.
-      if (seen.length === 7) await api.delete(`/users/${seen.at(-1)}`);
-    } while (cursor !== undefined);
+    const { body: page } = await api.get('/users?limit=7');
+    const first: string[] = page.data.map(({ id }: { id: string }) => id);
+    // The one that the cursor stands for.
+    await api.delete(`/users/${first.at(-1)}`);
+    const seen = [...first, ...(await walk(api, '/users?limit=7', page.next))];
     expect(seen.slice(1)).toEqual(made);
     expect((await api.get('/users?limit=0')).status).toBe(400);
     expect((await api.get('/users?limit=1001')).status).toBe(400);
@@ -227,13 +221,7 @@ describe('a list', () => {
     }
     const { body: token } = await bob.post('/tokens', { name: 'ci', scopes: ['read'] });
     const program = new AdminClient(url, String(token.raw));
-    const seen: string[] = [];
-    for (let next = ''; ;) {
-      const { body } = await program.get(`/webhooks?limit=1${next}`);
-      seen.push(...body.data.map(({ id }: { id: string }) => id));
-      if (body.next === undefined) break;
-      next = `&cursor=${body.next}`;
-    }
+    const seen = await walk(program, '/webhooks?limit=1');
     const { body: all } = await bob.get('/webhooks');
     expect(seen.toSorted()).toEqual(all.map(({ id }: { id: string }) => id).toSorted());
     expect(seen).toHaveLength(3);
@@ -242,16 +230,8 @@ describe('a list', () => {
   it('has no page after a cursor that is none', async () => {
     const { api, ada } = await open();
     const refused = refusal(400, 'invalid_request', 'cursor');
-    for (const list of [
-      '/keys',
-      `/keys?owner=${ada.id}`,
-      '/users',
-      '/teams',
-      '/tokens',
-      '/webhooks',
-      '/invitations',
-      `/users/${ada.id}/sessions`,
-    ]) {
+    const lists = ['/keys', '/users', '/teams', '/tokens', '/webhooks', '/invitations'];
+    for (const list of [...lists, `/keys?owner=${ada.id}`, `/users/${ada.id}/sessions`]) {
       for (const cursor of ['zzzz', '-Infinity', '0x10', '1.5', '', '1e3.aa']) {
         const query = `${list.includes('?') ? '&' : '?'}cursor=${cursor}`;
         expect(await api.get(list + query), list + query).toMatchObject(refused);
@@ -260,7 +240,7 @@ describe('a list', () => {
   });
 
   it('of keys is paged over all of them, and over those of one owner', async () => {
-    const { api, accounts, connection, prefix } = await open();
+    const { api, accounts, redis, prefix } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const createdAt = Date.now() - 1_000;
     // Ten of the same millisecond.
@@ -270,24 +250,14 @@ describe('a list', () => {
       const owned = count % 2 === 0 ? ({ kind: 'team', ownerId: team.id } as const) : ({ kind: 'router' } as const);
       await accounts.keys.create({ ...record, ...owned, createdAt: createdAt + (count < 10 ? 0 : count) });
     }
-    const walk = async (query: string): Promise<string[]> => {
-      const seen: string[] = [];
-      let next = '';
-      do {
-        const { body } = await api.get(`/keys?limit=3${query}${next}`);
-        seen.push(...body.data.map(({ id }: { id: string }) => id));
-        next = body.next === undefined ? '' : `&cursor=${body.next}`;
-      } while (next !== '');
-      return seen;
-    };
-    const all = await walk('');
+    const all = await walk(api, '/keys?limit=3');
     expect(all).toHaveLength(20);
     expect(new Set(all).size).toBe(20);
     // A record that cannot be read costs that record.
-    await connection.redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
-    expect(await walk('')).toEqual(all.filter((_, at) => at !== 4));
-    await connection.redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
-    const ofTeam = await walk(`&owner=${team.id}`);
+    await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
+    expect(await walk(api, '/keys?limit=3')).toEqual(all.filter((_, at) => at !== 4));
+    await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
+    const ofTeam = await walk(api, `/keys?limit=3&owner=${team.id}`);
     expect(ofTeam).toEqual(all.filter((_, at) => at % 2 === 0));
   });
 });
@@ -324,17 +294,14 @@ describe('the audit trail', () => {
   });
 
   it('is kept for as many days as is set, of older entries too', async () => {
-    const { api, accounts, connection, prefix } = await open();
-    expect(await api.patch('/settings', { auditDays: 29 })).toMatchObject({
-      status: 400,
-      body: { error: { field: 'auditDays', message: 'The audit trail is kept for 30 days at least.' } },
-    });
-    await connection.redis.hset(`${prefix}console-settings`, 'auditDays', '3');
+    const { api, accounts, redis, prefix } = await open();
+    const error = { field: 'auditDays', message: 'The audit trail is kept for 30 days at least.' };
+    expect(await api.patch('/settings', { auditDays: 29 })).toMatchObject({ status: 400, body: { error } });
+    await redis.hset(`${prefix}console-settings`, 'auditDays', '3');
     expect((await api.get('/settings')).body).toMatchObject({ auditDays: 30 });
     await api.patch('/settings', { auditDays: 45 });
     await api.patch('/settings', { auditDays: 30 });
     await accounts.audit.add({ actor: null, action: 'test', target: null, details: {} });
-    const { redis } = connection;
     const [newest = ''] = await redis.zrange(`${prefix}audit-index`, '-1', '-1');
     expect((await redis.pttl(`${prefix}audit-entry:${newest}`)) / 86_400_000).toBeCloseTo(30, 1);
     const old = String((Date.now() - 40 * 86_400_000) * 1_000);

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { sessionIdOf } from '#shared/accounts/agent-sessions/session-names.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
@@ -29,13 +29,13 @@ function runs(session: string, fields: Partial<RunningTurnStats> = {}): RunningT
 
 /** The operations on a server of their own, with some turns in the ledger and some that run. */
 async function openApi(records: UsageRecord[], running: readonly RunningTurnStats[] = []) {
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   await writeLedger(store, records);
-  const { connection, prefix } = store;
+  const { redis, prefix } = store;
   const served = await serveOperations(
     agentSessionOperations({
-      sessions: new AgentSessionReader(connection.redis, prefix, 7 * 86_400_000),
-      usage: new UsageReader(connection.redis, prefix),
+      sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
+      usage: new UsageReader(redis, prefix),
       running: () => running,
       ...people,
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
@@ -143,9 +143,6 @@ it('GET /agent-sessions/sums answers the sums of each team that somebody may see
   expect(await names('?user=ada', 'bob')).toEqual([]);
   expect(await names('?team=t1', 'bob')).toEqual([]);
   const [sums] = await get<AgentSessionSums[]>('/sums?team=t1');
-  expect(sums).toMatchObject({
-    sessions: 1,
-    models: [{ model: 'm1', sums: { cost: 0.003 } }],
-    keys: [{ key: { id: 'k2', name: 'ci' } }],
-  });
+  const models = [{ model: 'm1', sums: { cost: 0.003 } }];
+  expect(sums).toMatchObject({ sessions: 1, models, keys: [{ key: { id: 'k2', name: 'ci' } }] });
 });

@@ -1,31 +1,31 @@
-import { pino } from 'pino';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { admitPerson } from '#services/console/api/oidc/admit-person.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
 const email = 'grace@example.com';
 const claims = { sub: 'grace', name: 'Grace', email, email_verified: true };
 
 /** A provider with rules, at which people are admitted. */
 async function open() {
-  const store = await openKeyStore(inject('redisUrl'));
-  const { accounts, connection, prefix } = store;
+  const store = await openKeyStore();
+  const { accounts, redis, prefix } = store;
   const externals = openExternals(store);
   const groups = [{ group: 'lab', teams: ['One', 'Two'] }];
   const rules = { name: 'company', issuer: 'https://id.example.com', client_id: 'router', domains: ['*'], groups };
   const [provider] = signInSchema.parse({ providers: [rules] }).providers;
   if (!provider) throw new Error('no provider');
   const announce = vi.fn<(changed: string) => Promise<void>>();
-  const parts = { accounts, externals, announce, log: pino({ level: 'silent' }) };
+  const parts = { accounts, externals, announce, log: silentLog };
   const admit = (more: object = {}, of = provider) => admitPerson(parts, of, { ...claims, ...more });
   /** An account with Grace's address, whose person has come in with it. */
   const addLocal = async () => {
-    const user = await accounts.users.create({ name: 'Grace', email, role: 'member' });
-    if (typeof user === 'string') throw new Error(user);
-    await connection.redis.hset(`${prefix}user:${user.id}`, 'passwordHash', 'a hash', 'usedEmail', email);
+    const user = made(await accounts.users.create({ name: 'Grace', email, role: 'member' }));
+    await redis.hset(`${prefix}user:${user.id}`, 'passwordHash', 'a hash', 'usedEmail', email);
     return user;
   };
   const actions = async () => (await accounts.audit.list()).entries.map(({ action }) => action);
@@ -80,8 +80,7 @@ describe('the rules of a provider', () => {
   it('end the tokens of a team as soon as somebody has left it', async () => {
     const { accounts, admit, announce } = await open();
     for (const name of ['One', 'Two']) await accounts.teams.create(name);
-    const grace = await admit({ groups: ['lab'] });
-    const id = typeof grace === 'string' ? grace : grace.id;
+    const { id } = made(await admit({ groups: ['lab'] }));
     expect((await accounts.teams.teamsOf(id)).size).toBe(2);
     const left: number[] = [];
     announce.mockImplementation(async (changed) => {
@@ -93,12 +92,12 @@ describe('the rules of a provider', () => {
   });
 
   it('record no role of somebody who is gone', async () => {
-    const { accounts, connection, prefix, provider, admit, actions } = await open();
+    const { accounts, redis, prefix, provider, admit, actions } = await open();
     await admit();
     const groups = [{ group: 'admins', role: 'admin' as const, teams: [] }];
     const change = accounts.users.change.bind(accounts.users);
     vi.spyOn(accounts.users, 'change').mockImplementationOnce(async (id, ...rest) => {
-      expect(await deletePerson({ redis: connection.redis, prefix, ...accounts }, id)).toBe('deleted');
+      expect(await deletePerson({ redis, prefix, ...accounts }, id)).toBe('deleted');
       return change(id, ...rest);
     });
     expect(await admit({ groups: ['admins'] }, { ...provider, groups })).toBe('other_account');

@@ -1,7 +1,6 @@
-import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -22,29 +21,20 @@ const hourMs = 3_600_000;
 const secret = Buffer.alloc(32, 1);
 
 /** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
-async function open({
-  endedMs = 2 * hourMs,
-  slash = '',
-  scopes = ['openid'],
-}: { endedMs?: number; slash?: string; scopes?: string[] } = {}) {
+async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = {}) {
   const provider = await startCountedProvider();
   const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', scopes, domains: ['*'] };
   const signIn = () => signInSchema.parse({ providers: [company] });
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   const { accounts } = store;
   const logged: string[] = [];
-  const stream = new Writable({
-    write(line, _encoding, done) {
-      logged.push(String(line));
-      done();
-    },
-  });
+  const log = pino({}, { write: (line) => void logged.push(line) });
   const announced: string[] = [];
   const addNode = (secrets: readonly Uint8Array[] = [secret]) => {
     const externals = openExternals(store, secrets);
     const announce = async (changed: string) => void announced.push(changed);
     const clients = new ProviderClients({});
-    const parts = { accounts, externals, announce, log: pino(stream), clients, signIn };
+    const parts = { accounts, externals, announce, log, clients, signIn };
     const confirm = personConfirmer(parts);
     return { externals, confirm, confirmHolder: holderConfirmer(parts, confirm) };
   };
@@ -63,6 +53,17 @@ async function open({
   };
   const isRefused = async () => (await accounts.users.find(grace.id))?.refusedAt !== undefined;
   return { ...store, subject, isRefused, provider, grace, ...node, addNode, logged, announced, now };
+}
+
+/** What a provider answers that hangs. */
+const hanging: TokenAnswer = async () => {
+  await sleep(800);
+  return { status: 503, body: '' };
+};
+
+/** Has a provider refuse its people. */
+function refuseTokens(provider: CountedProvider, error = 'invalid_grant'): void {
+  provider.answerTokens(() => ({ status: 400, body: { error } }));
 }
 
 /** Has a provider answer only when the test says so. */
@@ -114,7 +115,7 @@ describe('a person whose last answer of the provider has ended', () => {
 
   it('is asked about under that form for their keys and admin tokens as well', async () => {
     const { provider, grace, confirmHolder } = await open({ slash: '/', scopes: offline });
-    provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    refuseTokens(provider);
     expect(await confirmHolder(grace)).toBe('refused');
     expect(provider.refreshed).toEqual(['grace.0']);
   });
@@ -169,11 +170,11 @@ describe('a person whose last answer of the provider has ended', () => {
   });
 
   it('is asked about by another node after one that has died', async () => {
-    const { grace, externals, confirm, connection, prefix } = await open();
+    const { grace, externals, confirm, redis, prefix } = await open();
     expect(await externals.beginCheck(grace.id)).toBeDefined();
     const lock = accountNames(prefix).externalCheck(grace.id);
-    expect(await connection.redis.pttl(lock)).toBeGreaterThan(40_000);
-    await connection.redis.pexpire(lock, 500);
+    expect(await redis.pttl(lock)).toBeGreaterThan(40_000);
+    await redis.pexpire(lock, 500);
     expect(await confirm(grace)).toBe('unknown');
     expect(await confirm(grace)).toBe('confirmed');
   });
@@ -182,7 +183,7 @@ describe('a person whose last answer of the provider has ended', () => {
 describe('a provider', () => {
   it.each(['invalid_grant', 'access_denied'])('that answers %s has refused the person', async (error) => {
     const { provider, grace, confirm, now, announced } = await open({ endedMs: 0 });
-    provider.answerTokens(() => ({ status: 400, body: { error } }));
+    refuseTokens(provider, error);
     expect(await confirm(grace)).toBe('refused');
     expect(await now()).toEqual(isEnded);
     expect(announced).toEqual([`user:${grace.id}`]);
@@ -233,11 +234,8 @@ describe('a provider', () => {
   });
 
   it('that hangs is not waited for with each use: its people go on, and it is asked again later', async () => {
-    const { provider, grace, confirm, connection, prefix } = await open({ endedMs: hourMs / 2 });
-    provider.answerTokens(async () => {
-      await sleep(800);
-      return { status: 503, body: '' };
-    });
+    const { provider, grace, confirm, redis, prefix } = await open({ endedMs: hourMs / 2 });
+    provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
     const before = performance.now();
     expect(await confirm(grace)).toBe('confirmed');
@@ -245,7 +243,7 @@ describe('a provider', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
     expect(provider.refreshed).toEqual(['grace.0']);
     provider.answerTokens(undefined);
-    await connection.redis.pexpire(accountNames(prefix).externalCheck(grace.id), 1);
+    await redis.pexpire(accountNames(prefix).externalCheck(grace.id), 1);
     await sleep(10);
     expect(await confirm(grace)).toBe('confirmed');
     expect(provider.refreshed).toEqual(['grace.0', 'grace.0']);
@@ -253,10 +251,7 @@ describe('a provider', () => {
 
   it('that hangs is waited for again at the end of the hour, when its people no longer go on', async () => {
     const { provider, grace, confirm, externals } = await open({ endedMs: hourMs - 20_000 });
-    provider.answerTokens(async () => {
-      await sleep(800);
-      return { status: 503, body: '' };
-    });
+    provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
     expect(await externals.isChecked(grace.id)).toBe(false);
   });
@@ -280,7 +275,7 @@ describe('a provider', () => {
       [['openid'], 'access_denied', true],
     ] as const) {
       const { provider, grace, confirm, isRefused, now } = await open({ scopes: [...scopes] });
-      provider.answerTokens(() => ({ status: 400, body: { error } }));
+      refuseTokens(provider, error);
       expect(await confirm(grace)).toBe('refused');
       expect([await now(), await isRefused()]).toEqual([isEnded, isShutOut]);
     }
@@ -296,7 +291,7 @@ describe('a provider', () => {
     expect(await other.confirmHolder(other.grace)).toBe('confirmed');
     for (const { provider, now } of [evening, other]) expect([provider.refreshed, await now()]).toEqual([[], stays]);
     const asked = await open({ scopes: offline });
-    asked.provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    refuseTokens(asked.provider);
     expect(await asked.confirmHolder(asked.grace)).toBe('refused');
     expect(asked.provider.refreshed).toEqual(['grace.0']);
   });
@@ -316,7 +311,7 @@ describe('a provider', () => {
       const kept = await externals.find(grace.id);
       expect([kept?.refreshToken, kept?.isOffline]).toEqual(['grace.1', isOffline]);
       await externals.keep(grace.id, { ...subject, ...kept, goodUntil: 0 });
-      provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+      refuseTokens(provider);
       expect(await confirmHolder(grace)).toBe(isOffline ? 'refused' : 'confirmed');
       expect(provider.refreshed).toHaveLength(isOffline ? 2 : 1);
       if (!isOffline) expect(await confirm(grace)).toBe('refused');
@@ -341,7 +336,7 @@ describe('a provider', () => {
 
   it('that refuses somebody who signs in at the same moment changes nothing of that', async () => {
     const { provider, grace, externals, subject, confirm, accounts, isRefused, now } = await open({ scopes: offline });
-    provider.answerTokens(() => ({ status: 400, body: { error: 'invalid_grant' } }));
+    refuseTokens(provider);
     const { users } = accounts;
     const refuse = users.refuse.bind(users);
     vi.spyOn(users, 'refuse').mockImplementationOnce(async (...refused) => {
@@ -355,7 +350,7 @@ describe('a provider', () => {
   it.each(['deleted', 'unlinked'])(
     'makes and links no account of somebody who is %s while what it says of them is read',
     async (change) => {
-      const { provider, grace, externals, confirm, accounts, connection, prefix } = await open();
+      const { provider, grace, externals, confirm, accounts, redis, prefix } = await open();
       const now = Math.floor(Date.now() / 1_000);
       const says = { iss: provider.issuer, aud: 'router', sub: 'grace', iat: now, exp: now + 300 };
       const claims = { ...says, email: grace.email, email_verified: true };
@@ -364,7 +359,7 @@ describe('a provider', () => {
       vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
         const outcome = await keep(...kept);
         if (change === 'unlinked') await externals.unlink(grace.id);
-        else await deletePerson({ redis: connection.redis, prefix, ...accounts }, grace.id);
+        else await deletePerson({ redis, prefix, ...accounts }, grace.id);
         return outcome;
       });
       expect(await confirm(grace)).toBe('refused');
@@ -375,15 +370,15 @@ describe('a provider', () => {
   );
 
   it('leaves nothing of a person who is deleted while it is asked', async () => {
-    const { provider, grace, confirm, accounts, connection, prefix } = await open();
+    const { provider, grace, confirm, accounts, redis, prefix } = await open();
     const answer = hold(provider, { body: tokens });
     const confirmed = confirm(grace);
     await until(() => provider.refreshed.length > 0);
-    await deletePerson({ redis: connection.redis, prefix, ...accounts }, grace.id);
+    await deletePerson({ redis, prefix, ...accounts }, grace.id);
     answer.release();
     expect(await confirmed).toBe('refused');
     const names = accountNames(prefix);
-    expect(await connection.redis.exists(names.user(grace.id), names.externalAccount(grace.id))).toBe(0);
+    expect(await redis.exists(names.user(grace.id), names.externalAccount(grace.id))).toBe(0);
   });
 });
 

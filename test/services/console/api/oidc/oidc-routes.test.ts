@@ -81,12 +81,9 @@ describe('an answer of a provider', () => {
       const headers = { cookie: browser.cookiesOf(url) };
       const send = () => fetch(`${url}${back}`, { headers, redirect: 'manual' });
       const answers = await Promise.all([send(), send(), send()]);
-      expect(answers.map((answer) => answer.headers.get('location') ?? '').toSorted()).toEqual([
-        '/?sign-in=expired',
-        '/?sign-in=expired',
-        '/usage',
-      ]);
-      expect((await send()).headers.get('location')).toBe('/?sign-in=expired');
+      const places = [...answers, await send()].map(({ headers: answered }) => answered.get('location') ?? '');
+      expect(places.toSorted()).toEqual([...Array<string>(3).fill('/?sign-in=expired'), '/usage']);
+      expect(places.at(-1)).toBe('/?sign-in=expired');
       expect(provider.exchanged).toHaveLength(round);
     }
   });
@@ -168,23 +165,21 @@ it('what is kept of a sign-in says whether its refresh token was asked for to ou
   expect(Object.fromEntries(kept)).toEqual({ company: 'false', second: 'true' });
 });
 
-describe('a provider that gives no tokens', () => {
-  it.each([
-    [401, { error: 'invalid_client' }, 'denied'],
-    [400, { error: 'invalid_grant' }, 'denied'],
-    [429, { error: 'slow_down' }, 'away'],
-    [503, { error: undefined }, 'away'],
-    [200, 'We are working on it.', 'away'],
-    [400, 'We are working on it.', 'denied'],
-    [429, 'We are working on it.', 'away'],
-    [502, 'We are working on it.', 'away'],
-    [503, 'We are working on it.', 'away'],
-  ])('(%i %j) ends the sign-in on a page that says so, and is named in the log', async (status, body, reason) => {
-    const { provider, led, apiLog, browser, back } = await openBegun();
-    provider.answerTokens(() => ({ status, body }));
-    expect(await led(browser, back)).toBe(`/?sign-in=${reason}`);
-    expectLogged(apiLog, { error: typeof body === 'string' ? undefined : body.error, status });
-  });
+it.each([
+  [401, { error: 'invalid_client' }, 'denied'],
+  [400, { error: 'invalid_grant' }, 'denied'],
+  [429, { error: 'slow_down' }, 'away'],
+  [503, { error: undefined }, 'away'],
+  [200, 'We are working on it.', 'away'],
+  [400, 'We are working on it.', 'denied'],
+  [429, 'We are working on it.', 'away'],
+  [502, 'We are working on it.', 'away'],
+  [503, 'We are working on it.', 'away'],
+])('a provider that gives no tokens (%i %j) ends the sign-in on a page that says so', async (status, body, reason) => {
+  const { provider, led, apiLog, browser, back } = await openBegun();
+  provider.answerTokens(() => ({ status, body }));
+  expect(await led(browser, back)).toBe(`/?sign-in=${reason}`);
+  expectLogged(apiLog, { error: typeof body === 'string' ? undefined : body.error, status });
 });
 
 describe('the log of a sign-in that fails', () => {
@@ -205,13 +200,9 @@ describe('the log of a sign-in that fails', () => {
   });
 
   it('names what the provider has led back with', async () => {
-    const { begin, led, apiLog } = await openWithProvider();
-    const browser = new CookieClient();
-    const back = new URL(await begin(browser), 'http://any');
-    back.searchParams.delete('code');
-    back.searchParams.set('error', 'access_denied');
-    back.searchParams.set('error_description', 'You are not in the group.');
-    expect(await led(browser, `${back.pathname}${back.search}`)).toBe('/?sign-in=denied');
+    const { led, apiLog, browser, back } = await openBegun();
+    const denied = 'error=access_denied&error_description=You are not in the group.';
+    expect(await led(browser, back.replace(/code=[^&]*/, denied))).toBe('/?sign-in=denied');
     expectLogged(apiLog, { error: 'access_denied', description: 'You are not in the group.' });
   });
 });
@@ -231,8 +222,9 @@ it('somebody whose provider has not answered for more than an hour gets 503 unti
   expect((await session()).status).toBe(200);
 });
 
-describe('somebody whose provider cannot be asked', () => {
-  it.each(['/session', '/sessions'])('signs out all the same (%s)', async (path) => {
+it.each(['/session', '/sessions'])(
+  'somebody whose provider cannot be asked signs out all the same (%s)',
+  async (path) => {
     const { provider, url, headers, session } = await openStale();
     provider.answerTokens(() => ({ status: 503, body: {} }));
     const signOut = () => fetch(`${url}/console/api${path}`, { method: 'DELETE', headers });
@@ -240,8 +232,8 @@ describe('somebody whose provider cannot be asked', () => {
     expect((await signOut()).status).toBe(401);
     provider.answerTokens(undefined);
     expect((await session()).status).toBe(401);
-  });
-});
+  },
+);
 
 describe('a person in a browser', () => {
   it('sees the sign-in page at a provider that is not there any more', async () => {
@@ -262,17 +254,15 @@ describe('a person in a browser', () => {
   });
 
   it('sees it when their sign-ins are ended meanwhile, and when the router fails', async () => {
-    const { begin, led, accounts } = await openWithProvider();
+    const { begin, led, browser, back, accounts } = await openBegun();
     const { sessions, users } = accounts;
     const open = vi.spyOn(sessions, 'open').mockImplementationOnce(async (user, origin) => {
       await users.endSessions(user.id);
       return sessions.open(user, origin);
     });
-    const ended = new CookieClient();
-    expect(await led(ended, await begin(ended))).toBe('/?sign-in=signed_out');
+    expect(await led(browser, back)).toBe('/?sign-in=signed_out');
     open.mockRejectedValueOnce(new Error('any'));
-    const failed = new CookieClient();
-    expect(await led(failed, await begin(failed))).toBe('/?sign-in=failed');
+    expect(await led(browser, await begin(browser))).toBe('/?sign-in=failed');
   });
 });
 
@@ -281,18 +271,12 @@ describe('a sign-in that another site begins', () => {
 
   it('signs in a browser in which nobody is', async () => {
     const { provider, url } = await openWithProvider();
-    const cookies = [
-      ['rtr', 'A'.repeat(43)],
-      ['other', 'any'],
-    ] as const;
     for (const site of ['cross-site', 'same-site', 'none'])
-      for (const [name, value] of cookies) {
+      for (const [name, value] of Object.entries({ rtr: 'A'.repeat(43), other: 'any' })) {
         const browser = new CookieClient();
         browser.setCookie(url, name, value);
-        const page = await browser.visit(`${url}${start}`, {
-          headers: { 'sec-fetch-site': site },
-          stopsAt: () => true,
-        });
+        const headers = { 'sec-fetch-site': site };
+        const page = await browser.visit(`${url}${start}`, { headers, stopsAt: () => true });
         expect(page.url.origin).toBe(provider.issuer);
       }
   });
@@ -374,22 +358,21 @@ describe('links of another site that begin many sign-ins at once', () => {
   });
 });
 
-describe('a sign-in that was begun at a node of the release before', () => {
-  it.each([
-    ['without TLS', false, 'rtr-sign-in'],
-    ['over TLS', true, '__Host-rtr-sign-in'],
-  ])('%s ends here, once, and no other answer ends it', async (_, trustProxy, nameBefore) => {
-    const { provider, begin, led, url } = await openWithProvider({ trustProxy });
-    const beginning = new CookieClient();
-    const back = await begin(beginning);
-    const sealed = beginning.cookiesOf(url).split('=')[1] ?? '';
-    const [browser, second] = [new CookieClient(), new CookieClient()];
-    for (const each of [browser, second]) each.setCookie(url, nameBefore, sealed);
-    expect(await led(browser, await begin(new CookieClient()))).toBe('/?sign-in=expired');
-    expect(namesIn(browser, url)).toEqual([nameBefore]);
-    expect(await led(browser, back)).toBe('/usage');
-    expect(namesIn(browser, url)).not.toContain(nameBefore);
-    expect(await led(second, back)).toBe('/?sign-in=expired');
-    expect(provider.exchanged).toHaveLength(1);
-  });
+it.each([
+  ['without TLS', false, 'rtr-sign-in'],
+  ['over TLS', true, '__Host-rtr-sign-in'],
+])('a sign-in that was begun at a node of the release before %s ends here, once', async (_, trustProxy, nameBefore) => {
+  const { provider, begin, led, url } = await openWithProvider({ trustProxy });
+  const beginning = new CookieClient();
+  const back = await begin(beginning);
+  const sealed = beginning.cookiesOf(url).split('=')[1] ?? '';
+  const [browser, second] = [new CookieClient(), new CookieClient()];
+  for (const each of [browser, second]) each.setCookie(url, nameBefore, sealed);
+  // No other answer ends it.
+  expect(await led(browser, await begin(new CookieClient()))).toBe('/?sign-in=expired');
+  expect(namesIn(browser, url)).toEqual([nameBefore]);
+  expect(await led(browser, back)).toBe('/usage');
+  expect(namesIn(browser, url)).not.toContain(nameBefore);
+  expect(await led(second, back)).toBe('/?sign-in=expired');
+  expect(provider.exchanged).toHaveLength(1);
 });

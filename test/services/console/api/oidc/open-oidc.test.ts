@@ -1,12 +1,12 @@
 import { pino } from 'pino';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
 it('a provider whose secret is not set is named in the log when the registry is loaded, and after each change of it', async () => {
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   const company = { issuer: 'https://id.example.com', client_id: 'router', domains: ['*'] };
   let settings = signInSchema.parse({
     providers: [

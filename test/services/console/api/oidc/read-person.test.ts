@@ -31,33 +31,23 @@ describe('somebody from an identity provider', () => {
   });
 
   it('has an address of ASCII alone: the lower case of another letter may be one of these', () => {
-    for (const email of [
-      '\u212Aim@example.com',
-      'mi\u212Ae@example.com',
-      '\u0130vy@example.com',
-      'a@ex\u0430mple.com',
-    ]) {
-      expect(readPerson(providerWith({ domains: ['*'] }), { ...grace, email })).toBe('no_address');
-    }
+    for (const name of ['\u212Aim@example', 'mi\u212Ae@example', '\u0130vy@example', 'a@ex\u0430mple'])
+      expect(readPerson(providerWith({ domains: ['*'] }), { ...grace, email: `${name}.com` })).toBe('no_address');
   });
 
   it('is admitted by domain or group, and by no part of them', () => {
-    const rules = {
-      domains: ['example.com'],
-      groups: [{ group: 'staff' }],
-      groups_claim: 'https://example.com/groups',
-    };
+    const groups_claim = 'https://example.com/groups';
+    const rules = { domains: ['example.com'], groups: [{ group: 'staff' }], groups_claim };
     const at = (email: string, groups: unknown) =>
-      readPerson(providerWith(rules), { ...grace, email, 'https://example.com/groups': groups });
+      readPerson(providerWith(rules), { ...grace, email, [groups_claim]: groups });
     expect(at('a@example.com', undefined)).toMatchObject({ email: 'a@example.com' });
     expect(at('a@other.org', ['staff'])).toMatchObject({ email: 'a@other.org' });
     expect(at('a@other.org', 'staff')).toMatchObject({ email: 'a@other.org' });
     for (const email of ['a@notexample.com', 'a@example.com.evil.org', 'a@sub.example.com']) {
       expect(at(email, ['staff2', 7, null])).toBe('not_admitted');
     }
-    expect(readPerson(providerWith({ domains: ['*'] }), { ...grace, email: 'a@any.org' })).toMatchObject({
-      teams: new Map(),
-    });
+    const anybody = readPerson(providerWith({ domains: ['*'] }), { ...grace, email: 'a@any.org' });
+    expect(anybody).toMatchObject({ teams: new Map() });
   });
 
   it('has a role and teams only where the rules speak of them', () => {
@@ -69,10 +59,8 @@ describe('somebody from an identity provider', () => {
       ['Research', false],
       ['Tools', true],
     ]);
-    expect(readPerson(providerWith({ groups }), { ...grace, groups: ['ops'] })).toMatchObject({
-      role: undefined,
-      teams,
-    });
+    const inOps = readPerson(providerWith({ groups }), { ...grace, groups: ['ops'] });
+    expect(inOps).toMatchObject({ role: undefined, teams });
     const withRole = providerWith({ groups: [...groups, { group: 'admins', role: 'admin' }] });
     expect(readPerson(withRole, { ...grace, groups: ['admins'] })).toMatchObject({ role: 'admin' });
     expect(readPerson(withRole, { ...grace, groups: [] })).toMatchObject({ role: 'member' });

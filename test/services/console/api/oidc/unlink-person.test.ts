@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import { ConsoleClient } from '../../../../helpers/console/console-client.ts';
 import { CookieClient } from '../../../../helpers/clients/cookie-client.ts';
 import { openConsole } from '../../../../helpers/console/open-console.ts';
 import { startCountedProvider } from '../../../../helpers/upstreams/start-counted-provider.ts';
@@ -10,12 +11,8 @@ const grace = { sub: 'grace', name: 'Grace', email: 'grace@example.com', email_v
 /** A console at which people sign in at one of two providers, and its first administrator. */
 async function open() {
   const providers = { old: await startCountedProvider(), new: await startCountedProvider() };
-  const settings = Object.entries(providers).map(([name, { issuer }]) => ({
-    name,
-    issuer,
-    client_id: 'router',
-    domains: ['*'],
-  }));
+  const client = { client_id: 'router', domains: ['*'] };
+  const settings = Object.entries(providers).map(([name, { issuer }]) => ({ name, issuer, ...client }));
   const console = await openConsole({ signIn: signInSchema.parse({ providers: settings }) });
   const ada = await console.firstAdmin();
   /** Where a browser is led to that signs in. */
@@ -40,12 +37,10 @@ it('somebody whose provider is another one comes in there once an administrator 
   const { body: team } = await ada.post('/teams', { name: 'Research' });
   await accounts.teams.setMember(team.id, id, 'member');
   const { body: made } = await ada.post('/keys', { kind: 'user', name: 'laptop', userId: id });
-  const csrf = await fetch(`${url}/console/api/session`, { headers: { cookie: browser.cookiesOf(url) } });
-  const { csrfToken } = (await csrf.json()) as { csrfToken: string };
-  const headers = { cookie: browser.cookiesOf(url), 'x-csrf-token': csrfToken, 'content-type': 'application/json' };
-  const body = JSON.stringify({ name: 'ci', scopes: ['admin'] });
-  const token = await fetch(`${url}/console/api/tokens`, { method: 'POST', headers, body });
-  const api = new AdminClient(url, ((await token.json()) as { raw: string }).raw);
+  const page = Object.assign(new ConsoleClient(url), { cookie: browser.cookiesOf(url) });
+  expect((await page.get('/session')).status).toBe(200);
+  const { body: token } = await page.post('/tokens', { name: 'ci', scopes: ['admin'] });
+  const api = new AdminClient(url, String(token.raw));
   expect((await api.get('/keys')).status).toBe(200);
   expect(await signIn('new')).toBe('/?sign-in=other_account');
 
@@ -53,8 +48,7 @@ it('somebody whose provider is another one comes in there once an administrator 
   expect((await ada.delete(`/users/${id}/external-account`)).status).toBe(204);
   expect(announced).toEqual([`user:${id}`]);
   expect((await api.get('/keys')).status).toBe(401);
-  const session = await fetch(`${url}/console/api/session`, { headers: { cookie: browser.cookiesOf(url) } });
-  expect(session.status).toBe(401);
+  expect((await page.get('/session')).status).toBe(401);
   expect((await people())[1]).not.toHaveProperty('provider');
   const [entry] = (await ada.get('/audit?action=user.unlink')).body.data;
   expect(entry).toMatchObject({ actor: { id: ada.id }, target: { id }, details: { provider: 'old' } });

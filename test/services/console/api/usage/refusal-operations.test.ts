@@ -1,31 +1,30 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { refusalOperations } from '#services/console/api/usage/refusal-operations.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const laptop: RefusedKey = { id: 'k1', kind: 'user', name: 'laptop', ownerId: 'ada' };
 const ofTeam: RefusedKey = { id: 'k2', kind: 'team', name: 'ci', ownerId: 't1' };
 const ofDeleted: RefusedKey = { id: 'k3', kind: 'user', name: 'private matters', ownerId: 'gone1234' };
 
 /** The routes on a server of their own, with these refusals counted. */
 async function openApi(...refused: [ErrorCode, RefusedKey?][]) {
-  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  const ledger = new RefusalLedger(connection.redis, prefix, log);
+  const { redis, prefix } = await openKeyStore();
+  const ledger = new RefusalLedger(redis, prefix, silentLog);
   for (const [code, key] of refused)
     ledger.add({ requestId: 'req_1', error: new RouterError(code, 'Why.'), key, asked: 'demo' });
   await ledger.close();
   const { ask, read } = await serveOperations(
     refusalOperations({
-      usage: new UsageReader(connection.redis, prefix),
-      refusals: new RefusalReader(connection.redis, prefix),
+      usage: new UsageReader(redis, prefix),
+      refusals: new RefusalReader(redis, prefix),
       ...people,
     }),
   );
@@ -43,19 +42,10 @@ describe('GET /usage/refusals', () => {
     const report = await read(range());
     expect(report).toMatchObject({ step: 'day', total: 3 });
     expect(report.groups[0]).toMatchObject({ id: 'rate_limit_exceeded', name: 'rate_limit_exceeded', count: 2 });
+    const row = { code: 'rate_limit_exceeded', count: 1 };
     expect(report.groups[0]?.rows.toSorted((a, b) => (a.key?.id ?? '').localeCompare(b.key?.id ?? ''))).toEqual([
-      {
-        code: 'rate_limit_exceeded',
-        count: 1,
-        key: { id: 'k1', name: 'laptop' },
-        owner: { kind: 'user', id: 'ada', name: 'Ada' },
-      },
-      {
-        code: 'rate_limit_exceeded',
-        count: 1,
-        key: { id: 'k2', name: 'ci' },
-        owner: { kind: 'team', id: 't1', name: 'Research' },
-      },
+      { ...row, key: { id: 'k1', name: 'laptop' }, owner: { kind: 'user', id: 'ada', name: 'Ada' } },
+      { ...row, key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1', name: 'Research' } },
     ]);
     expect(report.groups[1]?.rows).toEqual([{ code: 'missing_key', count: 1 }]);
     const sample = report.samples.find(({ code }) => code === 'missing_key');

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { requestOperations } from '#services/console/api/usage/request-operations.ts';
@@ -10,10 +10,10 @@ import { people, serveOperations, type Viewer } from '../../../../helpers/consol
 
 /** The routes on a server of their own, with some requests in the ledger. */
 async function openApi(...records: UsageRecord[]) {
-  const store = await openKeyStore(inject('redisUrl'));
+  const store = await openKeyStore();
   const write = (...more: UsageRecord[]) => writeLedger(store, more);
   await write(...records);
-  const operations = requestOperations({ usage: new UsageReader(store.connection.redis, store.prefix), ...people });
+  const operations = requestOperations({ usage: new UsageReader(store.redis, store.prefix), ...people });
   const served = await serveOperations(operations);
   const idsOf = async (query: string, viewer?: Viewer) =>
     (await served.read<RequestPage>(`/usage/requests?${query}`, viewer)).requests.map(({ id }) => id);
@@ -22,10 +22,9 @@ async function openApi(...records: UsageRecord[]) {
 
 it("GET /usage/requests/{id} answers the request, and for somebody else's the same as for one that does not exist", async () => {
   const { ask, read } = await openApi(ledgerRecord({ id: 'req_a', completionTokens: 7 }));
+  const request = { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } };
   for (const viewer of ['admin', 'ada'] as const)
-    expect(await read<UsageRequest[]>('/usage/requests/req_a', viewer)).toMatchObject([
-      { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } },
-    ]);
+    expect(await read<UsageRequest[]>('/usage/requests/req_a', viewer)).toMatchObject([request]);
   const [other, unknown] = [await ask('/usage/requests/req_a', 'eve'), await ask('/usage/requests/req_none', 'eve')];
   expect([other.status, unknown.status]).toEqual([404, 404]);
   expect(await other.text()).toBe(await unknown.text());

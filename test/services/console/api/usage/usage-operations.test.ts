@@ -5,24 +5,29 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
-import { createLog } from '#shared/core/log.ts';
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { Price, UsageHours, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const record = (id: string, fields: Partial<UsageRecord> = {}) =>
   ledgerRecord({ id, at: Date.UTC(2026, 10, 21, 12), cost: 1_500_000, ...fields });
 
 /** The routes on a server of their own, with some requests in the ledger. */
 async function openApi(...records: UsageRecord[]) {
   const { keeper, redis, prefix, reserve } = await openLimitKeeper(inject('redisUrl'));
-  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
+  const ledger = new UsageLedger(redis, prefix, silentLog, { maxRequests: 1_000, requestsKeptMs: 1e12 });
   for (const each of records) ledger.add(each);
   await ledger.close();
-  const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
+  const prices = new PriceTable({
+    redis,
+    prefix,
+    log: silentLog,
+    registered: () => ({}),
+    announce: async () => undefined,
+  });
   const audit: unknown[] = [];
   onTestFinished(() => prices.close());
   const { ask, read } = await serveOperations(
@@ -55,11 +60,8 @@ const range = `from=${Date.UTC(2026, 10, 20)}&to=${Date.UTC(2026, 10, 22)}`;
 describe('GET /usage', () => {
   it('answers totals in dollars, with the names of the groups', async () => {
     const team = { key: { id: 'k2', name: 'ci' }, owner: { kind: 'team' as const, id: 't1' } };
-    const { read } = await openApi(
-      record('a'),
-      record('b', team),
-      record('c', { key: { id: 'k3', name: 'root' }, owner: undefined }),
-    );
+    const root = { key: { id: 'k3', name: 'root' }, owner: undefined };
+    const { read } = await openApi(record('a'), record('b', team), record('c', root));
     const report = await read<UsageReport>(`/usage?${range}&step=day&by=team`);
     expect(report.times).toHaveLength(2);
     expect(report.totals).toMatchObject({ requests: 3, cost: 0.0045 });
@@ -159,40 +161,27 @@ it('GET /usage/now answers the use of each limit, reservations included', async 
   (await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 30, cost: 5e8 })).commit({ tokens: 20, cost: 4e8 });
   await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 10, cost: 1e8 });
   const tomorrow = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000;
-  expect(await read('/usage/now', 'ada')).toMatchObject([
-    {
-      party: 'key:k1',
-      name: 'laptop',
-      limits: [
-        { name: 'tokensPerDay', limit: 100, used: 30, resetsAt: tomorrow },
-        { name: 'costPerMonth', limit: 2.5, used: 0.5 },
-      ],
-    },
-  ]);
+  const tokens = { name: 'tokensPerDay', limit: 100, used: 30, resetsAt: tomorrow };
+  const limits = [tokens, { name: 'costPerMonth', limit: 2.5, used: 0.5 }];
+  expect(await read('/usage/now', 'ada')).toMatchObject([{ party: 'key:k1', name: 'laptop', limits }]);
 });
 
 describe('/prices', () => {
   it('are read by everyone and changed by admins, also for ids with slashes', async () => {
     const { ask, read, audit } = await openApi();
-    const path = '/prices/openai/gpt-oss-120b';
-    const body = JSON.stringify({ input: 1, output: 2, asOf: '2026-11-01' });
+    const [model, price] = ['openai/gpt-oss-120b', { input: 1, output: 2, asOf: '2026-11-01' }];
+    const [path, body] = [`/prices/${model}`, JSON.stringify(price)];
     expect((await ask(path, 'ada', { method: 'PUT', body })).status).toBe(403);
     expect((await ask(path, 'ada', { method: 'DELETE' })).status).toBe(403);
-    const changed = await ask(path, 'admin', { method: 'PUT', body });
-    expect(await changed.json()).toEqual({
-      model: 'openai/gpt-oss-120b',
-      input: 1,
-      output: 2,
-      asOf: '2026-11-01',
-      source: 'changed',
-    });
+    const changed = { model, ...price, source: 'changed' };
+    expect(await (await ask(path, 'admin', { method: 'PUT', body })).json()).toEqual(changed);
     const prices = await read<Price[]>('/prices', 'ada');
-    expect(prices.find(({ model }) => model === 'openai/gpt-oss-120b')).toMatchObject({ input: 1, source: 'changed' });
+    expect(prices.find((each) => each.model === model)).toMatchObject(changed);
     expect((await ask(path, 'admin', { method: 'DELETE' })).status).toBe(204);
     expect((await ask(path, 'admin', { method: 'DELETE' })).status).toBe(404);
     expect(audit).toMatchObject([
-      { model: 'openai/gpt-oss-120b', after: { input: 1 } },
-      { model: 'openai/gpt-oss-120b', before: { input: 1 } },
+      { model, after: { input: 1 } },
+      { model, before: { input: 1 } },
     ]);
   });
 

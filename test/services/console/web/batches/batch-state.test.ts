@@ -4,6 +4,8 @@ import { BatchRates, countsText, doneOf, paceText, stateOf } from '#services/con
 
 const now = Date.UTC(2026, 10, 24);
 
+const none = { cancelled: 0, expired: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+
 function batch(change: Partial<Batch>): Batch {
   return {
     id: 'batch_1',
@@ -16,12 +18,7 @@ function batch(change: Partial<Batch>): Batch {
     total: 1_000,
     succeeded: 90,
     errored: 10,
-    cancelled: 0,
-    expired: 0,
-    promptTokens: 0,
-    cachedTokens: 0,
-    completionTokens: 0,
-    reasoningTokens: 0,
+    ...none,
     cost: 0,
     mayCancel: true,
     mayRead: true,

@@ -6,14 +6,9 @@ import { newAnswer, type AssistantTurn, type Settings, type Turn } from '#servic
 import { curlOf } from '#services/console/web/formats/curl-of.ts';
 import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
-const settings: Settings = {
-  model: 'demo',
-  system: 'Be brief.',
-  maxTokens: '',
-  temperature: '',
-  thinking: false,
-  tools: [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }],
-};
+const unset = { maxTokens: '', temperature: '', thinking: false } as const;
+const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }];
+const settings: Settings = { model: 'demo', system: 'Be brief.', tools, ...unset };
 const image = 'data:image/png;base64,AAAA';
 const turns: Turn[] = [
   { role: 'user', text: 'Look.', images: [image] },
@@ -119,19 +114,11 @@ describe('a conversation as a request', () => {
   it('leaves out settings that are not set and answers that never began', () => {
     const plain = { ...settings, system: ' ', tools: [] };
     const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer('chat')];
-    expect(chat.buildRequest(asked, plain)).toEqual({
-      model: 'demo',
-      stream: true,
-      stream_options: { include_usage: true },
-      messages: [{ role: 'user', content: 'Hi' }],
-    });
-    expect(messages.buildRequest(asked, { ...plain, thinking: true, maxTokens: 10, temperature: 1 })).toEqual({
-      model: 'demo',
-      stream: true,
-      max_tokens: 2_049,
-      messages: [{ role: 'user', content: 'Hi' }],
-      thinking: { type: 'enabled', budget_tokens: 2_048 },
-    });
+    const bare = { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+    expect(chat.buildRequest(asked, plain)).toEqual({ ...bare, stream_options: { include_usage: true } });
+    const thinking = { type: 'enabled', budget_tokens: 2_048 };
+    const thoughtful = { ...plain, thinking: true, maxTokens: 10, temperature: 1 } as const;
+    expect(messages.buildRequest(asked, thoughtful)).toEqual({ ...bare, max_tokens: 2_049, thinking });
   });
 
   it('as a shell command has no key, short images and escaped quotes', () => {

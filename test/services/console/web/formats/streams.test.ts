@@ -61,16 +61,13 @@ describe("the answer of a stream's events", () => {
   });
 
   it('is read from the Responses format, which numbers all items together', () => {
-    const item = (event: string, place: number, fields: object) => ({
-      type: `response.output_item.${event}`,
-      output_index: place,
-      item: fields,
+    const event = (type: string, output_index: number, more: object) => ({
+      type: `response.${type}`,
+      output_index,
+      ...more,
     });
-    const call = (place: number, delta: string) => ({
-      type: 'response.function_call_arguments.delta',
-      output_index: place,
-      delta,
-    });
+    const item = (kind: string, place: number, fields: object) => event(`output_item.${kind}`, place, { item: fields });
+    const call = (place: number, delta: string) => event('function_call_arguments.delta', place, { delta });
     const usage = { input_tokens: 5, output_tokens: 7 };
     const answer = answerOf(
       [
@@ -107,10 +104,8 @@ describe("the answer of a stream's events", () => {
 
   it("ends as failed with the error's message", () => {
     const inChat = answerOf([{ error: { message: 'Gone.' } }], chat.openReader());
-    const inMessages = answerOf(
-      [{ type: 'error', error: { type: 'api_error', message: 'Gone.' } }],
-      messages.openReader(),
-    );
+    const error = { type: 'error', error: { type: 'api_error', message: 'Gone.' } };
+    const inMessages = answerOf([error], messages.openReader());
     const failed = { type: 'response.failed', response: { error: { message: 'Gone.' } } };
     const inResponses = answerOf([failed], responses.openReader());
     for (const answer of [inChat, inMessages, inResponses])

@@ -12,15 +12,12 @@ describe('a recorded request', () => {
     const [first, second] = requestParts(JSON.stringify({ messages })) ?? [];
     expect(first).toMatchObject({ role: 'user', text: expect.stringMatching(/^Hi\n\{/) });
     expect(second).toMatchObject({ role: 'assistant', text: expect.stringContaining('c1') });
-    expect(requestParts(JSON.stringify({ system: 'Be brief.', messages: [{ role: 'user', content: 'Hi' }] }))).toEqual([
-      { role: 'system', text: 'Be brief.' },
-      { role: 'user', text: 'Hi' },
-    ]);
-    expect(requestParts(JSON.stringify({ input: 'Hi' }))).toEqual([{ role: 'user', text: 'Hi' }]);
-    const input = [
-      { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
-      { type: 'function_call', name: 'f' },
-    ];
+    const hi = { role: 'user', text: 'Hi' };
+    const plain = JSON.stringify({ system: 'Be brief.', messages: [{ role: 'user', content: 'Hi' }] });
+    expect(requestParts(plain)).toEqual([{ role: 'system', text: 'Be brief.' }, hi]);
+    expect(requestParts(JSON.stringify({ input: 'Hi' }))).toEqual([hi]);
+    const said = { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] };
+    const input = [said, { type: 'function_call', name: 'f' }];
     expect(requestParts(JSON.stringify({ input }))).toMatchObject([{ text: 'Hi' }, { role: 'function_call' }]);
   });
 
@@ -61,14 +58,9 @@ describe('a recorded answer', () => {
   });
 
   it('has the calls of tools of a stream, put together', () => {
-    const call = (index: number, called: object) => ({
-      choices: [{ delta: { tool_calls: [{ index, function: called }] } }],
-    });
-    const chat = streamOf(
-      call(0, { name: 'f', arguments: '' }),
-      call(0, { arguments: '{"a":' }),
-      call(0, { arguments: '1}' }),
-    );
+    const call = (called: object) => ({ choices: [{ delta: { tool_calls: [{ index: 0, function: called }] } }] });
+    const parts = [{ name: 'f', arguments: '' }, { arguments: '{"a":' }, { arguments: '1}' }];
+    const chat = streamOf(...parts.map(call));
     expect(answerParts(chat)).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
     const messages = streamOf(
       { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', name: 'f' } },

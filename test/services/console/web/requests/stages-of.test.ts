@@ -1,71 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { stagesOf, tokensPerSecond } from '#services/console/web/pages/requests/stages-of.ts';
+import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 
-const request: UsageRequest = {
-  id: 'r',
-  at: 0,
-  key: { id: 'k', name: 'k' },
-  format: 'chat',
-  operation: 'generate',
-  asked: 'm',
-  worker: 'w',
-  outcome: 'done',
-  attempts: 1,
-  queueMs: 10,
-  firstTokenMs: 60,
-  totalMs: 260,
-  promptTokens: 1,
-  cachedTokens: 0,
-  completionTokens: 50,
-  reasoningTokens: 0,
-  cost: 0,
-};
+const times = { queueMs: 10, firstTokenMs: 60, totalMs: 260, completionTokens: 50 };
+const request = ledgerRecord({ worker: 'w', owner: undefined, ...times }) as UsageRequest;
 
 const lost = { worker: 'a', offered: true, waitMs: 0, givenMs: 1, begunMs: 3, endMs: 40, end: 'worker_lost' };
-const served = {
-  worker: 'b',
-  offered: false,
-  waitMs: 40,
-  givenMs: 45,
-  begunMs: 46,
-  firstMs: 60,
-  endMs: 260,
-  end: 'done',
-};
+const given = { worker: 'b', offered: false, waitMs: 40, givenMs: 45, begunMs: 46 };
+const served = { ...given, firstMs: 60, endMs: 260, end: 'done' };
+
+/** The lines of a request's course, each with its end and its stages. */
+const course = (more: Partial<UsageRequest> = {}): unknown[] =>
+  stagesOf({ ...request, ...more }).map(({ label, end, stages }) => [
+    label,
+    end,
+    ...stages.map(({ name, from, to }) => `${name} ${from}-${to}`),
+  ]);
 
 describe('the course of a request', () => {
   it('has a line for each attempt, with its stages', () => {
-    expect(stagesOf({ ...request, timeline: [lost, served] })).toEqual([
-      {
-        label: '1. a, by an offer,',
-        end: 'worker_lost',
-        stages: [
-          { name: 'waiting', from: 0, to: 1 },
-          { name: 'offered', from: 1, to: 3 },
-          { name: 'working', from: 3, to: 40 },
-        ],
-      },
-      {
-        label: '2. b, by a claim,',
-        end: 'done',
-        stages: [
-          { name: 'waiting', from: 40, to: 45 },
-          { name: 'working', from: 45, to: 60 },
-          { name: 'answering', from: 60, to: 260 },
-        ],
-      },
+    expect(course({ timeline: [lost, served] })).toEqual([
+      ['1. a, by an offer,', 'worker_lost', 'waiting 0-1', 'offered 1-3', 'working 3-40'],
+      ['2. b, by a claim,', 'done', 'waiting 40-45', 'working 45-60', 'answering 60-260'],
     ]);
   });
 
   it('ends with the wait for a worker that never came', () => {
-    const rows = stagesOf({ ...request, timeline: [lost], totalMs: 5_040 });
-    expect(rows.at(-1)).toEqual({ label: 'No other worker', stages: [{ name: 'waiting', from: 40, to: 5_040 }] });
+    const rows = course({ timeline: [lost], totalMs: 5_040 });
+    expect(rows.at(-1)).toEqual(['No other worker', undefined, 'waiting 40-5040']);
   });
 
   it('has no line for a wait where the attempt ended the request, whose record is written a little later', () => {
     const rows = (end: string, more: Partial<UsageRequest> = {}) =>
-      stagesOf({ ...request, ...more, timeline: [{ ...served, end }], totalMs: 265 });
+      course({ ...more, timeline: [{ ...served, end }], totalMs: 265 });
     for (const end of ['done', 'cancelled']) expect(rows(end)).toHaveLength(1);
     expect(rows('engine_error', { code: 'engine_error' })).toHaveLength(1);
     expect(rows('refused', { outcome: 'cancelled' })).toHaveLength(2);
@@ -73,16 +41,7 @@ describe('the course of a request', () => {
   });
 
   it('is what is known of a record of an older release', () => {
-    expect(stagesOf(request)).toEqual([
-      {
-        label: 'w',
-        stages: [
-          { name: 'waiting', from: 0, to: 10 },
-          { name: 'working', from: 10, to: 60 },
-          { name: 'answering', from: 60, to: 260 },
-        ],
-      },
-    ]);
+    expect(course()).toEqual([['w', undefined, 'waiting 0-10', 'working 10-60', 'answering 60-260']]);
   });
 });
 

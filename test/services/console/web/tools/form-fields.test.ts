@@ -18,15 +18,9 @@ const schema = {
 describe("a tool's form", () => {
   it('has an input for each field of the schema, by its type', () => {
     const fields = formFields(schema) ?? [];
-    expect(fields.map(({ name, kind }) => [name, kind])).toEqual([
-      ['name', 'text'],
-      ['count', 'integer'],
-      ['size', 'number'],
-      ['loud', 'boolean'],
-      ['mood', 'choice'],
-      ['words', 'texts'],
-      ['more', 'json'],
-    ]);
+    expect(fields.map(({ name, kind }) => `${name}: ${kind}`).join(', ')).toBe(
+      'name: text, count: integer, size: number, loud: boolean, mood: choice, words: texts, more: json',
+    );
     expect(fields[0]).toMatchObject({ isRequired: true, description: 'Who' });
     expect(fields[1]).toMatchObject({ minimum: 1, maximum: 9 });
     expect(fields[2]).toMatchObject({ initial: '1.5', isRequired: false });
@@ -41,14 +35,8 @@ describe("a tool's form", () => {
   it("is read into the schema's types, without empty fields", () => {
     const fields = formFields(schema) ?? [];
     const written = { name: 'Ada', count: '3', loud: 'true', words: 'a\nb\n', more: '{"x": [1]}' };
-    expect(readForm(fields, written)).toEqual({
-      name: 'Ada',
-      count: 3,
-      size: 1.5,
-      loud: true,
-      words: ['a', 'b'],
-      more: { x: [1] },
-    });
+    const read = { name: 'Ada', count: 3, size: 1.5, loud: true, words: ['a', 'b'], more: { x: [1] } };
+    expect(readForm(fields, written)).toEqual(read);
     expect(readForm(fields, { name: '', count: '1', size: '' })).toEqual({ name: '', count: 1 });
   });
 

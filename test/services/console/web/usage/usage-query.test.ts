@@ -7,12 +7,8 @@ describe("the usage page's address", () => {
   it('stands for the last seven days by model when it is empty, and for the same query all day', () => {
     const { span, by, measure, report } = readQuery(new URLSearchParams(), noon);
     expect({ span, by, measure }).toEqual({ span: '7d', by: 'model', measure: 'tokens' });
-    expect(Object.fromEntries(new URLSearchParams(report))).toEqual({
-      from: String(Date.UTC(2026, 10, 15)),
-      to: String(Date.UTC(2026, 10, 22) - 1),
-      step: 'day',
-      by: 'model',
-    });
+    const range = { from: String(Date.UTC(2026, 10, 15)), to: String(Date.UTC(2026, 10, 22) - 1) };
+    expect(Object.fromEntries(new URLSearchParams(report))).toEqual({ ...range, step: 'day', by: 'model' });
     expect(readQuery(new URLSearchParams(), noon + 3_600_000).report).toBe(report);
   });
 
@@ -21,10 +17,8 @@ describe("the usage page's address", () => {
     const query = readQuery(search, noon);
     expect(query).toMatchObject({ span: '1y', by: 'key', measure: 'cost', filters: { tier: 'gpu', model: 'a/b' } });
     expect(new URLSearchParams(query.report).get('step')).toBe('month');
-    expect(readQuery(new URLSearchParams('span=ever&by=mood&measure=x'), noon)).toMatchObject({
-      span: '7d',
-      by: 'model',
-    });
+    const invalid = new URLSearchParams('span=ever&by=mood&measure=x');
+    expect(readQuery(invalid, noon)).toMatchObject({ span: '7d', by: 'model' });
   });
 
   it('stands for twelve months with the current one', () => {
@@ -37,12 +31,9 @@ describe("the usage page's address", () => {
 
   it('has hours of a single day by model, key, team and person, as far as hours are kept', () => {
     const hoursOf = (address: string): string | undefined => readQuery(new URLSearchParams(address), noon).hours;
-    expect(Object.fromEntries(new URLSearchParams(hoursOf('span=1d&by=key&team=t1')))).toEqual({
-      from: String(Date.UTC(2026, 10, 21)),
-      to: String(Date.UTC(2026, 10, 22) - 1),
-      by: 'key',
-      team: 't1',
-    });
+    const hours = Object.fromEntries(new URLSearchParams(hoursOf('span=1d&by=key&team=t1')));
+    const day = { from: String(Date.UTC(2026, 10, 21)), to: String(Date.UTC(2026, 10, 22) - 1) };
+    expect(hours).toEqual({ ...day, by: 'key', team: 't1' });
     expect([hoursOf('span=1d'), hoursOf('span=1d&by=user')]).not.toContain(undefined);
     for (const other of ['span=7d', 'span=1d&by=tier', 'span=1d&key=k1', 'span=1d&by=key&model=m1'])
       expect([other, hoursOf(other)]).toEqual([other, undefined]);

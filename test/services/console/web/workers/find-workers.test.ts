@@ -2,19 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { LiveWorkerFacts } from '#services/console/contract/live.ts';
 import { everyWorker, findWorkers, type WorkerSearch } from '#services/console/web/pages/workers/find-workers.ts';
 
+const life = { slots: 1, busy: 0, missedHeartbeats: 0, startedAt: 0, joinedAt: 0, version: '0' };
 const facts: LiveWorkerFacts = {
+  ...life,
   id: '',
   tier: 'gpu',
   pool: 'vllm-1',
   models: [],
   tools: [],
-  slots: 1,
-  busy: 0,
   state: 'serving',
-  missedHeartbeats: 0,
-  startedAt: 0,
-  joinedAt: 0,
-  version: '0',
 };
 const workers: LiveWorkerFacts[] = [
   { ...facts, id: 'joes.one', host: 'Basement', models: ['llama', 'qwen'] },

@@ -10,18 +10,14 @@ import { startUnreadClient } from '../../../../helpers/clients/start-unread-clie
 
 const mebibyte = 1024 * 1024;
 
+const streamed = { format: chatFormat, requestId: 'req_1', stream: true, onBegin: () => undefined };
+
 /** A reply to a client that reads nothing, and the errors that its request failed with. */
 async function unreadReply(unread: UnreadOutputs) {
   const { client, responses } = await startUnreadClient();
   const [response] = responses as [ServerResponse];
   const errors: RouterError[] = [];
-  const reply = new ClientReply(response, {
-    format: chatFormat,
-    requestId: 'req_1',
-    stream: true,
-    unread,
-    onBegin: () => undefined,
-  });
+  const reply = new ClientReply(response, { ...streamed, unread });
   const fail = (error: RouterError): void => {
     errors.push(error);
     reply.fail(error);
@@ -75,8 +71,7 @@ it('what waits behind another answer on its connection is counted until the conn
   const { client, responses } = await startUnreadClient(2);
   const [first, second] = responses as [ServerResponse, ServerResponse];
   const unread = new UnreadOutputs(64 * mebibyte);
-  const options = { format: chatFormat, requestId: 'req_1', stream: true, unread, onBegin: () => undefined };
-  const reply = new ClientReply(second, options);
+  const reply = new ClientReply(second, { ...streamed, unread });
   writeEvents(reply, mebibyte);
   expect(unread.bytes).toBeGreaterThan(mebibyte);
   client.destroy();

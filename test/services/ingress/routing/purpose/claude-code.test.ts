@@ -50,15 +50,11 @@ describe('a request of Claude Code', () => {
 
   it('with the class of a later release is known by its signs', () => {
     const later = { 'x-claude-code-request-class': 'side_reply' };
-    const ofPlain = (name: string) => {
+    const purposes = ['a turn', 'a title', 'a turn of an agent'].map((name) => {
       const request = plain.get(name);
       return request && purposeOfRequest({ ...request, headers: { ...request.headers, ...later } }).purpose;
-    };
-    expect([ofPlain('a turn'), ofPlain('a title'), ofPlain('a turn of an agent')]).toEqual([
-      'main',
-      'auxiliary',
-      'subagent',
-    ]);
+    });
+    expect(purposes).toEqual(['main', 'auxiliary', 'subagent']);
   });
 
   it('to count tokens has no purpose but the one that its headers say', () => {
@@ -75,19 +71,11 @@ describe('the session of a request of Claude Code', () => {
   const session = '68b864d5-9161-4ae0-a03f-518a83794bc9';
 
   it('is that of its header, with the agent, its kind and the prompt', () => {
-    expect(turnOf(hinted.get('a turn of an agent')?.headers ?? {})).toEqual({
-      program: 'claude-code',
-      session,
-      agent: 'a508776593730a593',
-      parent: undefined,
-      type: 'Explore',
-      prompt: '72be1263-d532-458d-a09a-8d06d778df24',
-      tools: undefined,
-    });
-    expect(turnOf(plain.get('a turn of an agent')?.headers ?? {})).toMatchObject({
-      session: 'c88ff71c-c5f5-4071-83fa-a912e58ece46',
-      agent: 'a68d367ef1b14618a',
-    });
+    const agent = { agent: 'a508776593730a593', type: 'Explore', prompt: '72be1263-d532-458d-a09a-8d06d778df24' };
+    const turn = turnOf(hinted.get('a turn of an agent')?.headers ?? {});
+    expect(turn).toEqual({ program: 'claude-code', session, ...agent });
+    const other = { session: 'c88ff71c-c5f5-4071-83fa-a912e58ece46', agent: 'a68d367ef1b14618a' };
+    expect(turnOf(plain.get('a turn of an agent')?.headers ?? {})).toMatchObject(other);
     expect(turnOf(plain.get('a turn')?.headers ?? {})?.agent).toBeUndefined();
   });
 
@@ -112,11 +100,7 @@ describe('the session of a request of Claude Code', () => {
 
   it('whose name is none has no session, and is served all the same', () => {
     for (const name of ['', 'a b', 'x'.repeat(129), 'é', 'a/b'])
-      expect(purposeOf({ 'x-claude-code-session-id': name }, undefined)).toEqual({
-        purpose: 'main',
-        agentType: undefined,
-        turn: undefined,
-      });
+      expect(purposeOf({ 'x-claude-code-session-id': name }, undefined)).toEqual({ purpose: 'main' });
     const odd = { 'x-claude-code-agent-id': '{}', 'x-claude-code-agent-type': '<b>', 'x-claude-code-prompt-id': ' ' };
     expect(turnOf({ 'x-claude-code-session-id': session, ...odd })).toEqual({ program: 'claude-code', session });
   });

@@ -24,10 +24,7 @@ describe('a request of opencode', () => {
     const session = turn('a turn')?.session;
     expect(turn('a turn')).toEqual({ program: 'opencode', session: expect.stringMatching(/^ses_/) });
     expect(turn('a title')).toEqual(turn('a turn'));
-    expect(turn('a turn of an agent')).toEqual({
-      program: 'opencode',
-      session,
-      agent: 'ses_df35b86d7ffe705yq5fMV8WJ5K',
-    });
+    const agent = 'ses_df35b86d7ffe705yq5fMV8WJ5K';
+    expect(turn('a turn of an agent')).toEqual({ program: 'opencode', session, agent });
   });
 });

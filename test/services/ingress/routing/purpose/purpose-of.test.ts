@@ -18,10 +18,8 @@ describe('the purpose of a request', () => {
   it('is unknown for a client that is not known, whatever its body looks like', () => {
     for (const program of ['claude-code', 'opencode']) {
       const title = recordedRequests(program).get('a title');
-      expect(title && purposeOf({ 'user-agent': 'curl/8' }, parametersOf(title)?.signs)).toEqual({
-        purpose: undefined,
-        agentType: undefined,
-      });
+      const read = title && purposeOf({ 'user-agent': 'curl/8' }, parametersOf(title)?.signs);
+      expect(read).toEqual({ purpose: undefined, agentType: undefined });
     }
   });
 
@@ -33,14 +31,12 @@ describe('the purpose of a request', () => {
 
 describe('the session of a request', () => {
   it('is what any client calls it in a header, if its program names none', () => {
-    expect(purposeOf({ 'x-rtr-session': 'nightly.42' }, undefined).turn).toEqual({
-      program: 'other',
-      session: 'nightly.42',
-    });
+    const other = { program: 'other', session: 'nightly.42' };
+    expect(purposeOf({ 'x-rtr-session': 'nightly.42' }, undefined).turn).toEqual(other);
     const headers = { 'x-claude-code-session-id': 'its-own', 'x-rtr-session': 'nightly.42' };
     expect(purposeOf(headers, undefined).turn).toMatchObject({ program: 'claude-code', session: 'its-own' });
     const unnamed = { 'user-agent': 'opencode/2', 'x-rtr-session': 'nightly.42' };
-    expect(purposeOf(unnamed, undefined).turn).toMatchObject({ program: 'other', session: 'nightly.42' });
+    expect(purposeOf(unnamed, undefined).turn).toMatchObject(other);
   });
 
   it('is none where the header has no name', () => {

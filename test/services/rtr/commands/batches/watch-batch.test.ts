@@ -17,9 +17,13 @@ function batch(change: Partial<BatchObject>): BatchObject {
     expires_at: null,
     output_file_id: null,
     error_file_id: null,
-    request_counts: { total: 5_000, completed: 1_247, failed: 3 },
+    request_counts: counts(5_000, 1_247, 3),
     ...change,
   };
+}
+
+function counts(total: number, completed: number, failed = 0): BatchObject['request_counts'] {
+  return { total, completed, failed };
 }
 
 function rate(done: number): ProgressRate {
@@ -33,7 +37,7 @@ describe('the progress of a batch', () => {
     expect(progressText(batch({}), rate(1_250), now)).toBe(
       '1,250 of 5,000 (25 %), 3 failed · 25 a second · about 3 min left',
     );
-    const slow = batch({ request_counts: { total: 5_000, completed: 5, failed: 0 } });
+    const slow = batch({ request_counts: counts(5_000, 5) });
     expect(progressText(slow, rate(5), now)).toBe('5 of 5,000 (0 %) · 6 a minute · about 13 h 53 min left');
     const late = { ...slow, expires_at: now / 1_000 + 7_200 };
     expect(progressText(late, rate(5), now)).toMatch(/ about 13 h 53 min left, but it expires in 2 h 0 min$/);
@@ -43,7 +47,7 @@ describe('the progress of a batch', () => {
   it('says what it waits for, and what is done before and after its lines are run', () => {
     const paused = batch({ paused: { reason: 'The budget of the day is used up.' } });
     expect(progressText(paused, rate(1_250), now)).toMatch(/^1,250 of .* · waits: The budget of the day is used up\.$/);
-    const fresh = batch({ status: 'validating', request_counts: { total: 0, completed: 0, failed: 0 } });
+    const fresh = batch({ status: 'validating', request_counts: counts(0, 0) });
     expect(progressText(fresh, undefined, now)).toBe('validating');
     expect(progressText(batch({ status: 'cancelling' }), rate(1_250), now)).toMatch(/ · cancelling$/);
   });
@@ -62,23 +66,17 @@ describe('a batch that is watched', () => {
     const printed: string[] = [];
     const bar = new ProgressBar({ write: (text: string) => drawn.push(text) > 0 });
     const print = (line: string): void => void printed.push(line);
-    const failure = await watchBatch({ client, bar, print, json }, 'batch_1', 1).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    const failure = await watchBatch({ client, bar, print, json }, 'batch_1', 1).catch((error: unknown) => error);
     return { drawn: drawn.join(''), printed, failure, left };
   }
 
   const begun = Math.floor(Date.now() / 1_000) - 100;
-  const over: Partial<BatchObject> = { status: 'completed', request_counts: { total: 100, completed: 100, failed: 0 } };
+  const over: Partial<BatchObject> = { status: 'completed', request_counts: counts(100, 100) };
 
   it('is shown with its rate from the first look on, and with each change of what it does', async () => {
-    const running: Partial<BatchObject> = {
-      in_progress_at: begun,
-      request_counts: { total: 100, completed: 50, failed: 0 },
-    };
+    const running = { in_progress_at: begun, request_counts: counts(100, 50) };
     const { drawn, printed, failure, left } = await watched([
-      { status: 'validating', in_progress_at: null, request_counts: { total: 0, completed: 0, failed: 0 } },
+      { status: 'validating', in_progress_at: null, request_counts: counts(0, 0) },
       running,
       running,
       { ...running, paused: { reason: 'The budget is used up.' } },
@@ -111,7 +109,7 @@ describe('the end of a batch', () => {
     const over = batch({
       status: 'completed',
       output_file_id: 'file-1',
-      request_counts: { total: 3, completed: 2, failed: 1 },
+      request_counts: counts(3, 2, 1),
       usage: { input_tokens: 1_000, output_tokens: 234 },
     });
     expect(outcomeText(over)).toBe(
@@ -140,15 +138,13 @@ describe('the progress bar', () => {
   }
 
   it('is drawn anew on one line of a terminal, which it does not exceed, and is removed at the end', () => {
-    const written = drawn(
-      (bar) => {
-        bar.show(0.5, 'half');
-        bar.show(2, 'x'.repeat(100));
-        bar.end();
-        bar.end();
-      },
-      { isTTY: true, columns: 60 },
-    );
+    const draw = (bar: ProgressBar): void => {
+      bar.show(0.5, 'half');
+      bar.show(2, 'x'.repeat(100));
+      bar.end();
+      bar.end();
+    };
+    const written = drawn(draw, { isTTY: true, columns: 60 });
     expect(written).toEqual([
       `\r\u001B[K[${'#'.repeat(12)}${'-'.repeat(12)}] half`,
       `\r\u001B[K[${'#'.repeat(24)}] ${'x'.repeat(32)}`,

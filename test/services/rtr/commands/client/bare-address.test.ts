@@ -1,20 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
 import { bareAddress } from '#services/rtr/commands/client/bare-address.ts';
 
-describe('the address of a router', () => {
-  it.each([
-    ['http://api/', 'http://api'],
-    ['http://api', 'http://api'],
-    ['http://api/api/admin/v1', 'http://api'],
-    ['https://api:8484/api/', 'https://api:8484'],
-    ['http://127.0.0.1:8484/api', 'http://127.0.0.1:8484'],
-    ['http://127.0.0.1:8484/api/openai/v1?team=1#top', 'http://127.0.0.1:8484'],
-    ['http://127.0.0.1:8484/?next=/api/x', 'http://127.0.0.1:8484'],
-    ['https://llm.example.com/router/api/admin/v1/', 'https://llm.example.com/router'],
-    ['https://llm.example.com/apis/', 'https://llm.example.com/apis'],
-  ])('is read of %s, by the client of the Admin API too', (url, router) => {
-    expect(bareAddress(url)).toBe(router);
-    expect(new AdminClient({ url, token: () => Promise.resolve(''), unknownToken: '' }).url).toBe(router);
-  });
+it.each([
+  ['http://api/', 'http://api'],
+  ['http://api', 'http://api'],
+  ['http://api/api/admin/v1', 'http://api'],
+  ['https://api:8484/api/', 'https://api:8484'],
+  ['http://127.0.0.1:8484/api', 'http://127.0.0.1:8484'],
+  ['http://127.0.0.1:8484/api/openai/v1?team=1#top', 'http://127.0.0.1:8484'],
+  ['http://127.0.0.1:8484/?next=/api/x', 'http://127.0.0.1:8484'],
+  ['https://llm.example.com/router/api/admin/v1/', 'https://llm.example.com/router'],
+  ['https://llm.example.com/apis/', 'https://llm.example.com/apis'],
+])('the address of a router is read of %s, by the client of the Admin API too', (url, router) => {
+  expect(bareAddress(url)).toBe(router);
+  expect(new AdminClient({ url, token: () => Promise.resolve(''), unknownToken: '' }).url).toBe(router);
 });

@@ -25,13 +25,12 @@ describe('a client of the router', () => {
   });
 
   it('repeats the sentence of a refusal, and the status of one without', async () => {
+    const message = 'Your files take too much.';
     const client = await clientOfServer(({ url }, response) => {
       response.statusCode = 403;
-      response.end(
-        url === '/api/openai/a' ? JSON.stringify({ error: { message: 'Your files take too much.' } }) : 'no',
-      );
+      response.end(url === '/api/openai/a' ? JSON.stringify({ error: { message } }) : 'no');
     });
-    await expect(client.call('GET', '/a')).rejects.toMatchObject({ status: 403, message: 'Your files take too much.' });
+    await expect(client.call('GET', '/a')).rejects.toMatchObject({ status: 403, message });
     await expect(client.call('GET', '/b')).rejects.toThrow('The router answered with status 403.');
   });
 
@@ -59,9 +58,8 @@ describe('a client of the router', () => {
       request.on('data', (piece) => (received.text += String(piece)));
       request.on('end', () => response.end('{"id":"file-1"}'));
     });
-    expect(await sendFile({ client, bar }, { path, name: basename(path), shown: path }, 'batch')).toEqual({
-      id: 'file-1',
-    });
+    const file = { path, name: basename(path), shown: path };
+    expect(await sendFile({ client, bar }, file, 'batch')).toEqual({ id: 'file-1' });
     expect(received.length).toBe(String(Buffer.byteLength(received.text)));
     expect(received.text).toContain('filename="a %22b%22\u00FC.jsonl"');
     expect(received.text).toContain(`\r\n\r\n${'x'.repeat(300_000)}\r\n--`);
@@ -74,9 +72,8 @@ describe('a client of the router', () => {
       setTimeout(() => response.destroy(), 50);
     });
     const to = temporaryFolder();
-    await expect(fetchFile({ client, bar, output }, 'file-1', { kind: 'file', path: join(to, 'out') })).rejects.toThrow(
-      /was cut off after 10 bytes/,
-    );
+    const download = fetchFile({ client, bar, output }, 'file-1', { kind: 'file', path: join(to, 'out') });
+    await expect(download).rejects.toThrow(/was cut off after 10 bytes/);
     expect(readdirSync(to)).toEqual([]);
   });
 

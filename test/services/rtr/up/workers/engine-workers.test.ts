@@ -87,13 +87,8 @@ function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engin
 }
 
 async function start(name: string): Promise<SupervisedChild> {
-  const child = await SupervisedChild.begin({
-    name,
-    start: () => spawnGuarded('sleep', ['60']),
-    onTrouble: () => {},
-    onGiveUp: () => {},
-    onChange: () => {},
-  });
+  const told = { onTrouble: () => {}, onGiveUp: () => {}, onChange: () => {} };
+  const child = await SupervisedChild.begin({ name, start: () => spawnGuarded('sleep', ['60']), ...told });
   children.push(child);
   return child;
 }

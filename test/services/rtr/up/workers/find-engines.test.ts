@@ -30,10 +30,8 @@ describe('the search for local engines', () => {
   });
 
   it('takes named engines without trying them, and without a trailing /v1', () => {
-    expect(namedEngines(['http://10.0.0.5:8000/v1/', 'http://gpu:1234']).map(({ url }) => url)).toEqual([
-      'http://10.0.0.5:8000',
-      'http://gpu:1234',
-    ]);
+    const named = namedEngines(['http://10.0.0.5:8000/v1/', 'http://gpu:1234']);
+    expect(named.map(({ url }) => url)).toEqual(['http://10.0.0.5:8000', 'http://gpu:1234']);
   });
 });
 

@@ -4,19 +4,10 @@ import { planWorkers, type Findings } from '#services/rtr/up/workers/plan-worker
 import { welcome } from '#services/rtr/up/welcome.ts';
 
 const openai = { name: 'openai', title: 'OpenAI', keyVariable: 'OPENAI_API_KEY', missing: [] };
-const bedrock = {
-  name: 'bedrock',
-  title: 'Amazon Bedrock',
-  keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
-  missing: ['AWS_REGION'],
-};
-const claude = {
-  kind: 'claude',
-  program: '/usr/bin/claude',
-  signedIn: true,
-  hint: 'log in',
-  models: ['sonnet', 'opus'],
-};
+const missing = { keyVariable: 'AWS_BEARER_TOKEN_BEDROCK', missing: ['AWS_REGION'] };
+const bedrock = { name: 'bedrock', title: 'Amazon Bedrock', ...missing };
+const program = { program: '/usr/bin/claude', signedIn: true, hint: 'log in' };
+const claude = { kind: 'claude', models: ['sonnet', 'opus'], ...program };
 const codex = { ...claude, kind: 'codex', models: [] };
 
 function plan(found: Partial<Findings>, file: object = {}) {
@@ -64,18 +55,11 @@ describe('the workers that a cluster gets in addition to those of engines', () =
   });
 
   it('appear in the first lines, with what is missing', () => {
-    const facts = {
-      baseUrl: 'http://127.0.0.1:8484',
-      consoleUrl: 'http://127.0.0.1:8484',
-      adminToken: undefined,
-      chatFormat: 'openai',
-      messagesFormat: 'anthropic',
-      metricsUrl: 'http://127.0.0.1:8485/metrics',
-      newKey: undefined,
-      maskedKeys: [],
-      engines: [],
-      serving: true,
-    };
+    const url = 'http://127.0.0.1:8484';
+    const urls = { baseUrl: url, consoleUrl: url, metricsUrl: 'http://127.0.0.1:8485/metrics' };
+    const keys = { adminToken: undefined, newKey: undefined, maskedKeys: [] };
+    const formats = { chatFormat: 'openai', messagesFormat: 'anthropic' };
+    const facts = { ...urls, ...keys, ...formats, engines: [], serving: true };
     const text = welcome({ ...facts, plan: plan({ providers: [openai, bedrock] }), onDemo: false });
     expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');
     expect(text).toContain('Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not');

@@ -15,11 +15,8 @@ describe('what the ledger holds of answers', () => {
   });
 
   it('is added to the answer of that request alone, and changes nothing that the stream said', () => {
-    const turns = withRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', {
-      cost: 0.5,
-      promptTokens: 3,
-      completionTokens: 9,
-    });
+    const record = { cost: 0.5, promptTokens: 3, completionTokens: 9 };
+    const turns = withRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
     expect(turns).toMatchObject([
       { served: { requestId: 'a', completionTokens: 5 } },
       { served: { requestId: 'b', completionTokens: 5, promptTokens: 3, cost: 0.5 } },

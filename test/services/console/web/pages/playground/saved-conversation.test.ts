@@ -19,20 +19,15 @@ const head = (id: string, ageDays: number, size = 10): SavedHead => ({
 describe('saved conversations', () => {
   it('beyond the number go, the oldest first, and never the one that is kept', () => {
     const heads = Array.from({ length: keptBounds.count + 2 }, (_, at) => head(`c${at}`, at / 10));
-    expect(surplus(heads, now)).toEqual([`c${keptBounds.count}`, `c${keptBounds.count + 1}`]);
-    expect(surplus(heads, now, `c${keptBounds.count + 1}`)).toEqual([
-      `c${keptBounds.count - 1}`,
-      `c${keptBounds.count}`,
-    ]);
+    const last = keptBounds.count + 1;
+    expect(surplus(heads, now)).toEqual([`c${last - 1}`, `c${last}`]);
+    expect(surplus(heads, now, `c${last}`)).toEqual([`c${last - 2}`, `c${last - 1}`]);
   });
 
-  it('beyond the size go', () => {
+  it('beyond the size go, and beyond the age', () => {
     const half = keptBounds.size / 2;
     expect(surplus([head('new', 0, half), head('next', 1, half)], now)).toEqual([]);
     expect(surplus([head('old', 2, 1), head('new', 0, half), head('next', 1, half)], now)).toEqual(['old']);
-  });
-
-  it('beyond the age go', () => {
     expect(surplus([head('old', keptBounds.days + 0.1), head('new', keptBounds.days)], now)).toEqual(['old']);
   });
 
