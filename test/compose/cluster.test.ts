@@ -127,6 +127,16 @@ describe('the cluster of the Compose file', () => {
     expect(count(await running.stop(), 'whole')).toBeGreaterThan(64);
   });
 
+  it('continues when a worker is killed mid-stream', async () => {
+    const outcomes = await whileTrafficRuns('a worker killed', where, async () => {
+      const [worker = ''] = await compose.containers('worker-gpu');
+      await crash(worker, 3_000);
+    });
+    // Only streams of that worker are lost, and their clients receive an error.
+    expect(count(outcomes, 'failed', 'cut', 'refused')).toBeLessThanOrEqual(8);
+    expect(count(outcomes, 'whole')).toBeGreaterThan(count(outcomes, 'failed', 'cut', 'refused'));
+  });
+
   it('continues with the other ingress nodes when one is killed', async () => {
     const outcomes = await whileTrafficRuns('an ingress killed', where, async () => {
       const [ingress = ''] = await compose.containers('ingress');
