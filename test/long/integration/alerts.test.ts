@@ -1,0 +1,51 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
+import { askChat } from '../../helpers/console/ask-chat.ts';
+import { until } from '../../helpers/until.ts';
+import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
+
+interface Event {
+  type: string;
+  data: { failed?: number };
+}
+
+it('a lost worker, its model, which has one again, and a high error rate are reported once by two runners', async () => {
+  const cluster = await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } });
+  onTestFinished(() => cluster.stop());
+  await Promise.all(
+    [1, 2].map(() => cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1', NO_WORKER_TIMEOUT_MS: '1000' })),
+  );
+  const receiver = await startReceiver();
+  const { add, states } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+  await add(receiver.url, { events: ['rtr.worker.*', 'rtr.model.*', 'rtr.errors.*'] });
+  const events = () => receiver.messages.map(({ body }) => JSON.parse(body) as Event);
+  const eventOf = (name: string) => events().find(({ type }) => type === name);
+  const askOften = async (fields: object): Promise<Set<number>> =>
+    new Set(
+      await Promise.all(Array.from({ length: 30 }, async () => (await askChat(cluster, 'Hello!', fields)).status)),
+    );
+  expect(await askOften({})).toEqual(new Set([200]));
+  // Mistakes of clients are no errors of the router.
+  expect(await askOften({ messages: 'none' })).toEqual(new Set([400]));
+  await until(async () => (await states.all('models')).get('demo')?.includes('"served"') === true);
+  await until(async () => (await states.all('workers')).size === 1);
+  await cluster.workers[0]?.kill();
+  expect(await askOften({})).toEqual(new Set([503]));
+  await until(() => expect(new Set(events().map(({ type }) => type)).size).toBe(3), 60_000);
+  await cluster.addWorker();
+  await until(() => eventOf('rtr.model.served') !== undefined);
+  const types = ['rtr.errors.high', 'rtr.model.served', 'rtr.model.unserved', 'rtr.worker.lost'];
+  expect(
+    events()
+      .map(({ type }) => type)
+      .toSorted(),
+  ).toEqual(types);
+  for (const name of ['rtr.model.unserved', 'rtr.model.served'])
+    expect(eventOf(name)?.data).toEqual({ models: ['demo'], count: 1 });
+  const { data } = eventOf('rtr.errors.high') ?? {};
+  expect(data).toMatchObject({ threshold: 20, seconds: 300 });
+  // Those that failed may have done so in two seconds, of which a runner has seen the first.
+  expect(data?.failed).toBeGreaterThan(7);
+  expect(data?.failed).toBeLessThanOrEqual(30);
+});
