@@ -157,15 +157,6 @@ describe('a colleague', () => {
     expect((await mallory.get('/session')).body.user).toMatchObject({ role: 'member' });
   });
 
-  it('who is blocked here is signed out, and does not come in again', async () => {
-    provider.accounts.set('eve', { name: 'Eve', email: 'eve@example.com', email_verified: true });
-    const { browser } = await signIn('eve');
-    const eve = await personIn(browser);
-    await ada.patch(`/users/${eve.answer.body.user.id}`, { blocked: true });
-    expect((await personIn(browser)).answer.status).toBe(401);
-    expect((await signIn('eve')).url.search).toBe('?sign-in=blocked');
-  });
-
   it('who is refused at the provider loses session, programs and admin tokens when the answer of the provider has ended', async () => {
     provider.accounts.set('joan', { name: 'Joan', email: 'joan@example.com', email_verified: true });
     provider.setLifetime(1);
