@@ -1,6 +1,10 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { noStats } from '../../helpers/broker/no-stats.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { askChat } from '../../helpers/console/ask-chat.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
@@ -10,7 +14,7 @@ interface Event {
   data: { failed?: number };
 }
 
-it('a lost worker, its model, which has one again, and a high error rate are reported once by two runners', async () => {
+it('an ejected and lost worker, its model, which has one again, and a high error rate are reported once by two runners', async () => {
   const cluster = await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } });
   onTestFinished(() => cluster.stop());
   await Promise.all(
@@ -30,17 +34,31 @@ it('a lost worker, its model, which has one again, and a high error rate are rep
   expect(await askOften({ messages: 'none' })).toEqual(new Set([400]));
   await until(async () => (await states.all('models')).get('demo')?.includes('"served"') === true);
   await until(async () => (await states.all('workers')).size === 1);
+  // Another ingress says that it has ejected the worker with some model, and then that it has not any more.
+  const [worker = ''] = (await states.all('workers')).keys();
+  const broker = await connectBroker({
+    url: inject('natsUrl'),
+    name: 'test',
+    prefix: cluster.prefix,
+    log: silentLog,
+  });
+  onTestFinished(() => broker.close());
+  const tellUntil = (ejected: IngressStats['ejected'], name: string): Promise<void> =>
+    until(() => {
+      publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });
+      return eventOf(name) !== undefined;
+    });
+  await tellUntil([{ worker, model: 'other', reason: 'slow' }], 'rtr.worker.ejected');
+  await tellUntil([], 'rtr.worker.back');
   await cluster.workers[0]?.kill();
   expect(await askOften({})).toEqual(new Set([503]));
-  await until(() => expect(new Set(events().map(({ type }) => type)).size).toBe(3), 60_000);
+  await until(() => expect(new Set(events().map(({ type }) => type)).size).toBe(5), 60_000);
   await cluster.addWorker();
   await until(() => eventOf('rtr.model.served') !== undefined);
-  const types = ['rtr.errors.high', 'rtr.model.served', 'rtr.model.unserved', 'rtr.worker.lost'];
-  expect(
-    events()
-      .map(({ type }) => type)
-      .toSorted(),
-  ).toEqual(types);
+  const types = events().map(({ type }) => type.replace('rtr.', ''));
+  expect(types.toSorted().join(' ')).toBe(
+    'errors.high model.served model.unserved worker.back worker.ejected worker.lost',
+  );
   for (const name of ['rtr.model.unserved', 'rtr.model.served'])
     expect(eventOf(name)?.data).toEqual({ models: ['demo'], count: 1 });
   const { data } = eventOf('rtr.errors.high') ?? {};
