@@ -17,11 +17,11 @@ const settings = {
 /** Long tests that measure, or take the whole machine. */
 const alone = [
   'test/long/{bench,chaos,key-verifier-flood}.test.ts',
-  'test/long/broker/{cluster-node-lost,many,slow-worker}.test.ts',
+  'test/long/broker/{many,slow-worker}.test.ts',
   'test/long/ingress/{hard-times,idempotent-requests,sick-engine,stopped-ingress,unread-clients}.test.ts',
   'test/long/continuation/*.test.ts',
   'test/long/console/{first-page,tables}.test.ts',
-  'test/long/services/rtr/{up,bootstrap}/*.test.ts',
+  'test/long/services/rtr/up/*.test.ts',
 ];
 
 export default defineConfig({

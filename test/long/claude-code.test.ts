@@ -77,8 +77,8 @@ function converse(
   return converseWithClaude(claude, prompts, { home: newHome(), model, environment: environment(more) });
 }
 
-describe('Claude Code on a chat engine', () => {
-  it('finds a deferred tool and calls it', async () => {
+describe.concurrent('Claude Code on a chat engine', () => {
+  it('finds a deferred tool and calls it', async ({ expect }) => {
     const { results } = await converse('demo', [
       [
         'List the jobs.',
@@ -90,7 +90,7 @@ describe('Claude Code on a chat engine', () => {
     expect(results).toMatchObject([{ is_error: false, num_turns: 3, result: 'There are no jobs.' }]);
   });
 
-  it('shortens a conversation that does not fit any more, and goes on', async () => {
+  it('shortens a conversation that does not fit any more, and goes on', async ({ expect }) => {
     const { results, messages } = await converse('demo', [
       `Remember this.\n${'one '.repeat(10_000)}\n[demo say "Remembered."]`,
       `And this.\n${'two '.repeat(20_000)}\n[demo say "Remembered, too."]`,
@@ -99,7 +99,7 @@ describe('Claude Code on a chat engine', () => {
     expect(results).toMatchObject([{ result: 'Remembered.' }, { is_error: false, result: 'Remembered, too.' }]);
   });
 
-  it('leaves out a document that the engine does not take, and goes on', async () => {
+  it('leaves out a document that the engine does not take, and goes on', async ({ expect }) => {
     const pdf = { type: 'base64', media_type: 'application/pdf', data: Buffer.from('%PDF-1.4 no').toString('base64') };
     const { results } = await converse('demo', [
       [{ type: 'document', source: pdf }, ...text('What does it say?\n[demo say "I see no document."]')],
@@ -107,7 +107,7 @@ describe('Claude Code on a chat engine', () => {
     expect(results).toMatchObject([{ is_error: false, result: 'I see no document.' }]);
   });
 
-  it('takes pings for signs of life, and asks again without them', async () => {
+  it('takes pings for signs of life, and asks again without them', async ({ expect }) => {
     // Its byte-level watchdog, with the least time that it takes. The one of five minutes counts the same bytes.
     const watchdog = {
       _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: '1',
@@ -128,7 +128,7 @@ describe('Claude Code on a chat engine', () => {
     expect(given).toMatchObject([{ is_error: true }]);
   });
 
-  it('takes the window that its settings name', async () => {
+  it('takes the window that its settings name', async ({ expect }) => {
     const window = { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(engineWindow) };
     const [{ results: named }, { results: unnamed }] = await Promise.all([
       converse('demo', ['hi'], window),
@@ -138,12 +138,12 @@ describe('Claude Code on a chat engine', () => {
     expect(unnamed).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
   });
 
-  it('reports a model that does not exist', async () => {
+  it('reports a model that does not exist', async ({ expect }) => {
     const { results } = await converse('no-such-model', ['hi']);
     expect(results).toMatchObject([{ is_error: true, result: expect.stringContaining('no-such-model') }]);
   });
 
-  it('lists the models of the router, and uses one by the name that it is listed under', async () => {
+  it('lists the models of the router, and uses one by the name that it is listed under', async ({ expect }) => {
     const home = newHome();
     const discovers = environment({ CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' });
     const asked = ['-p', 'Say hello.', '--output-format', 'json', '--model', 'anthropic/demo[1m]'];

@@ -3,10 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openRealCli, user } from '../helpers/clis/open-real-cli.ts';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { openRealCli, shareCliCluster, user } from '../helpers/clis/open-real-cli.ts';
 import { allClis } from '../helpers/clis/real-clis.ts';
 import { descendants } from '../helpers/cluster/start-cli-worker.ts';
+import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 
 /** What a request says, so that its conversation ends as the name says. */
@@ -74,32 +75,42 @@ function asAlive(pid: number): string[] {
   }
 }
 
-describe('a worker that holds conversations and is killed', { tags: ['linux'] }, () => {
+describe.concurrent('a worker that holds conversations and is killed', { tags: ['linux'] }, () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await shareCliCluster();
+  });
+  afterAll(() => cluster.stop());
+
   for (const { name, models } of allClis)
-    it(`leaves no process, no file and no listener of ${name}`, { tags: [name], timeout: 300_000 }, async () => {
-      const [model] = models;
-      const temporary = mkdtempSync(join(tmpdir(), `rtr-clean-${name}-`));
-      onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
-      const { worker, openai, stop } = await openRealCli(name, { TMPDIR: temporary });
-      onTestFinished(stop);
-      const said = Object.values(conversations).map((content) => converse(streamed(openai, model, content)));
-      const ended = await Promise.allSettled(said);
-      expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
-      await begin(streamed(openai, model, 'Hello [fake pieces=1000 delay=100]'));
-      const pid = worker.service.child.pid ?? 0;
-      const processes = descendants(pid);
-      expect(processes.length).toBeGreaterThan(0);
-      const listeners = listenersOf([pid, ...processes]);
-      expect(readdirSync(temporary)).not.toEqual([]);
-      await worker.service.kill();
-      const left = (): unknown[] => [
-        ...processes.flatMap(asAlive),
-        ...readdirSync(temporary, { recursive: true }),
-        ...listeners.filter((number) => listeningSockets().has(number)),
-      ];
-      await until(() => expect(left()).toEqual([]));
-      // Nothing that still runs writes its files again.
-      await sleep(500);
-      expect(left()).toEqual([]);
-    });
+    it(
+      `leaves no process, no file and no listener of ${name}`,
+      { tags: [name] },
+      async ({ expect, onTestFinished }) => {
+        const [model] = models;
+        const temporary = mkdtempSync(join(tmpdir(), `rtr-clean-${name}-`));
+        onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
+        const { worker, openai, stop } = await openRealCli(name, { TMPDIR: temporary }, cluster);
+        onTestFinished(stop);
+        const said = Object.values(conversations).map((content) => converse(streamed(openai, model, content)));
+        const ended = await Promise.allSettled(said);
+        expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+        await begin(streamed(openai, model, 'Hello [fake pieces=1000 delay=100]'));
+        const pid = worker.service.child.pid ?? 0;
+        const processes = descendants(pid);
+        expect(processes.length).toBeGreaterThan(0);
+        const listeners = listenersOf([pid, ...processes]);
+        expect(readdirSync(temporary)).not.toEqual([]);
+        await worker.service.kill();
+        const left = (): unknown[] => [
+          ...processes.flatMap(asAlive),
+          ...readdirSync(temporary, { recursive: true }),
+          ...listeners.filter((number) => listeningSockets().has(number)),
+        ];
+        await until(() => expect(left()).toEqual([]));
+        // Nothing that still runs writes its files again.
+        await sleep(500);
+        expect(left()).toEqual([]);
+      },
+    );
 });

@@ -86,42 +86,45 @@ async function download({ url, key }: Cluster, id: string): Promise<string> {
   return hash.digest('hex');
 }
 
-describe('the largest file that is allowed', () => {
-  it.each(['JetStream', 'S3'])('is stored in %s and read, without being in memory', async (where) => {
-    const nats = await startNats();
-    onTestFinished(() => nats.stop());
-    const s3 = where === 'S3' ? await startS3() : undefined;
-    onTestFinished(async () => s3?.stop());
-    const cluster = await startCluster({
-      natsUrl: nats.url,
-      workers: 0,
-      engineUrl: 'http://127.0.0.1:9',
-      ingress: {
-        SEAL_SECRET: randomBytes(32).toString('hex'),
-        FILE_MAX_BYTES: String(largest),
-        FILES_MAX_BYTES: String(3 * largest),
-        ...s3?.settings,
-      },
-    });
-    onTestFinished(() => cluster.stop());
-    // What every part has loaded is not what a large file takes.
-    const first = await upload(cluster, 20 * mebibyte);
-    await download(cluster, first.file.id);
-    await sleep(1_000);
-    const before = watchMemory(cluster.ingress)();
-    const most = watchMemory(cluster.ingress);
-    const { status, file, digest } = await upload(cluster, largest);
-    expect({ ...file, status }).toMatchObject({ status: 200, bytes: largest });
-    expect(await download(cluster, file.id)).toBe(digest());
-    expect(most() - before).toBeLessThan(100);
-    // A byte more is refused, and leaves nothing.
-    const more = await upload(cluster, largest + 1);
-    expect(more.status).toBe(413);
-    const listed = await fetch(`${cluster.url}/api/openai/v1/files`, {
-      headers: { authorization: `Bearer ${cluster.key}` },
-    });
-    expect(((await listed.json()) as { data: object[] }).data.length).toBe(2);
-  });
+describe.concurrent('the largest file that is allowed', () => {
+  it.for(['JetStream', 'S3'])(
+    'is stored in %s and read, without being in memory',
+    async (where, { expect, onTestFinished }) => {
+      const nats = await startNats();
+      onTestFinished(() => nats.stop());
+      const s3 = where === 'S3' ? await startS3() : undefined;
+      onTestFinished(async () => s3?.stop());
+      const cluster = await startCluster({
+        natsUrl: nats.url,
+        workers: 0,
+        engineUrl: 'http://127.0.0.1:9',
+        ingress: {
+          SEAL_SECRET: randomBytes(32).toString('hex'),
+          FILE_MAX_BYTES: String(largest),
+          FILES_MAX_BYTES: String(3 * largest),
+          ...s3?.settings,
+        },
+      });
+      onTestFinished(() => cluster.stop());
+      // What every part has loaded is not what a large file takes.
+      const first = await upload(cluster, 20 * mebibyte);
+      await download(cluster, first.file.id);
+      await sleep(1_000);
+      const before = watchMemory(cluster.ingress)();
+      const most = watchMemory(cluster.ingress);
+      const { status, file, digest } = await upload(cluster, largest);
+      expect({ ...file, status }).toMatchObject({ status: 200, bytes: largest });
+      expect(await download(cluster, file.id)).toBe(digest());
+      expect(most() - before).toBeLessThan(100);
+      // A byte more is refused, and leaves nothing.
+      const more = await upload(cluster, largest + 1);
+      expect(more.status).toBe(413);
+      const listed = await fetch(`${cluster.url}/api/openai/v1/files`, {
+        headers: { authorization: `Bearer ${cluster.key}` },
+      });
+      expect(((await listed.json()) as { data: object[] }).data.length).toBe(2);
+    },
+  );
 });
 
 describe('objects in JetStream', () => {
@@ -150,7 +153,9 @@ describe('objects in JetStream', () => {
 });
 
 describe('objects on three NATS servers', () => {
-  it('have as much room as the servers, and are read and stored when one of them is lost', async () => {
+  it('have as much room as the servers, and are read and stored when one of them is lost', async ({
+    onTestFinished,
+  }) => {
     const servers = await startNatsCluster();
     onTestFinished(() => servers.stop());
     await servers.whole();

@@ -168,18 +168,6 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
     expect(opened.lastBody()['messages']).toEqual(messages);
   });
 
-  it('answers all requests while processes are killed', async () => {
-    const answers: string[] = [];
-    for (let nth = 0; nth < 2; nth += 1) {
-      // All of them before the first request, the one that is ready longest before the others.
-      const running = opened.worker.processes();
-      for (const pid of nth === 0 ? running : running.slice(0, 1)) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-      const answer = await opened.chat({ messages: [user(`Hello ${nth}`)] });
-      answers.push(answer.choices[0]?.message.content ?? '');
-    }
-    expect(answers).toEqual(Array.from({ length: 2 }, (_, nth) => `You said: Hello ${nth}`));
-  }, 300_000);
-
   it('leaves no process when it stops', async () => {
     await until(() => opened.worker.processes().length > 0, 60_000);
     const processes = opened.worker.processes();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +61,7 @@ const allOf =
   (found: readonly UsageRecord[]) =>
     purposes.every((purpose) => found.some((each) => each.purpose === purpose));
 
-describe('Claude Code', { tags: ['claude'] }, () => {
+describe.concurrent('Claude Code', { tags: ['claude'] }, () => {
   const start = (model: string, args: readonly string[], input?: string) => {
     const environment = {
       ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
@@ -72,7 +72,10 @@ describe('Claude Code', { tags: ['claude'] }, () => {
       ENABLE_TOOL_SEARCH: 'false',
       ...(model === 'by-hints' && { CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' }),
     };
-    return runAgent(claude, ['-p', '--model', model, ...args], folder, environment, input);
+    // Each has a home of its own: both run at the same time.
+    const home = join(folder, model);
+    mkdirSync(home, { recursive: true });
+    return runAgent(claude, ['-p', '--model', model, ...args], home, environment, input);
   };
   const ask = (model: string, prompt: string, ...args: string[]) =>
     start(model, [prompt, '--output-format', 'json', ...args]);
@@ -86,12 +89,12 @@ describe('Claude Code', { tags: ['claude'] }, () => {
   const workflow = `Use a workflow.\n[demo call Workflow ${JSON.stringify({ script })}]`;
   const search = '[demo call WebSearch {"query":"what is a badger"}]';
 
-  it.each([
+  it.for([
     ['by-signs', 'its signs', 'models.by-signs.purposes.subagent'],
     ['by-hints', 'its hint headers', 'models.by-hints.agents.Explore'],
   ])(
     'asking for %s has its titles, agents, workflows, searches and compactions run on the model of the rules, by %s',
-    async (name, _, rule) => {
+    async ([name = '', , rule], { expect }) => {
       const title = await askForTitle(name);
       expect(await servedFor(name, allOf('auxiliary')), title.stderr).toEqual(['auxiliary: small']);
 
@@ -102,7 +105,8 @@ describe('Claude Code', { tags: ['claude'] }, () => {
         'main: big',
         'subagent: small',
       ]);
-      expect((await readUsage(cluster.prefix)).find(({ purpose }) => purpose === 'subagent')).toMatchObject({ rule });
+      const own = (await readUsage(cluster.prefix)).filter(({ asked }) => asked === name);
+      expect(own.find(({ purpose }) => purpose === 'subagent')).toMatchObject({ rule });
 
       const flow = await ask(name, workflow, '--allowedTools', 'Workflow');
       expect(JSON.parse(flow.stdout), flow.stderr).toMatchObject({ is_error: false });

@@ -1,13 +1,12 @@
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { until } from '../until.ts';
-import { openKeyStore } from './open-key-store.ts';
 import { admin } from './open-ledger.ts';
+import { useRedis } from './use-redis.ts';
 
 /** The last 200 requests in the usage ledger of a cluster, newest first. @param key the id of the key with which they were made; default: any */
 export async function readUsage(prefix: string, key?: string): Promise<UsageRecord[]> {
-  const { redis } = await openKeyStore();
-  return (await new UsageReader(redis, `${prefix}:`).requests(admin, { key }, 200)).requests;
+  return useRedis(async (redis) => (await new UsageReader(redis, `${prefix}:`).requests(admin, { key }, 200)).requests);
 }
 
 /** The ledger's record of a request, once it is written. @param id that of the request */

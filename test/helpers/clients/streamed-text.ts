@@ -84,6 +84,8 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
   const reader = new SseReader();
   /** The beginning of a line that is not complete. */
   let line = '';
+  /** Whether the mark of the end came, in a format that has one. */
+  let isOver = format === 'messages' || format === 'responses';
   for await (const bytes of response.body) {
     if (read.events.length === 0) onStart?.(response.headers.get('x-rtr-worker') ?? '');
     const raw = Buffer.from(bytes).toString('latin1');
@@ -91,8 +93,9 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
     line = lines.pop() ?? '';
     read.comments.push(...lines.filter((each) => each.startsWith(': ') && each !== ': keep-alive'));
     const length = read.text.length;
-    // The mark of the end is no JSON.
     for (const data of reader.push(bytes)) {
+      isOver ||= data === '[DONE]';
+      // The mark is no JSON.
       if (data === '[DONE]') continue;
       const event = JSON.parse(data) as JsonObject;
       read.events.push(event);
@@ -102,6 +105,7 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
     if (read.comments.length > 0) read.movedAt ??= performance.now();
     onText?.(read.text, response.headers.get('x-rtr-worker') ?? '');
   }
+  if (!isOver) read.error ??= 'the stream ends without [DONE]';
   return read;
 }
 

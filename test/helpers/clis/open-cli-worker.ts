@@ -23,8 +23,6 @@ export interface CliWorkerOptions {
   /** The worker's own environment, beside PATH. */
   environment?: Environment;
   further?: string[];
-  /** Runs the guard. Default: `/bin/sh`. */
-  shell?: string;
 }
 
 export interface CliJobResult {
@@ -63,7 +61,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
   const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
-  const guard = new ProcessGuard(root, process.env['PATH'], options.shell);
+  const guard = new ProcessGuard(root, process.env['PATH']);
   const { cli, program } = cliOf(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });

@@ -27,16 +27,24 @@ export interface OpenedCli {
 /** What of a chat request a test decides. */
 export type ChatParams = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string };
 
-/** Opens it. Its `stop` belongs into `afterAll`. @param environment of the worker besides or instead of what the agent needs */
+/** A cluster that waits for workers of real agents. */
+export const shareCliCluster = (): Promise<Cluster> => shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+
+/**
+ * Opens it. Its `stop` belongs into `afterAll`.
+ * @param environment of the worker besides or instead of what the agent needs
+ * @param given a cluster that outlasts it, for tests that run at the same time. Default: one of its own
+ */
 export async function openRealCli(
   name: CliName,
   environment: Record<string, string | undefined> = {},
+  given?: Cluster,
 ): Promise<OpenedCli> {
   const cli = realClis[name];
   const [model] = cli.models;
   const api = await startFakeModelApis();
-  const cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
-  const given: Record<string, string | undefined> = {
+  const cluster = given ?? (await shareCliCluster());
+  const settings: Record<string, string | undefined> = {
     CLI_KIND: name,
     CLI_COMMAND: commandOf(name),
     CLI_MODELS: model,
@@ -45,7 +53,7 @@ export async function openRealCli(
     ...cli.environment(api.url),
     ...environment,
   };
-  const set = Object.entries(given).flatMap(([variable, value]) => (value === undefined ? [] : [[variable, value]]));
+  const set = Object.entries(settings).flatMap(([variable, value]) => (value === undefined ? [] : [[variable, value]]));
   const worker = await startCliWorker(cluster, Object.fromEntries(set) as Record<string, string>);
   const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
@@ -65,7 +73,7 @@ export async function openRealCli(
     lastBody: () => api.calls.at(-1)?.body ?? {},
     stop: async () => {
       await worker.stop();
-      await cluster.stop();
+      if (!given) await cluster.stop();
       await api.close();
     },
   };

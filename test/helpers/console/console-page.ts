@@ -113,16 +113,34 @@ interface AxeResult {
   violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }
 
-/** The serious and critical accessibility violations that axe finds on the page. */
-export async function seriousViolations(page: Page): Promise<string[]> {
+/** Rules of axe that look at colours: the others find the same in both colour schemes. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * The serious and critical accessibility violations that axe finds on the page.
+ * @param rules the only ones that are looked at; default: all
+ */
+async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axeSource);
   await page.evaluate(stillness);
-  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, { resultTypes: ['violations'] })`);
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${JSON.stringify(options)})`);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${help}: ${target.join(' ')}: ${failureSummary}`),
     );
+}
+
+/** Those in the colour scheme that the page has. */
+export const seriousViolations = (page: Page): Promise<string[]> => violationsOn(page);
+
+/** Those in both colour schemes. */
+export async function violationsInBothSchemes(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const found = await violationsOn(page);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...found, ...(await violationsOn(page, colourRules))];
 }
 
 /** Signs in by the form that the page shows. */

@@ -53,6 +53,16 @@ async function healthOf(monitor: number): Promise<string> {
   }
 }
 
+/** Ports that clusters of this process were given: two that start at the same time get none twice. */
+const given = new Set<number>();
+
+async function newPort(): Promise<number> {
+  const port = await freePort();
+  if (given.has(port)) return newPort();
+  given.add(port);
+  return port;
+}
+
 /**
  * Starts a cluster of three NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
  * @param settings.config further lines of each server's `cluster` block
@@ -66,7 +76,7 @@ export async function startNatsCluster({
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-nats-cluster-'));
   const nodes: { name: string; port: number; route: number; monitor: number }[] = [];
   for (const name of ['one', 'two', 'three']) {
-    nodes.push({ name, port: await freePort(), route: await freePort(), monitor: await freePort() });
+    nodes.push({ name, port: await newPort(), route: await newPort(), monitor: await newPort() });
   }
   const routes = nodes.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
   const servers = new Map<string, ChildProcess>();

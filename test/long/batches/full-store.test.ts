@@ -1,4 +1,4 @@
-import { expect, inject, it, onTestFinished } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { purposesOf, uploadBytes } from '../../helpers/batches/uploads.ts';
@@ -7,7 +7,9 @@ import { until } from '../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 
-it('a batch whose results have no room pauses, says so, shows none of them, and goes on when there is room', async () => {
+it.concurrent('a batch whose results have no room pauses, says so, shows none of them, and goes on when there is room', async ({
+  onTestFinished,
+}) => {
   const lines = 300;
   // The least that a stream of files may have.
   const settings = { FILES_MAX_BYTES: String(64 * mebibyte) };
@@ -31,7 +33,9 @@ it('a batch whose results have no room pauses, says so, shows none of them, and 
   expect(await purposesOf(openai)).toEqual(['batch', 'batch_output']);
 });
 
-it('a batch whose results use up the quota of its owner pauses, says so, and goes on when there is room', async () => {
+it.concurrent('a batch whose results use up the quota of its owner pauses, says so, and goes on when there is room', async ({
+  onTestFinished,
+}) => {
   const lines = 300;
   const quota = 6 * mebibyte;
   const settings = { FILES_OWNER_BYTES: String(quota) };

@@ -70,17 +70,6 @@ describe('a batch without a worker', () => {
     expect(ids).toHaveLength(1_150);
     expect(new Set(ids).size).toBe(1_150);
   });
-
-  it('is cancelled within seconds while it is parked', async () => {
-    const absent = await submit(openai, many('absent'));
-    await untilBatch(openai, absent.id, ['in_progress']);
-    const small = await submit(openai, [chatLine('a', 'Hi.')]);
-    await untilBatch(openai, small.id);
-    const startedAt = performance.now();
-    await openai.batches.cancel(absent.id);
-    expect((await untilBatch(openai, absent.id)).status).toBe('cancelled');
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
-  });
 });
 
 describe('a batch whose key has used up its rate', () => {

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { batchClients, completedOf, slowLines, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
@@ -10,7 +10,10 @@ import { until } from '../../helpers/until.ts';
 const lines = 400;
 
 /** A cluster with a batch runner, and how all of its processes end at once. */
-async function start(options: ClusterOptions): Promise<{ cluster: Cluster; processes: ServiceProcess[] }> {
+async function start(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  options: ClusterOptions,
+): Promise<{ cluster: Cluster; processes: ServiceProcess[] }> {
   const cluster = await startCluster({ worker: { SLOTS: '16' }, ...options });
   onTestFinished(() => cluster.stop());
   const runner = await cluster.addBatchRunner();
@@ -18,15 +21,15 @@ async function start(options: ClusterOptions): Promise<{ cluster: Cluster; proce
   return { cluster, processes: [runner, ingress, ...workers, ...(engine ? [engine] : [])] };
 }
 
-it.each(['stop', 'kill'] as const)(
+it.concurrent.for(['stop', 'kill'] as const)(
   'a batch is completed after a restart of everything in the middle, by %s: each line has one result and one charge',
-  async (how) => {
+  async (how, context) => {
     const [nats, redis] = await Promise.all([startNats(), startRedis()]);
-    onTestFinished(async () => {
+    context.onTestFinished(async () => {
       await Promise.all([nats.stop(), redis.stop()]);
     });
     const servers = { natsUrl: nats.url, redisUrl: redis.url };
-    const before = await start(servers);
+    const before = await start(context, servers);
     const { key, prefix } = before.cluster;
     const { openai: client } = batchClients(before.cluster);
     const { id } = await submit(client, slowLines(lines, 200));
@@ -35,7 +38,7 @@ it.each(['stop', 'kill'] as const)(
     if (how === 'kill') await Promise.all([nats.kill(), redis.kill()]);
     await Promise.all([nats.restart(), redis.restart()]);
 
-    const { cluster } = await start({ ...servers, prefix });
+    const { cluster } = await start(context, { ...servers, prefix });
     const { openai } = batchClients({ url: cluster.url, key });
     const begun = await openai.batches.retrieve(id);
     expect(begun.status).toBe('in_progress');

@@ -1,5 +1,5 @@
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
@@ -8,7 +8,10 @@ import { until } from '../../helpers/until.ts';
 import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 
 /** A cluster of three, an ingress and an idle worker that are connected to the same node of it. */
-async function start(): Promise<{ nats: NatsCluster; manager: JetStreamManager; parties: Parties }> {
+async function start({
+  expect,
+  onTestFinished,
+}: TestContext): Promise<{ nats: NatsCluster; manager: JetStreamManager; parties: Parties }> {
   const nats = await startNatsCluster();
   onTestFinished(() => nats.stop());
   const watcher = await connectBroker({ url: nats.url, name: 'watcher', prefix: 'none', log: silentLog });
@@ -28,21 +31,27 @@ async function start(): Promise<{ nats: NatsCluster; manager: JetStreamManager; 
 }
 
 /** Has another node lead than the one that a party is connected to. */
-async function lead(broker: Broker, leader: () => Promise<string | undefined>, stepDown: string): Promise<void> {
+async function lead(
+  { expect }: TestContext,
+  broker: Broker,
+  leader: () => Promise<string | undefined>,
+  stepDown: string,
+): Promise<void> {
   const here = broker.nc.info?.server_name ?? '';
   if ((await leader()) === here) await broker.nc.request(stepDown);
   await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
 }
 
-describe('a cluster of three brokers of which one is killed', () => {
-  it('gives an idle worker work within seconds, when it was the one that kept its lane', async () => {
-    const { nats, manager, parties } = await start();
+describe.concurrent('a cluster of three brokers', () => {
+  it('of which one is killed gives an idle worker work within seconds, when it was the one that kept its lane', async (context) => {
+    const { expect } = context;
+    const { nats, manager, parties } = await start(context);
     const { broker, workers, send } = parties.ingress;
     const stream = broker.subjects.stream('gpu');
     const consumer = consumerName({ pool: [...workers.pools()][0]?.pool ?? '', class: 'normal' });
     const leader = async () => (await manager.consumers.info(stream, consumer)).cluster?.leader;
     // No connection is to break: only by that would the worker notice at once.
-    await lead(broker, leader, `$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
+    await lead(context, broker, leader, `$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
     await until(async () => (await manager.consumers.info(stream, consumer)).num_waiting > 0, 10_000);
     nats.kill((await leader()) ?? '');
     const { state, queuedAt, endedAt } = await send({ steps: [{ write: 'x' }] }).finished;
@@ -51,13 +60,14 @@ describe('a cluster of three brokers of which one is killed', () => {
     expect(endedAt - queuedAt).toBeLessThan(25_000);
   });
 
-  it('serves jobs that wait while it has no leader, as soon as slots are free', async () => {
-    const { nats, manager, parties } = await start();
+  it('of which one is killed serves jobs that wait while it has no leader, as soon as slots are free', async (context) => {
+    const { expect } = context;
+    const { nats, manager, parties } = await start(context);
     const { broker, send } = parties.ingress;
     await parties.addWorker({ slots: 4 });
     const stream = broker.subjects.stream('gpu');
     const leader = async () => (await manager.streams.info(stream)).cluster?.leader;
-    await lead(broker, leader, `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`);
+    await lead(context, broker, leader, `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`);
     const jobs = Array.from({ length: 30 }, () => send({ steps: [{ write: 'x' }, { waitMs: 200 }] }));
     nats.kill((await leader()) ?? '');
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
@@ -67,8 +77,9 @@ describe('a cluster of three brokers of which one is killed', () => {
     expect(longest).toBeLessThan(5_000);
   });
 
-  it('finishes a stream, when it was the one that everybody was connected to', async () => {
-    const { nats, parties } = await start();
+  it('of which one is killed finishes a stream, when it was the one that everybody was connected to', async (context) => {
+    const { expect } = context;
+    const { nats, parties } = await start(context);
     const { broker, send } = parties.ingress;
     const words = Array.from({ length: 40 }, (_, at) => `${at} `);
     const sent = send({ steps: words.flatMap((write) => [{ write }, { waitMs: 50 }]) });
@@ -77,11 +88,10 @@ describe('a cluster of three brokers of which one is killed', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(sent.text()).toBe(words.join(''));
   });
-});
 
-describe('a cluster of three brokers of which two are killed', () => {
-  it('has its requests served, tools too, by a worker that is started meanwhile', async () => {
-    const { nats, parties } = await start();
+  it('of which two are killed has its requests served, tools too, by a worker that is started meanwhile', async (context) => {
+    const { expect } = context;
+    const { nats, parties } = await start(context);
     const { broker, workers, send } = parties.ingress;
     for (const name of Object.keys(nats.ports)) if (name !== broker.nc.info?.server_name) nats.kill(name);
     const { id } = await parties.addWorker({ models: [{ id: 'other', capabilities: ['stream'] }] });
@@ -99,10 +109,9 @@ describe('a cluster of three brokers of which two are killed', () => {
       expect(claimedAt - queuedAt).toBeLessThan(4_000);
     }
   });
-});
 
-describe('a cluster of three brokers of which two are not there yet', () => {
-  it('lets an ingress start as soon as one of them is', async () => {
+  it('of which two are not there yet lets an ingress start as soon as one of them is', async (context) => {
+    const { expect, onTestFinished } = context;
     const nats = await startNatsCluster();
     onTestFinished(() => nats.stop());
     nats.kill('two');

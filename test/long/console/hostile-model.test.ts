@@ -43,6 +43,7 @@ it('a model name with markup is shown as text on every page, and so is what a mo
   await page.goto('/models');
   await page.getByRole('button', { name: `How to use ${model}` }).click();
   await page.getByRole('dialog').getByText(model).first().waitFor();
+  await page.getByRole('dialog').getByText(`${here.cluster.url}/api/openai`).first().waitFor();
   await page.goto('/playground');
   await page.getByLabel('Model').first().click();
   await page.getByRole('option').filter({ hasText: model }).click();

@@ -47,19 +47,6 @@ describe('the console', () => {
     await page.getByRole('region', { name: 'Requests per second' }).waitFor();
   });
 
-  it('shows code with the address filled in and the key left out', async () => {
-    await page.goto('/models');
-    await page.getByRole('button', { name: 'How to use demo' }).click();
-    const dialog = page.getByRole('dialog');
-    const code = await dialog.getByRole('group', { name: 'the code for curl' }).innerText();
-    expect(code).toContain(`${here.cluster.url}/api/openai/chat/completions`);
-    expect(code).toContain('$RTR_KEY');
-    for (const name of ['OpenAI, Python', 'Anthropic, TypeScript', 'Anthropic, Python', 'Claude Code', 'opencode']) {
-      await dialog.getByRole('tab', { name, exact: true }).click();
-      expect(await dialog.getByRole('group', { name: `the code for ${name}` }).innerText()).toContain(here.cluster.url);
-    }
-  });
-
   it('runs a tool by the form made from its schema, or by raw JSON, and shows what is wrong with that', async () => {
     await page.goto('/tools');
     await page.getByRole('link', { name: 'Run calculator' }).click();

@@ -6,7 +6,7 @@ import { askChat } from '../../helpers/console/ask-chat.ts';
 import {
   openConsolePage,
   phone,
-  seriousViolations,
+  violationsInBothSchemes,
   waitUntilLoaded,
   wide,
 } from '../../helpers/console/console-page.ts';
@@ -56,13 +56,12 @@ describe("the console's pages", () => {
 
   /** What is wrong with a page as it is shown now, in both colour schemes. */
   async function problemsOf(page: Page, name: string): Promise<string[]> {
-    const problems: string[] = [];
-    for (const colorScheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme });
-      problems.push(...(await seriousViolations(page)));
-      if (pictures !== undefined)
+    const problems = await violationsInBothSchemes(page);
+    if (pictures !== undefined)
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
         await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
-    }
+      }
     if (await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'))
       problems.push('is wider than the screen');
     return problems.map((problem) => `${name}: ${problem}`);

@@ -41,14 +41,6 @@ describe('people are offered what they may do alone', () => {
     return names;
   }
 
-  /** What the API answers to changes of a key: to its limits, and its rotation. */
-  async function answersTo({ client }: KnownPerson, key: string): Promise<number[]> {
-    const path = `/keys/${key}`;
-    const { status: change } = await client.patch(path, { limits: {} });
-    const { status: rotation } = await client.post(`${path}/rotate`, { overlapMs: 60_000 });
-    return [change, rotation];
-  }
-
   it('by every page, none of which asks for what is refused', async () => {
     for (const person of [bob, eve]) {
       const { page } = await openAs(person);
@@ -86,17 +78,13 @@ describe('people are offered what they may do alone', () => {
     await ofEve.goto('/keys');
     expect(await offered(ofEve, ofTeam.name)).toEqual(['Usage']);
     expect(await offered(ofEve, ofEves.name)).toEqual(all);
-    expect(await answersTo(eve, ofTeam.id)).toEqual([403, 403]);
-    expect((await eve.client.delete(`/keys/${ofTeam.id}`)).status).toBe(403);
     const { page: ofBob } = await openAs(bob);
     await ofBob.goto('/keys');
     expect(await offered(ofBob, ofTeam.name)).toEqual(all);
-    expect(await answersTo(bob, ofTeam.id)).toEqual([200, 201]);
     const { page: ofAda } = await openAs(here.ada);
     await ofAda.goto('/keys');
     // Whoever rotates a key can read what it has stored, and that is Eve's.
     expect(await offered(ofAda, ofEves.name)).toEqual(['Change', 'Usage', 'Revoke']);
-    expect(await answersTo(here.ada, ofEves.id)).toEqual([200, 403]);
   });
 
   it('with files, batches, members and webhooks of a team', async () => {
@@ -133,15 +121,6 @@ describe('people are offered what they may do alone', () => {
       await page.getByRole('dialog').getByLabel('Address').waitFor();
       const owner = page.getByRole('dialog').getByRole('combobox', { name: 'Owner' });
       await until(async () => expect(await owner.count()).toBe(may ? 1 : 0));
-
-      const hook = { url: 'https://ci.example.com/hooks', events: ['batch.*'], kind: 'team', teamId: team };
-      const answers = [
-        await person.client.put(`/teams/${team}/members/${eve.id}`, { role: 'member' }),
-        await person.client.post('/webhooks', hook),
-        await person.client.post(`/batches/${batch.id}/cancel`),
-        await person.client.delete(`/files/${file.id.replace('file-', '')}?owner=team:${team}`),
-      ];
-      expect(answers.map(({ status }) => status)).toEqual(may ? [200, 201, 200, 204] : [403, 403, 403, 403]);
     }
   });
 
@@ -157,14 +136,6 @@ describe('people are offered what they may do alone', () => {
     await page.getByRole('row', { name: /^demo not permitted to you/ }).waitFor();
     expect(await page.getByText('not permitted to you').count()).toBe(1);
     expect(await seriousViolations(page)).toEqual([]);
-    const { cookie = '', csrfToken = '' } = eve.client;
-    const ask = (name: string): Promise<Response> =>
-      fetch(`${here.cluster.url}/api/openai/v1/chat/completions`, {
-        method: 'POST',
-        headers: { cookie, 'x-csrf-token': csrfToken, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: name, messages: [{ role: 'user', content: 'Hello!' }] }),
-      });
-    expect([(await ask('demo')).status, (await ask('other')).status]).toEqual([403, 200]);
   });
 
   it('where only administrators make personal keys', async () => {

@@ -148,18 +148,6 @@ describe('the usage page', () => {
     await until(async () => expect(await limits.getByRole('progressbar').count()).toBe(2));
   });
 
-  it('does not show a limit as used up that is not', async () => {
-    const { page } = await openAs(here.ada);
-    const use = (used: number) => ({ name: 'requestsPerMinute', limit: 3, used, resetsAt: Date.now() + 3 * 3_600_000 });
-    await page.route('**/console/api/usage/now', (route) =>
-      route.fulfill({ json: [{ party: 'key:1', name: 'laptop', limits: [use(2.23)] }] }),
-    );
-    await page.goto('/usage');
-    const limits = page.getByRole('region', { name: 'Limits' });
-    await limits.getByRole('progressbar').waitFor();
-    await until(async () => expect(await limits.innerText()).toContain('2.2 of 3, resets in 3 hours'));
-  });
-
   it('has twelve months, and says that days and months are those of UTC', async () => {
     const { page } = await openAs(here.ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
     await page.goto('/usage');

@@ -103,8 +103,8 @@ async function cutStreams(
   questions: readonly Question[],
   isInstant: boolean,
 ): Promise<void> {
-  const uncut = new Map<Question, StreamedText>();
-  for (const question of questions) uncut.set(question, await askText({ ...cluster, ...question }));
+  const answers = questions.map(async (question) => [question, await askText({ ...cluster, ...question })] as const);
+  const uncut = new Map(await Promise.all(answers));
   const wanted = wantedOf(isInstant);
   let early = 0;
   while (cutter.cut < wanted) {

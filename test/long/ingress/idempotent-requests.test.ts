@@ -75,7 +75,7 @@ describe('400 requests with idempotency keys, sent twice at random moments to tw
     const charged = started;
     await until(async () => (await countLedger(inject('redisUrl'), cluster.prefix)) === charged);
     for (let round = 1; round <= rounds; round += 1) {
-      await sendAllTwice(random, round === 1 ? 8_000 : 5_000);
+      await sendAllTwice(random, round === 1 ? 6_000 : 4_000);
       expect((await engineState(cluster)).started).toBe(started + round * count);
       await until(async () => (await countLedger(inject('redisUrl'), cluster.prefix)) - charged >= round * count);
       seen.push(memory());

@@ -9,7 +9,6 @@ import { startEngineProxy } from '../../helpers/upstreams/start-engine-proxy.ts'
 /** How an engine fails at once. */
 const faults = {
   400: status(400),
-  401: status(401),
   500: status(500),
   garbage: (response: ServerResponse) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'),
@@ -38,10 +37,9 @@ afterAll(() => cluster.stop());
 describe('an engine of four that fails at once', () => {
   /** What the cluster does without it, by load. */
   const healthy = new Map<LoadName, LoadResult>();
-  // Every fault at one load, and the one that is found out by its kind of answer at the other one, too.
+  // Every fault at one load, and the one that is found out by its kind of answer at the other one, too. A 401 is what a 500 is.
   it.each([
     ['400', 'light load'],
-    ['401', 'saturation'],
     ['500', 'light load'],
     ['500', 'saturation'],
     ['garbage', 'saturation'],

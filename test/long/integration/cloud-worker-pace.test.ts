@@ -111,23 +111,3 @@ describe('a cloud worker', () => {
     await reading;
   });
 });
-
-describe('a custom provider', () => {
-  it('may be any server of the chat format, such as the demo engine, for clients of both formats', async () => {
-    const demo = await shareCluster();
-    try {
-      const url = `${demo.engineUrl}/v1`;
-      await cluster.addCloudWorker({ PROVIDER: 'custom', PROVIDER_URL: url, PROVIDER_KEY: 'any' });
-      const model = 'demo';
-      const messages = [{ role: 'user' as const, content: 'Say hello.' }];
-      const completion = await openai().chat.completions.create({ model, messages });
-      expect(completion.choices[0]?.message.content).toContain('Say hello.');
-      const client = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
-      const message = await client.messages.stream({ model, max_tokens: 100, messages }).finalMessage();
-      expect(message).toMatchObject({ model, stop_reason: 'end_turn' });
-      expect(message.usage.output_tokens).toBeGreaterThan(0);
-    } finally {
-      await demo.stop();
-    }
-  });
-});

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { postForm, signInProgram } from '../../helpers/clients/device-flow.ts';
 import { statusWith } from '../../helpers/clients/status-with.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
@@ -14,7 +14,9 @@ const noticedMs = 20_000;
 const statusesOf = (urls: readonly string[], accessToken: string): Promise<number[]> =>
   Promise.all(urls.map((url) => statusWith(url, accessToken)));
 
-it('a program that was signed out while the broker was away is refused on every ingress once it is back', async () => {
+it.concurrent('a program that was signed out while the broker was away is refused on every ingress once it is back', async ({
+  onTestFinished,
+}) => {
   const nats = await startNats();
   onTestFinished(() => nats.stop());
   const cluster = await startCluster({ natsUrl: nats.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });
@@ -33,7 +35,9 @@ it('a program that was signed out while the broker was away is refused on every 
   await until(async () => (await statuses()).join() === '401,401', noticedMs);
 });
 
-it('a program whose sign-out Redis did not answer is refused on every ingress once Redis is back', async () => {
+it.concurrent('a program whose sign-out Redis did not answer is refused on every ingress once Redis is back', async ({
+  onTestFinished,
+}) => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const cluster = await startCluster({ redisUrl: redis.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });

@@ -18,7 +18,6 @@ let cluster: Cluster;
 /** The API server of a Kubernetes cluster with an authority of its own, one whose keys are in a file, and a provider over HTTP. */
 let kubernetes: TokenIssuer;
 let inFile: TokenIssuer;
-let company: TokenIssuer;
 let slow: TokenIssuer;
 
 const service = (name: string, match = '{ sub: "*" }') =>
@@ -27,9 +26,8 @@ const service = (name: string, match = '{ sub: "*" }') =>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rtr-test-issuers-'));
   const certificates = makeCertificates(folder);
-  [kubernetes, inFile, company, slow] = await Promise.all([
+  [kubernetes, inFile, slow] = await Promise.all([
     startTokenIssuer(certificates),
-    startTokenIssuer(),
     startTokenIssuer(),
     startTokenIssuer(),
   ]);
@@ -41,7 +39,6 @@ token_issuers:
   - { issuer: "${inCluster}", audiences: [router], jwks_uri: "${kubernetes.issuer}/keys", ca: "${certificates.caFile}", ${service('ml', match)} }
   - { issuer: "https://in-file.example.com", audiences: [router], jwks_file: "${jwksFile}", ${service('in-file')} }
   - { issuer: "https://inline.example.com", audiences: [router], jwks: ${JSON.stringify(inFile.jwks())}, ${service('inline')} }
-  - { issuer: "${company.issuer}", audiences: [router], ${service('company')} }
   - { issuer: "${slow.issuer}", audiences: [router], ${service('slow')} }
   - { issuer: "https://untrusted.example.com", audiences: [router], jwks_uri: "${kubernetes.issuer}/keys", ${service('untrusted')} }
 `;
@@ -49,7 +46,7 @@ token_issuers:
 });
 afterAll(async () => {
   await cluster.stop();
-  for (const issuer of [kubernetes, inFile, company, slow]) issuer.close();
+  for (const issuer of [kubernetes, inFile, slow]) issuer.close();
 });
 
 const statusOf = (token: string): Promise<number> => statusWith(cluster.url, token);
@@ -96,30 +93,6 @@ describe('the keys of an issuer', () => {
     writeFileSync(jwksFile, JSON.stringify(inFile.jwks()));
     expect(await statusOf(await inFile.sign({ iss }))).toBe(200);
     expect(await statusOf(await inFile.sign({ iss: 'https://inline.example.com' }))).toBe(401);
-  });
-
-  it('are fetched again for a key that is not known, once in 30 seconds, and a token in use costs nothing', async () => {
-    const token = await company.sign();
-    for (let use = 0; use < 5; use++) expect(await statusOf(token)).toBe(200);
-    expect(company.keysAsked()).toBe(1);
-    await company.rotate('ES256');
-    expect(await statusOf(await company.sign())).toBe(200);
-    expect(company.keysAsked()).toBe(2);
-    // The key that has signed it is withdrawn.
-    expect(await statusOf(token)).toBe(401);
-    const strangers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => company.sign({}, { kid: `stranger-${n}` })),
-    );
-    for (const stranger of strangers) expect(await statusOf(stranger)).toBe(401);
-    expect(company.keysAsked()).toBe(2);
-  });
-
-  it('count while the provider is away', async () => {
-    const known = await company.sign({ n: 1 });
-    expect(await statusOf(known)).toBe(200);
-    company.answerWith((request) => void request.socket.destroy());
-    expect(await statusOf(known)).toBe(200);
-    expect(await statusOf(await company.sign({ n: 2 }))).toBe(200);
   });
 
   it('that were never read are asked for until they are there, and tokens wait for no longer than seconds', async () => {

@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import type { Target } from '#shared/translate/translation.ts';
-import { translations } from '#shared/translate/translations.ts';
-import { createHandleJob } from '#services/cloud-worker/handle-job.ts';
-import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
-import { custom } from '#services/cloud-worker/providers/custom.ts';
 import { Cases, placeOf, valueOf, type Change, type Leaf, type Tree } from '../../helpers/official-types/cases.ts';
 import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
 import { isAnnounced, readTables, type Tables } from '../../helpers/official-types/field-tables.ts';
-import { startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { lackedFields } from '../../helpers/official-types/lacked-fields.ts';
+import { namedEvents } from '../../shared/translate/assemble-message.ts';
+import { runStream } from '../../shared/translate/run-stream.ts';
 import { translationBetween } from '../../shared/translate/translation-between.ts';
+import { upstreamStreams } from '../../shared/translate/upstream-streams.ts';
 import { wholeAnswer } from '../../helpers/official-types/whole-answer.ts';
 import { wholeRequest } from '../../helpers/official-types/whole-request.ts';
 
@@ -44,6 +43,9 @@ const parsers: Readonly<Record<string, (body: JsonObject) => JsonObject>> = {
 const sentTo: Target = { model: 'target', origin: 'here', takesFiles: true };
 const answerTypes = { chat: 'ChatAnswer', messages: 'MessagesAnswer', responses: 'ResponsesAnswer' } as const;
 const requestTypes = { chat: 'ChatRequest', messages: 'MessagesRequest', responses: 'ResponsesRequest' } as const;
+
+/** What is made for an answer. */
+const minted = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
 
 /** Fields that Anthropic's SDK sends as headers. */
 const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
@@ -94,63 +96,43 @@ describe.each(clients)('bodies of the official types of %s answers', (upstream) 
   });
 });
 
-describe('bodies of the official types that a cloud worker sends', () => {
-  it.each(clients)('reach a %s upstream as they are translated', async (upstream) => {
-    const engine = await startScriptedEngine((response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(wholeAnswer(upstream, {})));
-    });
-    const connect = { PROVIDER_URL: engine.url, PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
-    const provider = custom(upstream);
-    const http = connectProvider(provider, { ...connect, SLOTS: 1, CONNECT_TIMEOUT_MS: 1_000 }, {});
-    onTestFinished(async () => {
-      await http.close();
-      await engine.stop();
-    });
-    const handle = createHandleJob({
-      http,
-      provider,
-      translations,
-      traceName: 'custom',
-      models: () => [{ id: 'target', capabilities: ['stream', 'tools', 'json', 'vision', 'thinking'] }],
-      timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
-      origin: 'here',
-      takesPrompts: false,
-      onHead: () => undefined,
-    });
-    let sent = 0;
-    for (const client of clients) {
-      const all = new Cases(schemaOf(requestTypes[client]))
-        .byField()
-        .flatMap(([field, cases]) => cases.map(({ tree }) => ({ field, tree: { [field]: tree } })));
-      for (const { field, tree } of all) {
-        const translated = translatorOf(client, upstream, field, sentTo)(tree);
-        if (translated instanceof RouterError) continue;
-        const value = (valueOf(tree) as JsonObject)[field];
-        const body = { ...wholeRequest(client, { ...(value !== undefined && { [field]: value }) }), model: 'target' };
-        const job = { id: 'j', requestId: 'r', operation: 'generate', format: client, stream: false, model: 'target' };
-        const whole = Buffer.from(JSON.stringify(body));
-        await handle(
-          { ...job, operation: 'generate', body: whole },
-          { head: () => undefined, write: () => undefined },
-          AbortSignal.timeout(10_000),
-        ).catch((error: unknown) => {
-          // What only the owner's key opens.
-          if (!(error instanceof RouterError) || error.code === 'upstream_failed') throw error;
-        });
-        sent += 1;
-        if (engine.bodies.length === sent) expect(markersIn(engine.bodies.at(-1))).toEqual(markersIn(translated));
-        else sent -= 1;
-      }
-    }
-    expect(sent).toBeGreaterThan(200);
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+const answers = {
+  chat: { choices: [{ message: { role: 'assistant', content: 'a', tool_calls: [call] }, finish_reason: 'stop' }] },
+  messages: { content: [{ type: 'text', text: 'a' }], stop_reason: 'end_turn', usage: {} },
+  responses: {
+    status: 'completed',
+    output: [
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    ],
+  },
+};
+
+function wholeTo(client: string, upstream: keyof typeof answers): JsonObject[] {
+  const { reply } = translationBetween(client, upstream);
+  return [answers[upstream], wholeAnswer(upstream, {})].map((answer) => reply(answer, minted).body);
+}
+
+it.each(['chat', 'messages', 'responses'] as const)(
+  'the answer of a %s upstream has all fields that a chat client needs',
+  (upstream) => {
+    for (const body of wholeTo('chat', upstream)) expect(lackedFields(schemaOf('ChatAnswer'), body)).toEqual([]);
+  },
+);
+
+describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstream) => {
+  it('has all fields that the types for a messages client require', () => {
+    for (const body of wholeTo('messages', upstream))
+      expect(lackedFields(schemaOf('MessagesAnswer'), body)).toEqual([]);
+  });
+
+  it('has them as a stream, too', () => {
+    const { text } = runStream(translationBetween('messages', upstream).stream(minted), upstreamStreams[upstream]);
+    const events = namedEvents(text).filter(({ type }) => type !== 'ping');
+    expect(events.flatMap((event) => lackedFields(schemaOf('MessagesEvent'), event))).toEqual([]);
   });
 });
-
-/** The marked texts in a request. */
-function markersIn(text = ''): Set<string> {
-  const [request] = text.startsWith('[') ? (JSON.parse(text) as [Json]) : [JSON.parse(text) as Json];
-  return new Set(JSON.stringify(request).match(/m\d{5}v0/g));
-}
 
 type Translate = (tree: Tree, changed?: Change) => string | RouterError;
 
@@ -220,7 +202,6 @@ const hashed = new Set(['user', 'safety_identifier', 'metadata.user_id']);
 /** Translates an answer with a case in one of its fields. */
 function replierOf(client: string, upstream: string, field: string): Translate {
   const translation = translationBetween(client, upstream);
-  const minted = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
   return (tree, changed) => {
     const value = (valueOf(tree, changed) as JsonObject)[field];
     const body = wholeAnswer(upstream, { ...(value !== undefined && { [field]: value }) });

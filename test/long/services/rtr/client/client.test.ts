@@ -80,14 +80,39 @@ describe('rtr login', () => {
     expect(await programs()).toBe(before);
   });
 
-  it('with several routers has the last one as the default', async () => {
+  it('with several routers has the last one as the default, and takes the base URL of an SDK, which is apart', async () => {
     await client.signIn(here.cluster.url, ada.client);
-    expect(await statusWith(here.cluster.url, await client.print(['token']))).toBe(200);
+    const first = await client.print(['token']);
+    expect(await client.print(['token', '--router', `${here.cluster.url}/api/anthropic`])).toBe(first);
+    const router = `${here.cluster.url}/api/openai`;
+    const command = await client.signIn(`${router}/v1`, ada.client);
+    expect(command.out).toContain(`You are signed in to ${router} as ${ada.email}.`);
+    const second = await client.print(['token']);
+    expect(await statusWith(here.cluster.url, second)).toBe(200);
+    expect(await client.print(['token', '--router', `${router}/v1`])).toBe(second);
+    expect(await client.print(['token', '--router', `${here.cluster.url}/console/`])).toBe(first);
     expect(await statusWith(here.cluster.url, await client.print(['token', '--router', url]))).toBe(200);
-    expect(await client.print(['logout'])).toContain(here.cluster.url);
-    expect(await client.print(['logout'])).toContain(url);
+    expect(await client.print(['env', 'openai', '--router', `${router}/v1`])).toContain(`--router ${router})`);
+    for (const [entered, named] of [
+      [`${router}/v1`, router],
+      [here.cluster.url, here.cluster.url],
+      [url, url],
+    ] as const)
+      expect(await client.print(['logout', '--router', entered])).toBe(`You are signed out of ${named}.\n`);
     expect(await client.fail(['token'])).toEqual([1, expect.stringContaining('You are not signed in.')]);
     await client.signIn(url, ada.client);
+  });
+
+  it('replaces damaged files', async () => {
+    const index = join(dirname(client.tokenPath()), 'routers.json');
+    const whole = readFileSync(index, 'utf8');
+    for (const file of [client.tokenPath(), index]) {
+      writeFileSync(file, '{"router');
+      expect(await client.fail(['token'])).toEqual([1, expect.stringContaining(`${file} is damaged.`)]);
+    }
+    await client.signIn(url, ada.client);
+    expect(readFileSync(index, 'utf8')).toBe(whole);
+    expect(await client.print(['token'])).toBe(`${String(client.tokens()['accessToken'])}\n`);
   });
 });
 

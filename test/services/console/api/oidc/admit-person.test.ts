@@ -76,6 +76,13 @@ it('somebody who is blocked is not linked to their account, which keeps its pass
   expect(await actions()).toEqual([]);
 });
 
+it('somebody who has come in before does not while they are blocked', async () => {
+  const { accounts, admit } = await open();
+  const { id } = (await admit()) as { id: string };
+  await accounts.users.change(id, { blocked: true }, Date.now());
+  expect(await admit()).toBe('blocked');
+});
+
 describe('the rules of a provider', () => {
   it('end the tokens of a team as soon as somebody has left it', async () => {
     const { accounts, admit, announce } = await open();

@@ -22,6 +22,7 @@ describe('somebody from an identity provider', () => {
     const { email_verified: _, ...silent } = grace;
     const trusting = providerWith({ trust_email: true });
     expect(readPerson(providerWith(), silent)).toBe('not_verified');
+    expect(readPerson(providerWith(), { sub: '1' })).toBe('no_address');
     expect(readPerson(trusting, silent)).toMatchObject({ email: 'grace@example.com' });
     expect(readPerson(trusting, { ...grace, email_verified: false })).toBe('not_verified');
     expect(readPerson(providerWith(), { ...grace, email_verified: 'true' })).toMatchObject({ name: 'Grace' });

@@ -1,0 +1,69 @@
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { noStats } from '../../helpers/broker/no-stats.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
+import { askChat } from '../../helpers/console/ask-chat.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+import { until } from '../../helpers/until.ts';
+import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
+import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
+
+interface Event {
+  type: string;
+  data: { failed?: number };
+}
+
+it('an ejected and lost worker, its model, which has one again, and a high error rate are reported once by two runners', async () => {
+  const cluster = await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } });
+  onTestFinished(() => cluster.stop());
+  await Promise.all(
+    [1, 2].map(() => cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1', NO_WORKER_TIMEOUT_MS: '1000' })),
+  );
+  const receiver = await startReceiver();
+  const { add, states } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
+  await add(receiver.url, { events: ['rtr.worker.*', 'rtr.model.*', 'rtr.errors.*'] });
+  const events = () => receiver.messages.map(({ body }) => JSON.parse(body) as Event);
+  const eventOf = (name: string) => events().find(({ type }) => type === name);
+  const askOften = async (fields: object): Promise<Set<number>> =>
+    new Set(
+      await Promise.all(Array.from({ length: 30 }, async () => (await askChat(cluster, 'Hello!', fields)).status)),
+    );
+  expect(await askOften({})).toEqual(new Set([200]));
+  // Mistakes of clients are no errors of the router.
+  expect(await askOften({ messages: 'none' })).toEqual(new Set([400]));
+  await until(async () => (await states.all('models')).get('demo')?.includes('"served"') === true);
+  await until(async () => (await states.all('workers')).size === 1);
+  // Another ingress says that it has ejected the worker with some model, and then that it has not any more.
+  const [worker = ''] = (await states.all('workers')).keys();
+  const broker = await connectBroker({
+    url: inject('natsUrl'),
+    name: 'test',
+    prefix: cluster.prefix,
+    log: silentLog,
+  });
+  onTestFinished(() => broker.close());
+  const tellUntil = (ejected: IngressStats['ejected'], name: string): Promise<void> =>
+    until(() => {
+      publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });
+      return eventOf(name) !== undefined;
+    });
+  await tellUntil([{ worker, model: 'other', reason: 'slow' }], 'rtr.worker.ejected');
+  await tellUntil([], 'rtr.worker.back');
+  await cluster.workers[0]?.kill();
+  expect(await askOften({})).toEqual(new Set([503]));
+  await until(() => expect(new Set(events().map(({ type }) => type)).size).toBe(5), 60_000);
+  await cluster.addWorker();
+  await until(() => eventOf('rtr.model.served') !== undefined);
+  const types = events().map(({ type }) => type.replace('rtr.', ''));
+  expect(types.toSorted().join(' ')).toBe(
+    'errors.high model.served model.unserved worker.back worker.ejected worker.lost',
+  );
+  for (const name of ['rtr.model.unserved', 'rtr.model.served'])
+    expect(eventOf(name)?.data).toEqual({ models: ['demo'], count: 1 });
+  const { data } = eventOf('rtr.errors.high') ?? {};
+  expect(data).toMatchObject({ threshold: 20, seconds: 300 });
+  // Those that failed may have done so in two seconds, of which a runner has seen the first.
+  expect(data?.failed).toBeGreaterThan(7);
+  expect(data?.failed).toBeLessThanOrEqual(30);
+});
