@@ -60,6 +60,7 @@ describe('a chat answer that is not streamed', () => {
       { id: 'c', type: 'function', function: { name: 'h', arguments: '{' } },
     ];
     const { body, ending } = reply({ content: 'text', reasoning: 'hm', tool_calls: calls });
+    expect(body['object']).toBe('chat.completion');
     expect(body['choices']).toEqual([
       {
         index: 0,

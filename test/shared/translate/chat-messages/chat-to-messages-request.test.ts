@@ -44,6 +44,17 @@ describe('a chat request to a messages upstream', () => {
     expect(turns(first, user)['system']).toBe('a');
   });
 
+  it('has consecutive results in one turn with the one message of the user after them', () => {
+    const calls = { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] };
+    const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: id }));
+    expect(turns(user, calls, ...results, { role: 'user', content: 'so?' }, user)['messages']).toMatchObject([
+      user,
+      { role: 'assistant' },
+      { role: 'user', content: [{ tool_use_id: 'a' }, { tool_use_id: 'b' }, { type: 'text', text: 'so?' }] },
+      user,
+    ]);
+  });
+
   it('has only valid ids, still different, and results that match', () => {
     const ids = ['call.1', 'call:1', 'call_1'];
     const [, assistant, results] = turns(
@@ -152,6 +163,11 @@ describe('a chat request to a messages upstream', () => {
     });
     expect(translate(budget, { thinkingTypes: [] })).not.toHaveProperty('thinking');
     expect(translate({ reasoning_effort: 'none' }, { thinkingTypes: [] })['thinking']).toEqual({ type: 'disabled' });
+  });
+
+  it('refuses other response formats by name', () => {
+    const named = { param: 'response_format.type', message: expect.stringContaining("'regex'") as string };
+    expect(() => translate({ response_format: { type: 'regex' } })).toThrow(errorWith('unsupported_parameter', named));
   });
 
   it('has a refusal that an assistant has given without content', () => {
