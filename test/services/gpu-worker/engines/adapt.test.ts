@@ -28,26 +28,18 @@ const on = { enable_thinking: true, thinking: true };
 const off = { enable_thinking: false, thinking: false };
 
 describe('a request about thinking, adapted to each engine', () => {
+  const high = { reasoning_effort: 'high' };
+  const none = { reasoning_effort: 'none' };
   it.each([
-    { kind: 'vllm', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
-    { kind: 'sglang', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
-    { kind: 'llama-cpp', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
-    { kind: 'ollama', fields: { reasoning_effort: 'high' } },
-    { kind: 'lm-studio', fields: { reasoning_effort: 'high' } },
-    { kind: 'openai', fields: { reasoning_effort: 'xhigh' } },
-  ] as const)('$kind: with an effort', ({ kind, fields }) => {
-    expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(fields);
-  });
-
-  it.each([
-    { kind: 'vllm', fields: { chat_template_kwargs: off } },
-    { kind: 'sglang', fields: { chat_template_kwargs: off } },
-    { kind: 'llama-cpp', fields: { chat_template_kwargs: off } },
-    { kind: 'ollama', fields: { reasoning_effort: 'none' } },
-    { kind: 'lm-studio', fields: { reasoning_effort: 'none' } },
-    { kind: 'openai', fields: { reasoning_effort: 'none' } },
-  ] as const)('$kind: without thinking', ({ kind, fields }) => {
-    expect(thinkingFields(adapt(kind, { reasoning_effort: 'none' }))).toEqual(fields);
+    { kind: 'vllm', thinks: { ...high, chat_template_kwargs: on }, not: { chat_template_kwargs: off } },
+    { kind: 'sglang', thinks: { ...high, chat_template_kwargs: on }, not: { chat_template_kwargs: off } },
+    { kind: 'llama-cpp', thinks: { ...high, chat_template_kwargs: on }, not: { chat_template_kwargs: off } },
+    { kind: 'ollama', thinks: high, not: none },
+    { kind: 'lm-studio', thinks: high, not: none },
+    { kind: 'openai', thinks: { reasoning_effort: 'xhigh' }, not: none },
+  ] as const)('$kind: with an effort, and without thinking', ({ kind, thinks, not }) => {
+    expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(thinks);
+    expect(thinkingFields(adapt(kind, none))).toEqual(not);
   });
 
   it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'] as const)(

@@ -23,7 +23,20 @@ interface Case {
   answer?: { content: string; thinking?: string; promptTokens: number };
 }
 
-const operations = ['generate' as const, 'complete' as const];
+type Models = Discovery['models'];
+
+/** A model that generates, and its context window if it is known. */
+function generates(id: string, capabilities: string, contextWindow?: number): Models[number] {
+  return {
+    id,
+    operations: ['generate', 'complete'],
+    capabilities: capabilities.split(' ') as Models[number]['capabilities'],
+    ...(contextWindow !== undefined && { contextWindow }),
+  };
+}
+
+const embeds = (id: string, more: object = {}) => ({ id, operations: ['embed' as const], capabilities: [], ...more });
+const seen = generates('google/gemma-3-4b', 'stream json vision');
 
 const cases: Case[] = [
   {
@@ -31,18 +44,8 @@ const cases: Case[] = [
     kind: 'vllm',
     discovery: {
       models: [
-        {
-          id: 'Qwen/Qwen3-8B',
-          operations,
-          capabilities: ['stream', 'tools', 'thinking', 'json', 'continue'],
-          contextWindow: 40960,
-        },
-        {
-          id: 'Qwen/Qwen2.5-VL-7B-Instruct',
-          operations,
-          capabilities: ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'],
-          contextWindow: 32768,
-        },
+        generates('Qwen/Qwen3-8B', 'stream tools thinking json continue', 40960),
+        generates('Qwen/Qwen2.5-VL-7B-Instruct', 'stream tools vision thinking json continue', 32768),
       ],
     },
     answer: { content: 'Good day – 你好', thinking: 'The user greets me.', promptTokens: 11 },
@@ -50,17 +53,7 @@ const cases: Case[] = [
   {
     folder: 'sglang',
     kind: 'sglang',
-    discovery: {
-      models: [
-        {
-          id: 'qwen/qwen3-8b',
-          operations,
-          capabilities: ['stream', 'tools', 'thinking', 'json', 'continue'],
-          contextWindow: 40960,
-        },
-      ],
-      slots: 256,
-    },
+    discovery: { models: [generates('qwen/qwen3-8b', 'stream tools thinking json continue', 40960)], slots: 256 },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 9 },
   },
   {
@@ -68,10 +61,10 @@ const cases: Case[] = [
     kind: 'ollama',
     discovery: {
       models: [
-        { id: 'qwen3:8b', operations, capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 32768 },
-        { id: 'gemma3:4b', operations, capabilities: ['stream', 'json', 'vision'] },
-        { id: 'long:latest', operations, capabilities: ['stream', 'json', 'tools'], contextWindow: 65536 },
-        { id: 'nomic-embed-text:latest', operations: ['embed'], capabilities: [], contextWindow: 8192 },
+        generates('qwen3:8b', 'stream json tools thinking', 32768),
+        generates('gemma3:4b', 'stream json vision'),
+        generates('long:latest', 'stream json tools', 65536),
+        embeds('nomic-embed-text:latest', { contextWindow: 8192 }),
       ],
     },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 12 },
@@ -81,14 +74,9 @@ const cases: Case[] = [
     kind: 'lm-studio',
     discovery: {
       models: [
-        {
-          id: 'qwen/qwen3-8b',
-          operations,
-          capabilities: ['stream', 'json', 'tools', 'thinking'],
-          contextWindow: 16384,
-        },
-        { id: 'google/gemma-3-4b', operations, capabilities: ['stream', 'json', 'vision'] },
-        { id: 'text-embedding-nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
+        generates('qwen/qwen3-8b', 'stream json tools thinking', 16384),
+        seen,
+        embeds('text-embedding-nomic-embed-text-v1.5'),
       ],
       slots: 4,
     },
@@ -99,9 +87,9 @@ const cases: Case[] = [
     kind: 'lm-studio',
     discovery: {
       models: [
-        { id: 'qwen/qwen3-8b', operations, capabilities: ['stream', 'json', 'tools'], contextWindow: 4096 },
-        { id: 'google/gemma-3-4b', operations, capabilities: ['stream', 'json', 'vision'] },
-        { id: 'text-embedding-nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
+        generates('qwen/qwen3-8b', 'stream json tools', 4096),
+        seen,
+        embeds('text-embedding-nomic-embed-text-v1.5'),
       ],
     },
   },
@@ -110,8 +98,8 @@ const cases: Case[] = [
     kind: 'openai',
     discovery: {
       models: [
-        { id: 'some-model', operations, capabilities: ['stream', 'tools', 'thinking', 'json'] },
-        { id: 'seeing-model', operations, capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] },
+        generates('some-model', 'stream tools thinking json'),
+        generates('seeing-model', 'stream tools vision thinking json'),
       ],
     },
     answer: { content: 'Good day', promptTokens: 0 },

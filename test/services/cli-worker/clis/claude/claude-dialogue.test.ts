@@ -123,6 +123,7 @@ describe('a request to Claude Code', () => {
       () => messages({ messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] }),
     ],
     ['input', () => responses({ input: [{ role: 'assistant', content: 'a' }] })],
+    ['messages', () => chat({ messages: [{ role: 'assistant', content: 'b' }] })],
     ['tools', () => messages({ tools: [{ name: 'f', input_schema: {} }] }, {})],
     ['output_config.format', () => messages({ output_config: { format: { type: 'json_schema' } } }, {})],
     ['response_format', () => chat({ response_format: { type: 'json_schema', json_schema: { schema: {} } } }, {})],
