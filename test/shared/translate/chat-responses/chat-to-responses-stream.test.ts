@@ -6,7 +6,6 @@ import { chatToResponses } from '#shared/translate/chat-responses/chat-to-respon
 import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
 import { recordedStream, runRecorded } from '../recorded-stream.ts';
 import { runStream } from '../run-stream.ts';
-import { errorWith } from '../../../helpers/error-with.ts';
 
 const minted = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 
@@ -101,13 +100,6 @@ describe("a Responses upstream's whole answer, for a chat client", () => {
     expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
     expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
     expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
-  });
-
-  it('that failed is an error', () => {
-    const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' };
-    expect(() => chatToResponses.reply({ status: 'failed', error, output: [] }, minted)).toThrow(
-      errorWith('context_length_exceeded'),
-    );
   });
 });
 

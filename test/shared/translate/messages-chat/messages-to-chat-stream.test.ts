@@ -96,16 +96,8 @@ describe('a messages stream from a chat upstream', () => {
 
   it.each([
     [
-      'interleave',
-      [callPiece(0, '{"a"', 'tool_0'), callPiece(1, '{"b"', 'tool_1'), callPiece(0, ':1}'), callPiece(1, ':2}')],
-    ],
-    [
       'come one after the other',
       [callPiece(0, '{"a":1}', 'tool_0'), callPiece(1, '{"b":', 'tool_1'), callPiece(1, '2}')],
-    ],
-    [
-      'begin together',
-      [callPiece(0, '', 'tool_0'), callPiece(1, '', 'tool_1'), callPiece(1, '{"b":2}'), callPiece(0, '{"a":1}')],
     ],
     [
       'have thinking after the first',

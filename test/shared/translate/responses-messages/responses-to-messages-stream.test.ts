@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
 import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
@@ -10,7 +10,6 @@ import type { Minted } from '#shared/translate/translation.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
-import { errorWith } from '../../../helpers/error-with.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_content'] };
@@ -166,33 +165,5 @@ describe('a Responses stream from a messages upstream', () => {
     const end = messageEnd('refusal', { stop_details: { type: 'refusal', explanation: 'no' } });
     const content = [{ type: 'refusal', refusal: 'no' }];
     expect(read([messageStart, ...end]).output).toMatchObject([{ type: 'message', content }]);
-  });
-
-  it('has estimated usage if the upstream reports none', () => {
-    const events = [
-      { type: 'message_start', message: { id: 'x', content: [] } },
-      ...messageBlock(0, { type: 'text', text: 'twelve chars' }),
-      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
-      { type: 'message_stop' },
-    ];
-    expect(run(events).ending.usage).toMatchObject({ promptTokens: 11, completionTokens: 3 });
-  });
-
-  it('has content from the first thinking on, although it is not shown', () => {
-    const stream = new ResponsesToMessagesStream(mintedFor({}));
-    stream.event(JSON.stringify(messageStart));
-    expect(stream.hasContent).toBe(false);
-    const [open] = messageBlock(0, { type: 'thinking', thinking: '', signature: '' });
-    stream.event(JSON.stringify(open));
-    expect(stream.hasContent).toBe(true);
-  });
-
-  it('fails when an answer that is not streamed has no content, or is an error', () => {
-    const reply = (body: JsonObject) => () => responsesToMessagesReply(body, mintedFor({}));
-    expect(reply({})).toThrow(errorWith('upstream_failed'));
-    expect(reply({ type: 'error', error: { type: 'overloaded_error', message: 'x' } })).toThrow(
-      errorWith('overloaded'),
-    );
-    expect(isJsonObject(responsesToMessagesReply({ content: [] }, mintedFor({})).body)).toBe(true);
   });
 });
