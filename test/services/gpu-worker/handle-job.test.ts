@@ -14,9 +14,10 @@ import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/u
 import { until } from '../../helpers/until.ts';
 import { least } from '../../helpers/least.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
+import { said, textBlock } from '../../helpers/formats/said.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
-const streamed: JsonObject = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+const streamed: JsonObject = { model: 'm', stream: true, messages: [said('user', 'Hi')] };
 const whole: JsonObject = { ...streamed, stream: false };
 const timeouts = { firstTokenMs: 5000, idleMs: 5000, answerMs: 5000 };
 const sse = { 'content-type': 'text/event-stream' };
@@ -66,7 +67,7 @@ describe('a streamed answer', () => {
     let next = (): void => undefined;
     const seen: string[] = [];
     const script: Answer = (response) => {
-      response.writeHead(200, sse).write(chunk({ role: 'assistant', content: 'one' }));
+      response.writeHead(200, sse).write(chunk(said('assistant', 'one')));
       next = () => response.end(chunk({ content: 'two' }) + ending);
     };
     const { events, end } = await serve(script, { body: streamed }, {}, undefined, (piece) => {
@@ -114,11 +115,10 @@ describe('a streamed answer', () => {
 });
 
 describe('a long request with lists that the worker need not read', () => {
-  const turns = Array.from({ length: 400 }, (_, at) => ({
-    role: at % 2 ? 'assistant' : 'user',
-    content: `${at}: "${'€'.repeat(99)}"`,
-  }));
-  const messages = [...turns, { role: 'user', content: 'Well?' }];
+  const turns = Array.from({ length: 400 }, (_, at) =>
+    said(at % 2 ? 'assistant' : 'user', `${at}: "${'€'.repeat(99)}"`),
+  );
+  const messages = [...turns, said('user', 'Well?')];
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: {} } } } }];
   const body = { model: 'auto', messages, temperature: 0.5, tools, stream: true, stream_options: { x: 1 } };
   it.each([
@@ -169,7 +169,7 @@ describe('the usage of a stream', () => {
 
 describe('the first event of a messages stream', () => {
   const fields: JobFields = { format: 'messages', body: { ...streamed, max_tokens: 9 } };
-  const text = chunk({ role: 'assistant', content: null }) + chunk({ content: 'a' }) + ending;
+  const text = chunk(said('assistant', null)) + chunk({ content: 'a' }) + ending;
   const answer = send(text);
   const inputTokens = ({ events }: { events: readonly JsonObject[] }): unknown => events[0]?.['message'];
 
@@ -229,7 +229,7 @@ describe('a timeout', () => {
 
   it('ends the wait for the first token, although the engine has opened its stream', async () => {
     const seen: string[] = [];
-    const script = begin(chunk({ role: 'assistant', content: '' }));
+    const script = begin(chunk(said('assistant', '')));
     const options = { timeouts: { ...timeouts, firstTokenMs: 150 } };
     const served = serve(script, { body: streamed }, options, undefined, (piece) => seen.push(piece));
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
@@ -337,12 +337,8 @@ describe('an image that cannot be fetched', () => {
   const asking = (url: string): JsonObject => {
     const image = { type: 'image', source: { type: 'url', url } };
     const call = { type: 'tool_use', id: 't', name: 'look', input: {} };
-    const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'Here' }, image] };
-    const messages = [
-      { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: [call] },
-      { role: 'user', content: [result] },
-    ];
+    const result = { type: 'tool_result', tool_use_id: 't', content: [textBlock('Here'), image] };
+    const messages = [said('user', 'Hi'), said('assistant', [call]), said('user', [result])];
     return { model: 'm', max_tokens: 9, messages };
   };
 
@@ -382,11 +378,11 @@ describe('a request with large images', () => {
 
   it('reaches the engine unchanged, except for what the engine needs', async () => {
     const content = [
-      { type: 'text', text: 'Ä "quoted" word' },
+      textBlock('Ä "quoted" word'),
       { type: 'image_url', image_url: { url: image } },
       { type: 'image_url', image_url: { url: image, detail: 'low' } },
     ];
-    const body = { ...streamed, messages: [{ role: 'user', content }] };
+    const body = { ...streamed, messages: [said('user', content)] };
     await serve(sendOne, { body });
     expect(sent()).toEqual({ ...body, stream_options: { include_usage: true } });
   });
@@ -395,14 +391,14 @@ describe('a request with large images', () => {
     const data = image.slice(image.indexOf(',') + 1);
     const source = { type: 'base64', media_type: 'image/png', data };
     const content = [{ type: 'image', source }];
-    const body = { model: 'm', stream: true, max_tokens: 9, messages: [{ role: 'user', content }] };
+    const body = { model: 'm', stream: true, max_tokens: 9, messages: [said('user', content)] };
     await serve(sendOne, { body, format: 'messages' });
     expect(engine?.bodies[0]).toContain(`"url":"${image}"`);
   });
 
   it('may name others by address, which are fetched', async () => {
     const content = [image, 'https://example.com/cat'].map((url) => ({ type: 'image_url', image_url: { url } }));
-    const body = { ...streamed, messages: [{ role: 'user', content }] };
+    const body = { ...streamed, messages: [said('user', content)] };
     const fetchImage = (): Promise<string> => Promise.resolve('data:image/png;base64,AAAA');
     await serve(sendOne, { body }, { fetchImage });
     expect(sent()).toMatchObject({

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { withOperations } from '#services/cloud-worker/providers/further-formats.ts';
 import { providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
@@ -56,7 +57,7 @@ describe('a list of models', () => {
     expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(expected);
   });
 
-  it.each<[ProviderName, object & { id: string }, ModelInfo['operations'], object?]>([
+  it.each<[ProviderName, JsonObject & { id: string }, ModelInfo['operations'], object?]>([
     ['openai', { id: 'text-embedding-3-large' }, ['embed']],
     ['openai', { id: 'gpt-image-1' }, ['draw', 'redraw']],
     ['openai', { id: 'whisper-1' }, ['transcribe', 'translate']],

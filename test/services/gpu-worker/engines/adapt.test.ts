@@ -3,6 +3,7 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const thinker: Capability[] = ['stream', 'tools', 'thinking', 'json'];
 const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
@@ -100,8 +101,8 @@ describe('a request about thinking, adapted to each engine', () => {
 
 describe('earlier messages', () => {
   const messages = [
-    { role: 'developer', content: 'Be brief.' },
-    { role: 'user', content: 'Hi' },
+    said('developer', 'Be brief.'),
+    said('user', 'Hi'),
     { role: 'assistant', content: 'Yes?', reasoning: 'They greet.' },
   ];
 
@@ -113,35 +114,26 @@ describe('earlier messages', () => {
     { kind: 'lm-studio', thinking: { reasoning_content: 'They greet.' } },
   ] as const)('$kind: get thinking in the field that it reads, and developer as system', ({ kind, thinking }) => {
     expect(adapt(kind, { messages })['messages']).toEqual([
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'Hi' },
+      said('system', 'Be brief.'),
+      said('user', 'Hi'),
       { role: 'assistant', content: 'Yes?', ...thinking },
     ]);
   });
 
   it.each(['vllm', 'sglang'] as const)('%s: are continued when the last one begins the answer', (kind) => {
-    const prefilled = [...messages, { role: 'user', content: 'More' }, { role: 'assistant', content: 'More is' }];
+    const prefilled = [...messages, said('user', 'More'), said('assistant', 'More is')];
     const going = { continue_final_message: true, add_generation_prompt: false };
     expect(adapt(kind, { messages: prefilled })).toMatchObject(going);
-    expect(adapt(kind, { messages: [{ role: 'user', content: 'Hi' }] })).not.toHaveProperty('continue_final_message');
+    expect(adapt(kind, { messages: [said('user', 'Hi')] })).not.toHaveProperty('continue_final_message');
   });
 
   it('ollama: have their text parts joined, but not next to images', () => {
-    const parts = [
-      { type: 'text', text: 'a' },
-      { type: 'text', text: 'b' },
-    ];
+    const parts = [textBlock('a'), textBlock('b')];
     const image = [...parts, { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }];
     const adapted = adapt('ollama', {
-      messages: [
-        { role: 'user', content: parts },
-        { role: 'user', content: image },
-      ],
+      messages: [said('user', parts), said('user', image)],
     });
-    expect(adapted['messages']).toEqual([
-      { role: 'user', content: 'a\nb' },
-      { role: 'user', content: image },
-    ]);
+    expect(adapted['messages']).toEqual([said('user', 'a\nb'), said('user', image)]);
   });
 });
 

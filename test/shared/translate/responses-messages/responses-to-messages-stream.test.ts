@@ -10,6 +10,7 @@ import type { Minted } from '#shared/translate/translation.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_content'] };
@@ -48,12 +49,7 @@ const everything = [
     { type: 'thinking', thinking: '', signature: '' },
     { type: 'signature_delta', signature: 'hidden' },
   ),
-  ...messageBlock(
-    3,
-    { type: 'text', text: 'He' },
-    { type: 'text_delta', text: 'llo' },
-    { type: 'citations_delta', citation: {} },
-  ),
+  ...messageBlock(3, textBlock('He'), { type: 'text_delta', text: 'llo' }, { type: 'citations_delta', citation: {} }),
   ...messageBlock(
     4,
     { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
@@ -122,13 +118,13 @@ describe('a Responses stream from a messages upstream', () => {
   it('gives thinking back to its upstream byte for byte', () => {
     const { output } = read(everything, { ...sealing, tools });
     const results = ['a', 'b', 'c'].map((id) => ({ type: 'function_call_output', call_id: id, output: 'ok' }));
-    const input = [{ role: 'user', content: 'hi' }, ...output, ...results];
+    const input = [said('user', 'hi'), ...output, ...results];
     const { messages } = responsesToMessagesRequest({ model: 'up', input, tools }, { model: 'up', unseal });
     const { content } = (messages as JsonObject[])[1] ?? {};
     expect(content).toEqual(
       (whole['content'] as JsonObject[])
         .filter(({ type }) => type !== 'server_tool_use')
-        .map((block) => (block['type'] === 'text' ? { type: 'text', text: 'Hello' } : block)),
+        .map((block) => (block['type'] === 'text' ? textBlock('Hello') : block)),
     );
   });
 
@@ -154,10 +150,10 @@ describe('a Responses stream from a messages upstream', () => {
       [messageStart, ...messageBlock(0, { type: 'thinking', thinking: 'hm' }), ...messageEnd('end_turn')],
       sealing,
     );
-    const input = [...output, { role: 'user', content: 'hi' }];
+    const input = [...output, said('user', 'hi')];
     expect(output).toMatchObject([{ type: 'reasoning', content: [{ text: 'hm' }] }]);
     expect(responsesToMessagesRequest({ model: 'up', input }, { model: 'up', unseal })['messages']).toEqual([
-      { role: 'user', content: 'hi' },
+      said('user', 'hi'),
     ]);
   });
 
