@@ -216,35 +216,29 @@ describe('a whole answer', () => {
 });
 
 describe('a timeout', () => {
-  it('ends the wait for the first token, even while comments arrive', async () => {
-    const script: Answer = (response) => {
-      response.writeHead(200, sse);
-      const pinging = setInterval(() => response.write(': still here\n\n'), 20);
-      response.on('close', () => clearInterval(pinging));
-    };
-    const served = serve(script, { body: streamed }, { timeouts: { ...timeouts, firstTokenMs: 150 } });
-    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-    await until(() => expect(engine?.abandoned).toBe(1), 1_000);
-  });
+  const pings: Answer = (response) => {
+    response.writeHead(200, sse);
+    const pinging = setInterval(() => response.write(': still here\n\n'), 20);
+    response.on('close', () => clearInterval(pinging));
+  };
 
-  it('ends the wait for the first token, although the engine has opened its stream', async () => {
+  it.each<[string, Answer, JsonObject, Partial<typeof timeouts>]>([
+    ['for the first token, even while comments arrive', pings, streamed, { firstTokenMs: 150 }],
+    [
+      'for the first token, although the engine has opened its stream',
+      begin(chunk({ role: 'assistant', content: '' })),
+      streamed,
+      { firstTokenMs: 150 },
+    ],
+    ['between two tokens', begin(chunk({ content: 'a' })), streamed, { idleMs: 100 }],
+    ['for an answer that is not streamed', () => undefined, whole, { answerMs: 100 }],
+  ])('ends the wait %s', async (wait, script, body, change) => {
     const seen: string[] = [];
-    const script = begin(chunk(said('assistant', '')));
-    const options = { timeouts: { ...timeouts, firstTokenMs: 150 } };
-    const served = serve(script, { body: streamed }, options, undefined, (piece) => seen.push(piece));
+    const options = { timeouts: { ...timeouts, ...change } };
+    const served = serve(script, { body }, options, undefined, (piece) => seen.push(piece));
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-    expect(seen).toEqual([]);
-  });
-
-  it('ends the wait between two tokens', async () => {
-    const options = { timeouts: { ...timeouts, idleMs: 100 } };
-    const served = serve(begin(chunk({ content: 'a' })), { body: streamed }, options);
-    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-  });
-
-  it('ends the wait for an answer that is not streamed', async () => {
-    const served = serve(() => undefined, { body: whole }, { timeouts: { ...timeouts, answerMs: 100 } });
-    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
+    expect(seen).toHaveLength(wait.includes('between') ? 1 : 0);
+    await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
   it('does not end an answer whose tokens keep arriving', async () => {

@@ -31,7 +31,10 @@ for (const { name, start, tags } of engines) {
   describe(`llama.cpp, by ${name}`, { tags }, () => {
     let server: Awaited<ReturnType<typeof start>>;
     let http: EngineHttp;
-    const run = (body: JsonObject) => runJob({ engine: llamaCpp, url: server.url }, { body });
+    const run = (text: string, fields: JsonObject = {}) => {
+      const body = { model: 'tiny', max_tokens: 40, messages: asking(text), ...fields };
+      return runJob({ engine: llamaCpp, url: server.url }, { body });
+    };
 
     beforeAll(async () => {
       server = await start();
@@ -63,13 +66,7 @@ for (const { name, start, tags } of engines) {
     });
 
     it('streams an answer whose last chunk has the finish reason and the usage', async () => {
-      const { events, pieces, end } = await run({
-        model: 'tiny',
-        stream: true,
-        max_tokens: 40,
-        ...silent,
-        messages: asking('Say something.'),
-      });
+      const { events, pieces, end } = await run('Say something.', { stream: true, ...silent });
       expect(events[0]).toMatchObject({ model: 'tiny', choices: [{ delta: { role: 'assistant' } }] });
       expect(textOf(events, 'content')).toMatch(/\w+ \w+/);
       expect(textOf(events, 'reasoning_content')).toBe('');
@@ -82,12 +79,7 @@ for (const { name, start, tags } of engines) {
     });
 
     it('answers without a stream', async () => {
-      const { pieces } = await run({
-        model: 'tiny',
-        max_tokens: 40,
-        ...silent,
-        messages: asking('Say something whole.'),
-      });
+      const { pieces } = await run('Say something whole.', silent);
       expect(JSON.parse(pieces.join(''))).toMatchObject({
         id: expect.stringMatching(/^chatcmpl-/),
         model: 'tiny',
@@ -97,24 +89,12 @@ for (const { name, start, tags } of engines) {
     });
 
     it('thinks unless the request switches it off', async () => {
-      const { events } = await run({
-        model: 'tiny',
-        stream: true,
-        max_tokens: 400,
-        messages: asking('Think it over.'),
-      });
+      const { events } = await run('Think it over.', { stream: true, max_tokens: 400 });
       expect(textOf(events, 'reasoning_content')).toMatch(/\w+ \w+/);
     });
 
     it('calls the named tool with JSON arguments', async () => {
-      const { events, end } = await run({
-        model: 'tiny',
-        stream: true,
-        max_tokens: 2000,
-        ...silent,
-        ...tools,
-        messages: asking('Call it.'),
-      });
+      const { events, end } = await run('Call it.', { stream: true, max_tokens: 2000, ...silent, ...tools });
       expect(end.finishReason).toBe('tool_calls');
       const calls = events.flatMap((event) => callsOf(event));
       expect(calls[0]).toMatchObject({ index: 0, type: 'function', function: { name: 'get_weather' } });
@@ -123,18 +103,18 @@ for (const { name, start, tags } of engines) {
     });
 
     it('refuses a request that is too long with its token counts', async () => {
-      await expect(run({ model: 'tiny', messages: asking(overlong) })).rejects.toMatchObject({
+      await expect(run(overlong)).rejects.toMatchObject({
         code: 'context_length_exceeded',
         message: expect.stringContaining('8192'),
       });
     });
 
     it('counts as many tokens as it then uses', async () => {
-      const messages = asking('Say something whole.');
-      const body = { model: 'tiny', ...silent, messages };
+      const text = 'Say something whole.';
+      const job = { body: { model: 'tiny', ...silent, messages: asking(text) }, format: 'messages' };
       const [whole, counted] = await Promise.all([
-        run({ ...body, max_tokens: 40 }),
-        runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'count_tokens', format: 'messages' }),
+        run(text, silent),
+        runJob({ engine: llamaCpp, url: server.url }, { ...job, operation: 'count_tokens' }),
       ]);
       expect(JSON.parse(counted.pieces.join(''))).toEqual({ input_tokens: whole.end.usage.promptTokens });
     });
