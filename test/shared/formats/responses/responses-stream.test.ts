@@ -7,6 +7,7 @@ import { repeatedAtOpening } from '#shared/formats/responses/response-object.ts'
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
 import { findEventNumber } from '#shared/formats/responses/event-number.ts';
 
@@ -40,10 +41,7 @@ function numbers(text: string): number[] {
 
 /** The text that the official SDK puts together. */
 async function assembled(Client: typeof OpenAI7, text: string): Promise<string> {
-  const network: typeof fetch = () =>
-    Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
-  const client = new Client({ apiKey: 'k', fetch: network, maxRetries: 0 });
-  return (await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
+  return (await new Client(sdkAnswer(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
 }
 
 const whole = workerPieces();

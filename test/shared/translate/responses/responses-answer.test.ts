@@ -7,6 +7,7 @@ import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
 import { readReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { assembleResponse, responseEvents } from './assemble-response.ts';
 
 const { seal, unseal } = sealer(Buffer.alloc(32, 7));
@@ -113,9 +114,7 @@ describe('an answer of the Responses format', () => {
     ['Node 20', OpenAI6],
   ])("is put together by OpenAI's SDK, the %s one", async (_, Client) => {
     const { answer, stream } = wholeAnswer();
-    const network: typeof fetch = () =>
-      Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }));
-    const client = new Client({ apiKey: 'k', fetch: network, maxRetries: 0 }) as OpenAI;
+    const client = new Client(sdkAnswer(stream)) as OpenAI;
     const final = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
     expect(final).toMatchObject({ id: 'resp_0a1b', output_text: 'Hello', status: 'completed' });
     expect(final.output).toMatchObject(answer.response['output'] as object[]);

@@ -2,48 +2,62 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import { CodexAnswer } from '#services/cli-worker/clis/codex/codex-answer.ts';
-import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
+import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
+import { cliRecording } from '../../../helpers/clis/cli-recording.ts';
 
-/** Replays a recording to an answer of its last thread. */
-function replay(name: string, threadId?: string): { parts: AnswerPart[]; answer: CodexAnswer } {
-  const notifications = cliRecording(`codex/${name}`).flatMap(({ method, params }) =>
-    typeof method === 'string' && isJsonObject(params) ? [{ method, params }] : [],
-  );
-  const own = notifications.map(({ params }) => params['threadId']).findLast((id) => typeof id === 'string') ?? '';
-  const parts: AnswerPart[] = [];
-  const answer = new CodexAnswer(threadId ?? own, (part) => parts.push(part));
-  for (const { method, params } of notifications) answer.push(method, params);
-  return { parts, answer };
-}
+/** The answer of one thread or session. */
+const answers = {
+  codex: (id: string, onPart: (part: AnswerPart) => void) => new CodexAnswer(id, onPart),
+  opencode: (id: string, onPart: (part: AnswerPart) => void) => new OpencodeAnswer(id, onPart),
+};
+/** Where a recording has the kind of an event, its fields, and the id of its thread or session. */
+const names = {
+  codex: { kind: 'method', fields: 'params', id: 'threadId' },
+  opencode: { kind: 'type', fields: 'properties', id: 'sessionID' },
+};
 
-describe("Codex's recorded answers", () => {
-  it('have thinking, text and usage', async () => {
+describe.each(['codex', 'opencode'] as const)('the recorded answers of %s', (cli) => {
+  /** Replays a recording to an answer of its last thread or session, or of another one. */
+  function replay(name: string, other?: string) {
+    const { kind, fields, id } = names[cli];
+    const events = cliRecording(`${cli}/${name}`).flatMap(({ [kind]: what, [fields]: more }) =>
+      typeof what === 'string' && isJsonObject(more) ? [{ what, more }] : [],
+    );
+    const own = events.map(({ more }) => more[id]).findLast((each) => typeof each === 'string') ?? '';
+    const parts: AnswerPart[] = [];
+    const answer = answers[cli](other ?? own, (part) => parts.push(part));
+    for (const { what, more } of events) answer.push(what, more);
+    return { parts, answer };
+  }
+
+  it('have thinking, text and usage, but not the question', async () => {
     const { parts, answer } = replay('thinking');
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
-    expect(parts.slice(1).map((part) => part.kind === 'text' && part.text)).toEqual([
-      'You ',
-      'said: ',
-      'hello ',
-      '[fake ',
-      'think]',
-    ]);
-    expect(await answer.ended).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 11, cachedTokens: 3 } });
-    expect(answer.turnId).toMatch(/^[\da-f-]{36}$/);
+    const texts = parts.slice(1).map((part) => part.kind === 'text' && part.text);
+    expect(texts).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
+    expect(await answer.ended).toMatchObject({
+      finishReason: 'stop',
+      usage: { promptTokens: 11, cachedTokens: 3, completionTokens: 5 },
+    });
+    if (answer instanceof CodexAnswer) expect(answer.turnId).toMatch(/^[\da-f-]{36}$/);
   });
 
   it.each([
     ['429', 'rate_limit_exceeded'],
-    ['400', 'invalid_request'],
+    cli === 'codex' ? ['400', 'invalid_request'] : ['401', 'upstream_failed'],
     ['drop', 'upstream_failed'],
-  ])('fail with the matching error: %s', async (name, code) => {
+    ...(cli === 'opencode' ? [['cut', 'upstream_failed']] : []),
+  ])('fail with the matching error, without retries: %s', async (name, code) => {
     await expect(replay(name).answer.ended).rejects.toMatchObject({ code });
   });
 
-  it('are ignored by another thread', () => {
+  it('are ignored by another one', () => {
     expect(replay('thinking', 'another').parts).toEqual([]);
   });
+});
 
-  it.each([true, false])('have calls of tools as the model wrote them (parallel: %s)', async (parallel) => {
+describe("Codex's calls of tools", () => {
+  it.each([true, false])('are as the model wrote them (parallel: %s)', async (parallel) => {
     const parts: AnswerPart[] = [];
     let called = 0;
     const names = new Map([['client_f', 'f']]);
@@ -72,11 +86,11 @@ describe("Codex's recorded answers", () => {
     });
     expect(parts).toEqual(written);
   });
+});
 
-  it('are context overflows when Codex reports one', async () => {
+it('an answer is a context overflow when Codex reports one', async () => {
     const answer = new CodexAnswer('t', () => undefined);
     const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
     answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
     await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
   });
-});
