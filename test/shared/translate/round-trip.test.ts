@@ -14,7 +14,15 @@ import { responsesToMessages } from '#shared/translate/responses-messages/respon
 import type { Translation } from '#shared/translate/translation.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
-import { chatConversation, messagesConversation } from './conversations.ts';
+import {
+  chatConversation,
+  cutInto,
+  messagesConversation,
+  pieceSizes as sizes,
+  shortName,
+  smallInput,
+  someText,
+} from './conversations.ts';
 import { runBytes, runStream } from './run-stream.ts';
 
 const target = { model: 'm' };
@@ -86,15 +94,10 @@ describe('a conversation', () => {
   );
 });
 
-const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
-const name = fc.stringMatching(/^[a-z_]{1,10}$/);
-const input = fc
-  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
 const answer = fc.record({
   reasoning: someText,
   content: someText,
-  calls: fc.array(fc.tuple(name, input), { maxLength: 5 }),
+  calls: fc.array(fc.tuple(shortName, smallInput), { maxLength: 5 }),
   finish: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
   usage: fc.record({ prompt: fc.integer({ min: 1, max: 9999 }), completion: fc.integer({ min: 1, max: 9999 }) }),
 });
@@ -118,16 +121,7 @@ function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject
   const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
-  let cuts = 0;
-  const pieces = (text: string): string[] => {
-    const out: string[] = [];
-    for (let rest = text; rest !== '';) {
-      const size = cut[cuts++ % cut.length] ?? 1;
-      out.push(rest.slice(0, size));
-      rest = rest.slice(size);
-    }
-    return out;
-  };
+  const pieces = cutInto(cut);
   const head = [
     ...pieces(given.reasoning).map((reasoning) => chunk({ reasoning })),
     ...pieces(given.content).map((content) => chunk({ content })),
@@ -152,8 +146,6 @@ function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
   const name = (event: JsonObject) => (named ? `event: ${event['type'] as string}\n` : '');
   return Buffer.from(events.map((event) => `${name(event)}data: ${JSON.stringify(event)}\n\n`).join(''));
 }
-
-const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
 describe('an answer', () => {
   it('may have characters that some parsers read as line ends', () => {

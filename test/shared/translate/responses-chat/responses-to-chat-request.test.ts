@@ -19,13 +19,6 @@ const chatCall = (id: string, name = 'f', json = '{"a":1}') => ({
 });
 
 describe('a Responses request for a chat upstream', () => {
-  it('asks for the usage of a stream', () => {
-    expect(translate({ input: 'hi', stream: true })).toMatchObject({
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-  });
-
   it('has all instructions in a first system message, and turns of the model in one message each', () => {
     const { messages } = translate({
       instructions: 'Be brief.',
