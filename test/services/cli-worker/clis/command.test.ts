@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openCliWorker, type OpenCliWorker } from '../../../helpers/clis/open-cli-worker.ts';
 import { splitCommand } from '#services/cli-worker/clis/cli-of.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 let worker: OpenCliWorker;
 afterEach(() => worker?.close());
@@ -45,10 +46,7 @@ describe('a command as a worker', () => {
 
   it('fails the job when the program fails', async () => {
     worker = await open("sh -c 'echo half; exit 3'");
-    await expect(ask('hello')).rejects.toMatchObject({
-      code: 'upstream_failed',
-      message: expect.stringContaining('3'),
-    });
+    await expect(ask('hello')).rejects.toEqual(errorWith('upstream_failed', { message: expect.stringContaining('3') }));
   });
 
   it('is split into words at blanks and quotes, and nothing else', async () => {

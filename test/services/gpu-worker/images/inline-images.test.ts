@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { inlineImages } from '#services/gpu-worker/images/inline-images.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const { signal } = new AbortController();
 const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);
@@ -32,10 +33,9 @@ describe('inlineImages', () => {
   it.each(['file:///etc/passwd', 'ftp://example.com/cat', '/etc/passwd', '../cat.png', 'FILE:///etc/passwd'])(
     'refuses %s, and names the part',
     async (url) => {
-      await expect(inlineImages(showing({ url }), unused, signal)).rejects.toMatchObject({
-        code: 'invalid_request',
-        param: 'messages[0].content[1].image_url.url',
-      });
+      await expect(inlineImages(showing({ url }), unused, signal)).rejects.toEqual(
+        errorWith('invalid_request', { param: 'messages[0].content[1].image_url.url' }),
+      );
     },
   );
 
@@ -54,17 +54,15 @@ describe('inlineImages', () => {
     ],
   ])('refuses an address in a part with %s', async (_, part) => {
     const request = { messages: [said('user', [part])] };
-    await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({
-      code: 'invalid_request',
-      param: 'messages[0].content[0]',
-    });
+    await expect(inlineImages(request, unused, signal)).rejects.toEqual(
+      errorWith('invalid_request', { param: 'messages[0].content[0]' }),
+    );
   });
 
   it('names the reason why an image was not fetched', async () => {
     const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
-    await expect(inlineImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
-      code: 'invalid_request',
-      message: 'The image was not fetched: its address is not public.',
-    });
+    await expect(inlineImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toEqual(
+      errorWith('invalid_request', { message: 'The image was not fetched: its address is not public.' }),
+    );
   });
 });
