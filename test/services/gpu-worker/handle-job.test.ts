@@ -205,14 +205,12 @@ describe('the first event of a messages stream', () => {
   });
 });
 
-describe('a whole answer', () => {
-  it('has its numbers as the engine writes them', async () => {
-    const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
-    const message = `{"role":"assistant","content":"a","numbers":${numbers}}`;
-    const answer = `{"choices":[{"index":0,"message":${message},"finish_reason":"stop"}],"timings":${numbers}}`;
-    const { pieces } = await serve((response) => response.writeHead(200, json).end(answer), { body: whole });
-    expect(pieces.join('').split(numbers)).toHaveLength(3);
-  });
+it('a whole answer has its numbers as the engine writes them', async () => {
+  const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
+  const message = `{"role":"assistant","content":"a","numbers":${numbers}}`;
+  const answer = `{"choices":[{"index":0,"message":${message},"finish_reason":"stop"}],"timings":${numbers}}`;
+  const { pieces } = await serve((response) => response.writeHead(200, json).end(answer), { body: whole });
+  expect(pieces.join('').split(numbers)).toHaveLength(3);
 });
 
 describe('a timeout', () => {
@@ -351,19 +349,17 @@ describe('an image that cannot be fetched', () => {
   );
 });
 
-describe('connections', () => {
-  it('are reused by later jobs', async () => {
-    const sockets = new Set<unknown>();
-    const parts = await start((response, request) => {
-      sockets.add(request.socket);
-      sendOne(response, request);
-    });
-    for (let turn = 0; turn < 6; turn += 1) {
-      await runJob({ engine: openai, ...parts, models }, { body: streamed });
-    }
-    // A job is over at [DONE], just before its connection is free again: two take turns.
-    expect(sockets.size).toBeLessThanOrEqual(2);
+it('connections are reused by later jobs', async () => {
+  const sockets = new Set<unknown>();
+  const parts = await start((response, request) => {
+    sockets.add(request.socket);
+    sendOne(response, request);
   });
+  for (let turn = 0; turn < 6; turn += 1) {
+    await runJob({ engine: openai, ...parts, models }, { body: streamed });
+  }
+  // A job is over at [DONE], just before its connection is free again: two take turns.
+  expect(sockets.size).toBeLessThanOrEqual(2);
 });
 
 describe('a request with large images', () => {

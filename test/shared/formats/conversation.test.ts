@@ -88,12 +88,10 @@ describe.each([
   });
 });
 
-describe('a conversation of Claude Code', () => {
-  it('has the same start, whatever the block says that it puts before the system prompt', () => {
-    const start = (version: string) => {
-      const system = parts(`x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`, 'Be brief.');
-      return read(messagesFormat, { system, messages: [user('one')] }).start;
-    };
-    expect(start('2.1.330.889')).toBe(start('2.1.330.101'));
-  });
+it('a conversation of Claude Code has the same start, whatever the block says that it puts before the system prompt', () => {
+  const start = (version: string) => {
+    const system = parts(`x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`, 'Be brief.');
+    return read(messagesFormat, { system, messages: [user('one')] }).start;
+  };
+  expect(start('2.1.330.889')).toBe(start('2.1.330.101'));
 });

@@ -54,22 +54,20 @@ function lanes(
   );
 }
 
-describe('prices', () => {
-  it('are not read unless the registry limits them', () => {
-    const asked: string[] = [];
-    const choose = (file: object) => {
-      const registry = registrySchema.parse(file);
-      const { auto } = registry;
-      const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-      const model = resolveModel('auto', registry);
-      const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
-      return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
-    };
-    expect(choose({})).toHaveLength(1);
-    expect(asked).toEqual([]);
-    expect(choose({ auto: { max_cost: 1 } })).toHaveLength(1);
-    expect(asked).toEqual(['gpu']);
-  });
+it('prices are not read unless the registry limits them', () => {
+  const asked: string[] = [];
+  const choose = (file: object) => {
+    const registry = registrySchema.parse(file);
+    const { auto } = registry;
+    const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
+    const model = resolveModel('auto', registry);
+    const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
+    return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+  };
+  expect(choose({})).toHaveLength(1);
+  expect(asked).toEqual([]);
+  expect(choose({ auto: { max_cost: 1 } })).toHaveLength(1);
+  expect(asked).toEqual(['gpu']);
 });
 
 describe('auto', () => {

@@ -56,41 +56,39 @@ describe.each(['codex', 'opencode'] as const)('the recorded answers of %s', (cli
   });
 });
 
-describe("Codex's calls of tools", () => {
-  it.each([true, false])('are as the model wrote them (parallel: %s)', async (parallel) => {
-    const parts: AnswerPart[] = [];
-    let called = 0;
-    const names = new Map([['client_f', 'f']]);
-    const onCalled = (): void => void (called += 1);
-    const answer = new CodexAnswer('t', (part) => parts.push(part), { names, parallel }, onCalled);
-    const ids = { threadId: 't', turnId: 'u' };
-    const json = '{ "a": 1.0 }';
-    const call = (id: string, name: string) => ({ type: 'function_call', call_id: id, name, arguments: json });
-    answer.push('turn/started', { ...ids, turn: { id: 'u' } });
-    // Of the history, of the client's, and of a tool of Codex's own.
-    answer.push('rawResponseItem/completed', { ...ids, turnId: 'history', item: call('call_0', 'client_f') });
-    answer.push('rawResponseItem/completed', { ...ids, item: call('call_1', 'client_f') });
-    answer.push('rawResponseItem/completed', { ...ids, item: call('call_2', 'request_user_input') });
-    answer.push('rawResponseItem/completed', { ...ids, item: call('call_3', 'client_f') });
-    expect(called).toBe(0);
-    answer.push('rawResponse/completed', { ...ids, usage: { inputTokens: 11, outputTokens: 7 } });
-    expect(called).toBe(1);
-    answer.push('item/agentMessage/delta', { ...ids, delta: 'late' });
-    answer.push('turn/completed', { ...ids, turn: { id: 'u', status: 'interrupted' } });
-    expect(await answer.ended).toMatchObject({
-      finishReason: 'tool_calls',
-      usage: { promptTokens: 11, completionTokens: 7 },
-    });
-    const written = ['call_1', ...(parallel ? ['call_3'] : [])].map((id, index) => {
-      return { kind: 'call', index, id, name: 'f', arguments: json };
-    });
-    expect(parts).toEqual(written);
+it.each([true, false])("Codex's calls of tools are as the model wrote them (parallel: %s)", async (parallel) => {
+  const parts: AnswerPart[] = [];
+  let called = 0;
+  const names = new Map([['client_f', 'f']]);
+  const onCalled = (): void => void (called += 1);
+  const answer = new CodexAnswer('t', (part) => parts.push(part), { names, parallel }, onCalled);
+  const ids = { threadId: 't', turnId: 'u' };
+  const json = '{ "a": 1.0 }';
+  const call = (id: string, name: string) => ({ type: 'function_call', call_id: id, name, arguments: json });
+  answer.push('turn/started', { ...ids, turn: { id: 'u' } });
+  // Of the history, of the client's, and of a tool of Codex's own.
+  answer.push('rawResponseItem/completed', { ...ids, turnId: 'history', item: call('call_0', 'client_f') });
+  answer.push('rawResponseItem/completed', { ...ids, item: call('call_1', 'client_f') });
+  answer.push('rawResponseItem/completed', { ...ids, item: call('call_2', 'request_user_input') });
+  answer.push('rawResponseItem/completed', { ...ids, item: call('call_3', 'client_f') });
+  expect(called).toBe(0);
+  answer.push('rawResponse/completed', { ...ids, usage: { inputTokens: 11, outputTokens: 7 } });
+  expect(called).toBe(1);
+  answer.push('item/agentMessage/delta', { ...ids, delta: 'late' });
+  answer.push('turn/completed', { ...ids, turn: { id: 'u', status: 'interrupted' } });
+  expect(await answer.ended).toMatchObject({
+    finishReason: 'tool_calls',
+    usage: { promptTokens: 11, completionTokens: 7 },
   });
+  const written = ['call_1', ...(parallel ? ['call_3'] : [])].map((id, index) => {
+    return { kind: 'call', index, id, name: 'f', arguments: json };
+  });
+  expect(parts).toEqual(written);
 });
 
 it('an answer is a context overflow when Codex reports one', async () => {
-    const answer = new CodexAnswer('t', () => undefined);
-    const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
-    answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
-    await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
-  });
+  const answer = new CodexAnswer('t', () => undefined);
+  const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
+  answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
+  await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
+});

@@ -142,15 +142,16 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
   }
 });
 
-describe('an engine that unloads a model', () => {
-  it.each(['ollama', 'lm-studio'] as const)('%s: keeps the context window that the model had', async (kind) => {
+it.each(['ollama', 'lm-studio'] as const)(
+  'an engine that unloads a model %s: keeps the context window that the model had',
+  async (kind) => {
     const http = connect(await replay(kind));
     const { models } = await engineOf(kind).discover(http, []);
     const unloaded = models.find((model) => model.contextWindow === undefined);
     const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
     expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
-  });
-});
+  },
+);
 
 describe('the input tokens of a request', () => {
   const body = { messages: [{ role: 'user', content: 'Hello, how many tokens may this be?' }] };
@@ -181,16 +182,14 @@ describe('the input tokens of a request', () => {
   }
 });
 
-describe('the demo engine', () => {
-  it('counts like vLLM and sees images', async () => {
-    const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
-    const http = connect(stopAfterTest(await startDemoEngine(settings, () => undefined)));
-    expect(await detectEngine(http)).toBe('vllm');
-    const { models } = await engineOf('vllm').discover(http, []);
-    const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
-    const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
-    expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
-  });
+it('the demo engine counts like vLLM and sees images', async () => {
+  const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
+  const http = connect(stopAfterTest(await startDemoEngine(settings, () => undefined)));
+  expect(await detectEngine(http)).toBe('vllm');
+  const { models } = await engineOf('vllm').discover(http, []);
+  const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
+  const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
+  expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
 });
 
 describe('an engine of vLLM', () => {

@@ -48,11 +48,9 @@ describe('tracing', () => {
   });
 });
 
-describe('attribute names', () => {
-  it('are all defined by the conventions', () => {
-    const known = new Set(
-      Object.entries(conventions).flatMap(([name, value]) => (name.startsWith('ATTR_') ? [value] : [])),
-    );
-    expect(Object.values(attributeNames).filter((name) => !known.has(name))).toEqual([]);
-  });
+it('attribute names are all defined by the conventions', () => {
+  const known = new Set(
+    Object.entries(conventions).flatMap(([name, value]) => (name.startsWith('ATTR_') ? [value] : [])),
+  );
+  expect(Object.values(attributeNames).filter((name) => !known.has(name))).toEqual([]);
 });

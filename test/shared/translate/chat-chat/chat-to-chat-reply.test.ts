@@ -105,14 +105,12 @@ describe('a chat answer that is not streamed', () => {
   });
 });
 
-describe('a chat request to a chat upstream', () => {
-  it('passes unchanged except for the model and the request for usage', () => {
-    const body = { model: 'm', messages: [], stream: true, stream_options: { x: 1 }, top_k: 1 };
-    expect(chatToChat.request(body, { model: 'up' })).toEqual({
-      ...body,
-      model: 'up',
-      stream_options: { x: 1, include_usage: true },
-    });
-    expect(chatToChat.request({ model: 'm', messages: [] }, { model: 'up' })).toEqual({ model: 'up', messages: [] });
+it('a chat request to a chat upstream passes unchanged except for the model and the request for usage', () => {
+  const body = { model: 'm', messages: [], stream: true, stream_options: { x: 1 }, top_k: 1 };
+  expect(chatToChat.request(body, { model: 'up' })).toEqual({
+    ...body,
+    model: 'up',
+    stream_options: { x: 1, include_usage: true },
   });
+  expect(chatToChat.request({ model: 'm', messages: [] }, { model: 'up' })).toEqual({ model: 'up', messages: [] });
 });

@@ -91,16 +91,14 @@ describe("a Responses upstream's stream, for a chat client", () => {
   });
 });
 
-describe("a Responses upstream's whole answer, for a chat client", () => {
-  it('is the same as the streamed one', () => {
-    const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
-    const { body, ending } = chatToResponses.reply(whole, minted);
-    expect(body['usage']).toEqual(openai('tools').usage);
-    const [{ message }] = body['choices'] as [{ message: JsonObject }];
-    expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
-    expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
-    expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
-  });
+it("a Responses upstream's whole answer, for a chat client is the same as the streamed one", () => {
+  const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
+  const { body, ending } = chatToResponses.reply(whole, minted);
+  expect(body['usage']).toEqual(openai('tools').usage);
+  const [{ message }] = body['choices'] as [{ message: JsonObject }];
+  expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
+  expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
+  expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
 });
 
 interface Terminal {
