@@ -48,23 +48,18 @@ describe("a Responses upstream's stream, for a chat client", () => {
     expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
   });
 
-  it('of llama-server has thinking and text', () => {
-    const bytes = recordedStream('engines/llama-cpp', 'responses-thinking-stream');
-    const whole = terminal(bytes);
-    const completion = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
-    const [reasoning, message] = whole.output as [{ content: { text: string }[] }, { content: { text: string }[] }];
-    expect(completion.reasoning).toBe(reasoning.content[0]?.text);
-    expect(completion.content).toBe(message.content[0]?.text);
-    expect(completion.usage).toMatchObject({ prompt_tokens: whole.usage.input_tokens });
-  });
-
-  it('of llama-server has a call that arrives while a message is open', () => {
-    const bytes = recordedStream('engines/llama-cpp', 'responses-tool-stream');
-    const { finishReason, calls: found } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
-    expect(finishReason).toBe('tool_calls');
-    const given = terminal(bytes).output.filter(({ type }) => type === 'function_call');
-    expect(given).toHaveLength(1);
-    expect(found).toEqual(given.map(({ call_id: id, name, arguments: text }) => ({ id, name, arguments: text })));
+  it.each(['thinking', 'tool'])('of llama-server says what its whole answer says: %s', (name) => {
+    const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
+    const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
+    const whole = chatToResponses.reply(terminal(bytes), minted).body;
+    const [{ message, finish_reason: finishReason }] = whole['choices'] as [JsonObject & { message: JsonObject }];
+    const calls = ((message['tool_calls'] ?? []) as JsonObject[]).map(({ id, function: fn }) => {
+      return { id, ...(fn as JsonObject) };
+    });
+    expect(calls).toHaveLength(name === 'tool' ? 1 : 0);
+    const { content, reasoning_content: reasoning = '' } = message;
+    expect({ ...streamed, usage }).toMatchObject({ content: content ?? '', reasoning, calls, finishReason });
+    expect(usage).toEqual(whole['usage']);
   });
 
   it('may bring items whole, without deltas', () => {
@@ -101,13 +96,8 @@ it("a Responses upstream's whole answer, for a chat client is the same as the st
   expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
 });
 
-interface Terminal {
-  output: JsonObject[];
-  usage: { input_tokens: number };
-}
-
 /** The response of a stream's last event. */
-function terminal(bytes: Buffer): Terminal {
+function terminal(bytes: Buffer): JsonObject {
   const data = bytes.toString().trimEnd().split('\n').at(-1) ?? '';
-  return (JSON.parse(data.slice('data: '.length)) as { response: Terminal }).response;
+  return (JSON.parse(data.slice('data: '.length)) as { response: JsonObject }).response;
 }

@@ -167,17 +167,4 @@ describe('an answer of the Responses format', () => {
     const other = sealer(Buffer.alloc(32, 8));
     expect(readReasoning(items[0] ?? { type: 'reasoning' }, other.unseal)).toEqual({ text: 'one', sealed: undefined });
   });
-
-  it('seals nothing that was not asked for, and has no summary then', () => {
-    const answer = answerTo({ reasoning: { effort: 'high' }, store: false });
-    answer.reasoning('hm');
-    answer.finish({ finishReason: 'stop', usage });
-    expect(answer.response['output']).toEqual([
-      expect.objectContaining({
-        summary: [],
-        encrypted_content: null,
-        content: [{ type: 'reasoning_text', text: 'hm' }],
-      }),
-    ]);
-  });
 });
