@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { recordedStream, runRecorded } from './recorded-stream.ts';
-import { runStream } from './run-stream.ts';
+import { recordedStream, runRecorded, runStream } from './run-stream.ts';
 import { clientsOf, translationBetween } from './translation-between.ts';
 import { chatChunk, messageBlock, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
 import { errorWith } from '../../helpers/error-with.ts';

@@ -11,6 +11,7 @@ import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams
 import { runJob } from '../../../helpers/broker/run-job.ts';
 import { operationsOf } from '#shared/core/operation.ts';
 import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
+import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
@@ -129,15 +130,17 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
 
   if (answer) {
     it('streams text and thinking, and the last chunk has the usage', async () => {
-      const { events, end } = await runJob({ engine, url: (await replay(folder)).url }, { body: hello });
-      expect(join(events, 'content')).toBe(answer.content);
-      expect(join(events, 'reasoning_content')).toBe(answer.thinking ?? '');
-      expect(end.finishReason).toBe('stop');
-      if (answer.promptTokens) expect(end.usage.promptTokens).toBe(answer.promptTokens);
-      expect(events.at(-1)).toMatchObject({
-        choices: [{ delta: {}, finish_reason: 'stop' }],
-        usage: expect.anything(),
+      const { pieces, end } = await runJob({ engine, url: (await replay(folder)).url }, { body: hello });
+      const { content, thinking: reasoning = '', promptTokens } = answer;
+      const streamed = assembleCompletion(pieces.join(''));
+      expect(streamed).toMatchObject({
+        content,
+        reasoning,
+        finishReason: 'stop',
+        usage: { total_tokens: expect.anything() },
       });
+      expect(end.finishReason).toBe('stop');
+      if (promptTokens) expect(end.usage.promptTokens).toBe(promptTokens);
     });
   }
 });
@@ -250,28 +253,9 @@ describe.each(['vllm', 'ollama'] as const)('parallel tool calls of %s', (kind) =
   it('have one index each, however the engine numbers them', async () => {
     const server = await replay(kind);
     const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
-    const { events, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
+    const { pieces, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
     expect(end.finishReason).toBe('tool_calls');
-    const args: string[] = [];
-    for (const event of events) {
-      for (const call of deltaOf(event)?.tool_calls ?? []) {
-        args[call.index] = (args[call.index] ?? '') + (call.function.arguments ?? '');
-      }
-    }
-    expect(args.map((text) => JSON.parse(text))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
+    const { calls } = assembleCompletion(pieces.join(''));
+    expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
   });
 });
-
-interface Delta {
-  content?: string | null;
-  reasoning_content?: string | null;
-  tool_calls?: { index: number; function: { arguments?: string } }[];
-}
-
-function deltaOf(event: JsonObject): Delta | undefined {
-  return (event as unknown as { choices: { delta: Delta }[] }).choices[0]?.delta;
-}
-
-function join(events: JsonObject[], field: 'content' | 'reasoning_content'): string {
-  return events.map((event) => deltaOf(event)?.[field] ?? '').join('');
-}

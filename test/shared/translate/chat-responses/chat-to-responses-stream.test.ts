@@ -4,8 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
 import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
-import { recordedStream, runRecorded } from '../recorded-stream.ts';
-import { runStream } from '../run-stream.ts';
+import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 
 const minted = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 

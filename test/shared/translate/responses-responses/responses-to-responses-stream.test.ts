@@ -6,8 +6,7 @@ import { responsesToResponsesRequest } from '#shared/translate/responses-respons
 import { ResponsesToResponsesStream } from '#shared/translate/responses-responses/responses-to-responses-stream.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../responses/assemble-response.ts';
-import { recordedStream, runRecorded } from '../recorded-stream.ts';
-import { runStream } from '../run-stream.ts';
+import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
