@@ -82,6 +82,14 @@ describe.each([
     if (conversation === chat) expect(named(7)).toBeUndefined();
   });
 
+  it('has another start with another message of the developer', () => {
+    const starts = ['x', 'y'].map((content) =>
+      conversation('Be brief.', [{ role: 'developer', content }, user('one')]),
+    );
+    const plain = conversation('Be brief.', [user('one')]);
+    expect(new Set([plain, ...starts].map(({ start }) => start)).size).toBe(3);
+  });
+
   it('does not keep a long name in memory', () => {
     const { name, start } = conversation('Be brief.', [user('one')], { prompt_cache_key: 'x'.repeat(1_000_000) });
     expect([name?.length, start.length]).toEqual([43, 43]);
