@@ -195,57 +195,53 @@ it('the demo engine counts like vLLM and sees images', async () => {
   expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
 });
 
-describe('an engine of vLLM', () => {
-  const unsupported = (what: string): string =>
-    JSON.stringify({
-      error: { message: `The model does not support ${what} API`, type: 'BadRequestError', code: 400 },
-    });
-  const empty = JSON.stringify({ error: { message: 'The input is empty.', type: 'BadRequestError', code: 400 } });
-
-  it.each<[string, Record<string, [number, string]>, string[]]>([
-    [
-      'that gives vectors, in older releases',
-      {
-        '/v1/completions': [400, unsupported('Completions')],
-        '/v1/embeddings': [400, empty],
-        '/v1/rerank': [400, empty],
-      },
-      ['embed', 'rank'],
-    ],
-    [
-      'that ranks, in newer releases',
-      { '/v1/completions': [404, '{"detail":"Not Found"}'], '/v1/embeddings': [404, '{}'], '/v1/rerank': [400, empty] },
-      ['rank'],
-    ],
-    ['that serves conversations and nothing else', {}, ['generate']],
-  ])('%s, is found out by asking', async (_, answers, operations) => {
-    const engine = await startScriptedEngine((response, { url = '' }) => {
-      const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
-      const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    });
-    const http = connect(stopAfterTest(engine));
-    const { models } = await engineOf('vllm').discover(http, []);
-    expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
-    expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
+const unsupported = (what: string): string =>
+  JSON.stringify({
+    error: { message: `The model does not support ${what} API`, type: 'BadRequestError', code: 400 },
   });
+const empty = JSON.stringify({ error: { message: 'The input is empty.', type: 'BadRequestError', code: 400 } });
+
+it.each<[string, Record<string, [number, string]>, string[]]>([
+  [
+    'that gives vectors, in older releases',
+    {
+      '/v1/completions': [400, unsupported('Completions')],
+      '/v1/embeddings': [400, empty],
+      '/v1/rerank': [400, empty],
+    },
+    ['embed', 'rank'],
+  ],
+  [
+    'that ranks, in newer releases',
+    { '/v1/completions': [404, '{"detail":"Not Found"}'], '/v1/embeddings': [404, '{}'], '/v1/rerank': [400, empty] },
+    ['rank'],
+  ],
+  ['that serves conversations and nothing else', {}, ['generate']],
+])('an engine of vLLM %s, is found out by asking', async (_, answers, operations) => {
+  const engine = await startScriptedEngine((response, { url = '' }) => {
+    const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
+    const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  });
+  const http = connect(stopAfterTest(engine));
+  const { models } = await engineOf('vllm').discover(http, []);
+  expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
+  expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
 });
 
-describe('the refusal of an engine', () => {
-  const refusals = [
-    { folder: 'vllm', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
-    { folder: 'sglang', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
-    { folder: 'lm-studio', text: 'Refuse this', code: 'invalid_request', message: 'response_format.type' },
-    { folder: 'ollama', text: 'To nobody', code: 'upstream_failed', message: '404' },
-  ] as const;
+const refusals = [
+  { folder: 'vllm', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
+  { folder: 'sglang', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
+  { folder: 'lm-studio', text: 'Refuse this', code: 'invalid_request', message: 'response_format.type' },
+  { folder: 'ollama', text: 'To nobody', code: 'upstream_failed', message: '404' },
+] as const;
 
-  it.each(refusals)('$folder: $text → $code', async ({ folder, text, code, message }) => {
-    const server = await replay(folder);
-    const body = { messages: [{ role: 'user', content: text }] };
-    await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(message),
-    });
+it.each(refusals)('the refusal of an engine $folder: $text → $code', async ({ folder, text, code, message }) => {
+  const server = await replay(folder);
+  const body = { messages: [{ role: 'user', content: text }] };
+  await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining(message),
   });
 });
 
