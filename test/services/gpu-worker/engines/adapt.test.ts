@@ -15,14 +15,8 @@ function adapt(kind: EngineKind, request: JsonObject, capabilities = thinker, id
 
 /** The fields of a request that switch thinking on or off. */
 function thinkingFields(request: JsonObject): JsonObject {
-  const names = new Set([
-    'reasoning_effort',
-    'reasoning',
-    'thinking',
-    'chat_template_kwargs',
-    'thinking_budget_tokens',
-  ]);
-  return Object.fromEntries(Object.entries(request).filter(([name]) => names.has(name)));
+  const names = /^(reasoning(_effort)?|thinking(_budget_tokens)?|chat_template_kwargs)$/;
+  return Object.fromEntries(Object.entries(request).filter(([name]) => names.test(name)));
 }
 
 const on = { enable_thinking: true, thinking: true };

@@ -61,19 +61,13 @@ describe('what a request has to do with stored responses', () => {
 });
 
 describe('the credentials for an MCP server', () => {
+  const address = 'https://wiki.example:8443';
+  const rest = { type: 'mcp', server_label: 'wiki', server_url: address, require_approval: 'never' };
   const server = {
-    type: 'mcp',
-    server_label: 'wiki',
+    ...rest,
     server_url: 'https://me:secret@wiki.example:8443/secret/mcp?key=secret',
     authorization: 'secret',
     headers: { 'x-key': 'secret' },
-    require_approval: 'never',
-  };
-  const rest = {
-    type: 'mcp',
-    server_label: 'wiki',
-    server_url: 'https://wiki.example:8443',
-    require_approval: 'never',
   };
 
   it('are in no answer, and not stored', () => {

@@ -56,14 +56,8 @@ describe('a Responses request for a chat upstream', () => {
     const { messages } = translate({
       input: [said('user', 'Go.'), call('c1'), output('c1', [image]), call('c2'), output('c2', 'x')],
     });
-    expect((messages as JsonObject[]).map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-      'user',
-      'assistant',
-      'tool',
-    ]);
+    const roles = (messages as JsonObject[]).map(({ role }) => role);
+    expect(roles).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'tool']);
   });
 
   it('calls tools of a group by the names under which it offers them', () => {
