@@ -125,11 +125,8 @@ describe('a long request with lists that the worker need not read', () => {
     ['reads them when there are more fields in them than the ingress has seen', { more: 1 }],
   ])('%s', async (_, { more = 0 }: { more?: number }) => {
     const lists = { messages: countFields(messages) + more, tools: countFields(tools) };
-    const { end } = await serve(
-      sendOne,
-      { body, model: 'm', unread: { lists, inputTokens: 12_345 } },
-      { engine: vllm },
-    );
+    const unread = { lists, inputTokens: 12_345 };
+    const { end } = await serve(sendOne, { body, model: 'm', unread }, { engine: vllm });
     expect(JSON.parse(engine?.bodies[0] ?? '')).toEqual({
       ...body,
       model: 'm',

@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { startTestEngine, tool, user } from '../start-test-engine.ts';
 import { until } from '../../../helpers/until.ts';
 
-const ask = (demo: object, more: object = {}) => ({
-  model: 'demo',
-  messages: [user('Hi')],
-  stream: true,
-  demo,
-  ...more,
-});
+const asked = { model: 'demo', messages: [user('Hi')], stream: true };
+const ask = (demo: object, more: object = {}) => ({ ...asked, demo, ...more });
 
 /** The whole stream of an engine that is started for it. */
 async function stream(demo: object, more: object = {}): Promise<string> {

@@ -44,7 +44,7 @@ describe("the messages format's errors", () => {
     const headers = {
       'retry-after': '3600',
       'x-should-retry': 'false',
-      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-status': 'full',
     };
     const body = {
       type: 'error',

@@ -79,11 +79,7 @@ describe('a request to Claude Code', () => {
       { type: 'redacted_thinking', data: 'x' },
     ];
     const { history } = messages({
-      messages: [
-        said('user', 'one'),
-        said('assistant', [thinking, ...others, textBlock('two')]),
-        said('user', 'three'),
-      ],
+      messages: [said('user', 'one'), said('assistant', [thinking, ...others, textBlock('two')]), said('user', 'so?')],
     });
     expect(history[1]?.blocks).toEqual([thinking, textBlock('two')]);
   });
@@ -96,13 +92,7 @@ describe('a request to Claude Code', () => {
       content: [{ type: 'reasoning_text', text: 'shown' }],
       encrypted_content: seal(writeReasoning({ text: 'hm', sealed: { model, signature: 'c2ln' } })),
     });
-    const input = [
-      said('user', 'one'),
-      signed('m'),
-      signed('another'),
-      said('assistant', 'two'),
-      said('user', 'three'),
-    ];
+    const input = [said('user', 'one'), signed('m'), signed('n'), said('assistant', 'two'), said('user', 'so?')];
     const text = textBlock('two');
     const blocks = (target: Omit<Target, 'model'>) => responses({ input }, target).history[1]?.blocks;
     expect(blocks({ unseal })).toEqual([{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, text]);
