@@ -124,9 +124,7 @@ describe('earlier messages', () => {
   it('ollama: have their text parts joined, but not next to images', () => {
     const parts = [textBlock('a'), textBlock('b')];
     const image = [...parts, { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }];
-    const adapted = adapt('ollama', {
-      messages: [said('user', parts), said('user', image)],
-    });
+    const adapted = adapt('ollama', { messages: [said('user', parts), said('user', image)] });
     expect(adapted['messages']).toEqual([said('user', 'a\nb'), said('user', image)]);
   });
 });

@@ -8,9 +8,7 @@ const { signal } = new AbortController();
 const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);
 const unused = (): Promise<string> => Promise.reject(new Error('nothing is to be fetched here'));
 const showing = (url: unknown): { messages: never } =>
-  ({
-    messages: [said('user', [textBlock('Look'), { type: 'image_url', image_url: url }])],
-  }) as {
+  ({ messages: [said('user', [textBlock('Look'), { type: 'image_url', image_url: url }])] }) as {
     messages: never;
   };
 

@@ -67,17 +67,13 @@ describe('a chat request to a messages upstream', () => {
   });
 
   it('has no empty texts, and no message that would be empty', () => {
-    expect(turns(said('system', ''), user, said('assistant', ''), user)).toEqual({
-      messages: [user, user],
-    });
+    expect(turns(said('system', ''), user, said('assistant', ''), user)).toEqual({ messages: [user, user] });
     const content = [textBlock(''), textBlock('hi')];
     expect(turns(said('user', content))).toEqual({ messages: [user] });
   });
 
   it('has images as base64 with a known type, and refuses others with their path', () => {
-    const image = (url: string) => ({
-      messages: [said('user', [{ type: 'image_url', image_url: { url } }])],
-    });
+    const image = (url: string) => ({ messages: [said('user', [{ type: 'image_url', image_url: { url } }])] });
     expect(translate(image('data:image/jpg;charset=utf-8;base64,AA=='))['messages']).toMatchObject([
       { content: [{ source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }] },
     ]);

@@ -53,12 +53,7 @@ describe('a request to opencode', () => {
       'response_format.json_schema.strict',
       { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
     ],
-    [
-      'messages',
-      {
-        messages: [said('user', 'hi'), said('assistant', 'I')],
-      },
-    ],
+    ['messages', { messages: [said('user', 'hi'), said('assistant', 'I')] }],
     [
       'messages',
       {
