@@ -72,6 +72,7 @@ const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use',
 const page = { url: 'https://x.example/', title: 't', text: '', age: undefined };
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
 const bash = { type: 'bash_20250124', name: 'bash' };
+const noUses = { type: 'tool_uses', value: 0 };
 const deferred = { ...tool, defer_loading: true };
 const editor = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' };
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
@@ -207,11 +208,7 @@ const examples: Record<string, Example> = {
     ]),
   ),
   'context_management.edits[] clear_tool_uses': edited(
-    {
-      type: 'clear_tool_uses_20250919',
-      trigger: { type: 'tool_uses', value: 0 },
-      keep: { type: 'tool_uses', value: 0 },
-    },
+    { type: 'clear_tool_uses_20250919', trigger: noUses, keep: noUses },
     [...called, { role: 'user', content: [result] }],
   ),
   'context_management.edits[] of other types': edited({ type: 'compact_20260112' }, [user]),

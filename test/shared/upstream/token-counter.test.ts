@@ -8,6 +8,7 @@ import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
+import { said } from '../../helpers/formats/said.ts';
 
 const { signal } = new AbortController();
 type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
@@ -22,10 +23,7 @@ const texts = [
 
 function asking(text: string): JsonObject {
   return {
-    messages: [
-      { role: 'system', content: 'You are a careful reviewer.' },
-      { role: 'user', content: text },
-    ],
+    messages: [said('system', 'You are a careful reviewer.'), said('user', text)],
   };
 }
 

@@ -13,11 +13,8 @@ describe('the providers found in an environment', () => {
   });
 
   it('name the variables that are still missing', () => {
-    const found = findProviders({
-      AWS_BEARER_TOKEN_BEDROCK: 'x',
-      AZURE_OPENAI_API_KEY: 'y',
-      AZURE_OPENAI_ENDPOINT: 'z',
-    });
+    const azure = { AZURE_OPENAI_API_KEY: 'y', AZURE_OPENAI_ENDPOINT: 'z' };
+    const found = findProviders({ AWS_BEARER_TOKEN_BEDROCK: 'x', ...azure });
     expect(found.map(({ name, missing }) => [name, missing])).toEqual([
       ['azure', ['AZURE_OPENAI_DEPLOYMENT']],
       ['bedrock', ['AWS_REGION']],

@@ -5,6 +5,7 @@ import { errorWith } from '../../../helpers/error-with.ts';
 import { assembleCompletion } from '../assemble-completion.ts';
 import { runStream } from '../run-stream.ts';
 import { chatChunk } from '../upstream-streams.ts';
+import { said } from '../../../helpers/formats/said.ts';
 
 const minted = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
@@ -42,8 +43,8 @@ describe('a chat stream of several choices', () => {
   it('keeps their indices, a role for each, and their finish reasons in the last chunk', () => {
     const { chunks, ending } = run(
       [
-        of(1, { role: 'assistant', content: 'b' }),
-        of(0, { role: 'assistant', content: 'a' }),
+        of(1, said('assistant', 'b')),
+        of(0, said('assistant', 'a')),
         of(0, {}, 'length'),
         of(1, { content: 'B' }),
         of(1, {}, 'stop'),
@@ -53,8 +54,8 @@ describe('a chat stream of several choices', () => {
       2,
     );
     expect(seen(chunks)).toEqual([
-      [[1, { role: 'assistant', content: 'b' }, null]],
-      [[0, { role: 'assistant', content: 'a' }, null]],
+      [[1, said('assistant', 'b'), null]],
+      [[0, said('assistant', 'a'), null]],
       [[1, { content: 'B' }, null]],
       [
         [0, {}, 'length'],
@@ -104,7 +105,7 @@ describe('a chat stream of several choices', () => {
 });
 
 describe('a chat stream', () => {
-  const plain = [delta({ role: 'assistant', content: '' }), delta({ content: 'Hel' }), delta({ content: 'lo' })];
+  const plain = [delta(said('assistant', '')), delta({ content: 'Hel' }), delta({ content: 'lo' })];
 
   it('has calls of custom tools piece by piece', () => {
     const call = (piece: JsonObject): object => delta({ tool_calls: [piece] });
@@ -143,13 +144,10 @@ describe('a chat stream', () => {
   });
 
   it('has the role in the first chunk only, even if the engine always or never sends it', () => {
-    const always = run([
-      delta({ role: 'assistant', content: 'a' }),
-      delta({ role: 'assistant', content: 'b' }, 'stop'),
-    ]);
+    const always = run([delta(said('assistant', 'a')), delta(said('assistant', 'b'), 'stop')]);
     const never = run([delta({ content: 'a' }), delta({ content: 'b' }, 'stop')]);
     for (const { deltas } of [always, never]) {
-      expect(deltas).toEqual([{ role: 'assistant', content: 'a' }, { content: 'b' }, {}]);
+      expect(deltas).toEqual([said('assistant', 'a'), { content: 'b' }, {}]);
     }
   });
 
