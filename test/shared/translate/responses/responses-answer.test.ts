@@ -51,7 +51,7 @@ function wholeAnswer(): { answer: ResponsesAnswer; stream: string } {
     answer.call(call(1, undefined, ' Patch\\n\\ud83e')),
     answer.call(call(1, undefined, '\\udda1"}')),
     answer.call(call(2, 'mcp__tt__echo', '')),
-    answer.call(call(3, 'tool_search', '{"query":"log"}')),
+    answer.call(call(3, 'tool_search', '{"query":"q"}')),
     answer.item({ type: 'web_search_call', status: 'completed' }),
     answer.refusal('No.'),
     answer.finish({ finishReason: 'tool_calls', usage }),
@@ -80,13 +80,7 @@ describe('an answer of the Responses format', () => {
       { id: 'fc_0a1b_2', type: 'function_call', ...called(0, 'f'), arguments: '{"x":1}' },
       { id: 'ctc_0a1b_3', type: 'custom_tool_call', ...called(1, 'apply_patch'), input: '*** Begin Patch\n🦡' },
       { id: 'fc_0a1b_4', type: 'function_call', ...called(2, 'echo'), namespace: 'mcp__tt', arguments: '{}' },
-      {
-        id: 'tsc_0a1b_5',
-        type: 'tool_search_call',
-        call_id: 'call_3',
-        execution: 'client',
-        arguments: { query: 'log' },
-      },
+      { id: 'tsc_0a1b_5', type: 'tool_search_call', call_id: 'call_3', execution: 'client', arguments: { query: 'q' } },
       { id: 'item_0a1b_6', type: 'web_search_call' },
       { id: 'msg_0a1b_7', type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ]);
