@@ -1,5 +1,8 @@
 /** A message of a conversation, in the formats that have a role and a content. */
-export function said<const Role extends string, Content>(role: Role, content: Content): { role: Role; content: Content } {
+export function said<const Role extends string, Content>(
+  role: Role,
+  content: Content,
+): { role: Role; content: Content } {
   return { role, content };
 }
 
