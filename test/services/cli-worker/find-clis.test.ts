@@ -1,19 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findClis } from '#services/cli-worker/find-clis.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
 let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-find-'));
-  for (const name of ['claude', 'codex']) writeFileSync(join(folder, name), '');
-  chmodSync(join(folder, 'codex'), 0o755);
-  chmodSync(join(folder, 'claude'), 0o755);
+beforeEach(() => {
+  folder = temporaryFolder();
+  for (const name of ['claude', 'codex']) writeFileSync(join(folder, name), '', { mode: 0o755 });
   mkdirSync(join(folder, 'home/.codex'), { recursive: true });
   writeFileSync(join(folder, 'home/.codex/auth.json'), '{}');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('finding command-line agents', () => {
   it('finds those on the PATH, and whether they are signed in', async () => {

@@ -86,13 +86,9 @@ describe('a turn that a messages upstream pauses', () => {
     const { text, end, upstream } = await ask((at) => answers[at] ?? [], { stream });
     const { output, status, usage: counted } = responseIn(text, stream);
     expect(status).toBe('completed');
-    expect((output as JsonObject[]).map(({ type }) => type)).toEqual([
-      'reasoning',
-      'web_search_call',
-      'web_search_call',
-      'web_search_call',
-      'message',
-    ]);
+    const searched = Array(3).fill('web_search_call');
+    const types = (output as JsonObject[]).map(({ type }) => type);
+    expect(types).toEqual(['reasoning', ...searched, 'message']);
     expect((output as JsonObject[]).at(-1)).toMatchObject({ content: [{ text: 'Found.' }] });
     expect(counted).toMatchObject({ input_tokens: 69, output_tokens: 18, input_tokens_details: { cached_tokens: 9 } });
     expect(end).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 69, units: { searches: 3 } } });

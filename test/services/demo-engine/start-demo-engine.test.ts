@@ -10,6 +10,19 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
+/** The answer of an engine that is started for it. */
+async function complete(request: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) {
+  const { openai } = await startTestEngine();
+  return openai.chat.completions.create({ model, messages: [user('Hi')], ...request });
+}
+
+/** The same as a stream. */
+async function chunksOf(request: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) {
+  const { openai } = await startTestEngine();
+  const asked = { model, messages: [user('Hi')], stream_options: { include_usage: true }, ...request };
+  return collect(await openai.chat.completions.create({ ...asked, stream: true }));
+}
+
 describe('the demo engine, seen through the official SDK', () => {
   it('lists its models with their context window and owner', async () => {
     const { openai } = await startTestEngine({ DEMO_MODELS: 'one, org/two', DEMO_CONTEXT_WINDOW: '4096' });
@@ -21,9 +34,7 @@ describe('the demo engine, seen through the official SDK', () => {
   });
 
   it('describes the request in its answer', async () => {
-    const { openai } = await startTestEngine();
-    const { choices, usage } = await openai.chat.completions.create({
-      model,
+    const { choices, usage } = await complete({
       temperature: 0.25,
       messages: [
         { role: 'system', content: 'Be kind.' },
@@ -58,14 +69,7 @@ describe('the demo engine, seen through the official SDK', () => {
   });
 
   it('sends the role first and the token counts last, in a separate chunk', async () => {
-    const { openai } = await startTestEngine();
-    const stream = await openai.chat.completions.create({
-      model,
-      stream: true,
-      stream_options: { include_usage: true },
-      messages: [user('Hi')],
-    });
-    const chunks = await collect(stream);
+    const chunks = await chunksOf();
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
     expect(chunks.at(-2)?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
     expect(chunks.at(-1)?.choices).toEqual([]);
@@ -75,15 +79,7 @@ describe('the demo engine, seen through the official SDK', () => {
   });
 
   it('thinks first on request, and counts the tokens of it', async () => {
-    const { openai } = await startTestEngine();
-    const stream = await openai.chat.completions.create({
-      model,
-      stream: true,
-      stream_options: { include_usage: true },
-      reasoning_effort: 'low',
-      messages: [user('Hi')],
-    });
-    const chunks = await collect(stream);
+    const chunks = await chunksOf({ reasoning_effort: 'low' });
     const kinds = chunks.flatMap((chunk) => Object.keys(chunk.choices[0]?.delta ?? {})).slice(2);
     expect(kinds[0]).toBe('reasoning_content');
     expect(kinds.lastIndexOf('reasoning_content')).toBeLessThan(kinds.indexOf('content'));
@@ -130,24 +126,13 @@ describe('the demo engine, seen through the official SDK', () => {
   });
 
   it('returns content null and finish_reason tool_calls with a call', async () => {
-    const { openai } = await startTestEngine();
-    const { choices } = await openai.chat.completions.create({
-      model,
-      messages: [user('Anything')],
-      tools: [tool('look_up', 'query')],
-      tool_choice: 'required',
-    });
+    const { choices } = await complete({ tools: [tool('look_up', 'query')], tool_choice: 'required' });
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
     expect(choices[0]?.message.tool_calls).toHaveLength(1);
   });
 
   it('stops at max_tokens', async () => {
-    const { openai } = await startTestEngine();
-    const { choices, usage } = await openai.chat.completions.create({
-      model,
-      max_completion_tokens: 5,
-      messages: [user('Hi')],
-    });
+    const { choices, usage } = await complete({ max_completion_tokens: 5 });
     expect(choices[0]?.finish_reason).toBe('length');
     expect(usage?.completion_tokens).toBe(5);
   });

@@ -14,9 +14,10 @@ import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/u
 import { until } from '../../helpers/until.ts';
 import { least } from '../../helpers/least.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
+import { said, textBlock } from '../../helpers/formats/said.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
-const streamed: JsonObject = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+const streamed: JsonObject = { model: 'm', stream: true, messages: [said('user', 'Hi')] };
 const whole: JsonObject = { ...streamed, stream: false };
 const timeouts = { firstTokenMs: 5000, idleMs: 5000, answerMs: 5000 };
 const sse = { 'content-type': 'text/event-stream' };
@@ -66,7 +67,7 @@ describe('a streamed answer', () => {
     let next = (): void => undefined;
     const seen: string[] = [];
     const script: Answer = (response) => {
-      response.writeHead(200, sse).write(chunk({ role: 'assistant', content: 'one' }));
+      response.writeHead(200, sse).write(chunk(said('assistant', 'one')));
       next = () => response.end(chunk({ content: 'two' }) + ending);
     };
     const { events, end } = await serve(script, { body: streamed }, {}, undefined, (piece) => {
@@ -80,10 +81,9 @@ describe('a streamed answer', () => {
 
   it("has the router's own id and the model that served", async () => {
     const { events } = await serve(sendOne, { body: { ...streamed, model: 'auto' }, model: 'm' });
-    const ids = new Set(events.map((event) => event['id']));
-    expect(ids.size).toBe(1);
-    expect([...ids][0]).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
-    expect(new Set(events.map((event) => event['model']))).toEqual(new Set(['m']));
+    const own = { id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/), model: 'm' };
+    for (const event of events) expect(event).toMatchObject({ ...own, id: events[0]?.['id'] });
+    expect(events[0]).toMatchObject(own);
   });
 
   it('is complete at [DONE], even if the engine keeps the connection open', async () => {
@@ -114,11 +114,10 @@ describe('a streamed answer', () => {
 });
 
 describe('a long request with lists that the worker need not read', () => {
-  const turns = Array.from({ length: 400 }, (_, at) => ({
-    role: at % 2 ? 'assistant' : 'user',
-    content: `${at}: "${'€'.repeat(99)}"`,
-  }));
-  const messages = [...turns, { role: 'user', content: 'Well?' }];
+  const turns = Array.from({ length: 400 }, (_, at) =>
+    said(at % 2 ? 'assistant' : 'user', `${at}: "${'€'.repeat(99)}"`),
+  );
+  const messages = [...turns, said('user', 'Well?')];
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: {} } } } }];
   const body = { model: 'auto', messages, temperature: 0.5, tools, stream: true, stream_options: { x: 1 } };
   it.each([
@@ -126,11 +125,8 @@ describe('a long request with lists that the worker need not read', () => {
     ['reads them when there are more fields in them than the ingress has seen', { more: 1 }],
   ])('%s', async (_, { more = 0 }: { more?: number }) => {
     const lists = { messages: countFields(messages) + more, tools: countFields(tools) };
-    const { end } = await serve(
-      sendOne,
-      { body, model: 'm', unread: { lists, inputTokens: 12_345 } },
-      { engine: vllm },
-    );
+    const unread = { lists, inputTokens: 12_345 };
+    const { end } = await serve(sendOne, { body, model: 'm', unread }, { engine: vllm });
     expect(JSON.parse(engine?.bodies[0] ?? '')).toEqual({
       ...body,
       model: 'm',
@@ -169,7 +165,7 @@ describe('the usage of a stream', () => {
 
 describe('the first event of a messages stream', () => {
   const fields: JobFields = { format: 'messages', body: { ...streamed, max_tokens: 9 } };
-  const text = chunk({ role: 'assistant', content: null }) + chunk({ content: 'a' }) + ending;
+  const text = chunk(said('assistant', null)) + chunk({ content: 'a' }) + ending;
   const answer = send(text);
   const inputTokens = ({ events }: { events: readonly JsonObject[] }): unknown => events[0]?.['message'];
 
@@ -205,46 +201,38 @@ describe('the first event of a messages stream', () => {
   });
 });
 
-describe('a whole answer', () => {
-  it('has its numbers as the engine writes them', async () => {
-    const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
-    const message = `{"role":"assistant","content":"a","numbers":${numbers}}`;
-    const answer = `{"choices":[{"index":0,"message":${message},"finish_reason":"stop"}],"timings":${numbers}}`;
-    const { pieces } = await serve((response) => response.writeHead(200, json).end(answer), { body: whole });
-    expect(pieces.join('').split(numbers)).toHaveLength(3);
-  });
+it('a whole answer has its numbers as the engine writes them', async () => {
+  const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
+  const message = `{"role":"assistant","content":"a","numbers":${numbers}}`;
+  const answer = `{"choices":[{"index":0,"message":${message},"finish_reason":"stop"}],"timings":${numbers}}`;
+  const { pieces } = await serve((response) => response.writeHead(200, json).end(answer), { body: whole });
+  expect(pieces.join('').split(numbers)).toHaveLength(3);
 });
 
 describe('a timeout', () => {
-  it('ends the wait for the first token, even while comments arrive', async () => {
-    const script: Answer = (response) => {
-      response.writeHead(200, sse);
-      const pinging = setInterval(() => response.write(': still here\n\n'), 20);
-      response.on('close', () => clearInterval(pinging));
-    };
-    const served = serve(script, { body: streamed }, { timeouts: { ...timeouts, firstTokenMs: 150 } });
-    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-    await until(() => expect(engine?.abandoned).toBe(1), 1_000);
-  });
+  const pings: Answer = (response) => {
+    response.writeHead(200, sse);
+    const pinging = setInterval(() => response.write(': still here\n\n'), 20);
+    response.on('close', () => clearInterval(pinging));
+  };
 
-  it('ends the wait for the first token, although the engine has opened its stream', async () => {
+  it.each<[string, Answer, JsonObject, Partial<typeof timeouts>]>([
+    ['for the first token, even while comments arrive', pings, streamed, { firstTokenMs: 150 }],
+    [
+      'for the first token, although the engine has opened its stream',
+      begin(chunk({ role: 'assistant', content: '' })),
+      streamed,
+      { firstTokenMs: 150 },
+    ],
+    ['between two tokens', begin(chunk({ content: 'a' })), streamed, { idleMs: 100 }],
+    ['for an answer that is not streamed', () => undefined, whole, { answerMs: 100 }],
+  ])('ends the wait %s', async (wait, script, body, change) => {
     const seen: string[] = [];
-    const script = begin(chunk({ role: 'assistant', content: '' }));
-    const options = { timeouts: { ...timeouts, firstTokenMs: 150 } };
-    const served = serve(script, { body: streamed }, options, undefined, (piece) => seen.push(piece));
+    const options = { timeouts: { ...timeouts, ...change } };
+    const served = serve(script, { body }, options, undefined, (piece) => seen.push(piece));
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-    expect(seen).toEqual([]);
-  });
-
-  it('ends the wait between two tokens', async () => {
-    const options = { timeouts: { ...timeouts, idleMs: 100 } };
-    const served = serve(begin(chunk({ content: 'a' })), { body: streamed }, options);
-    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-  });
-
-  it('ends the wait for an answer that is not streamed', async () => {
-    const served = serve(() => undefined, { body: whole }, { timeouts: { ...timeouts, answerMs: 100 } });
-    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
+    expect(seen).toHaveLength(wait.includes('between') ? 1 : 0);
+    await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
   it('does not end an answer whose tokens keep arriving', async () => {
@@ -337,12 +325,8 @@ describe('an image that cannot be fetched', () => {
   const asking = (url: string): JsonObject => {
     const image = { type: 'image', source: { type: 'url', url } };
     const call = { type: 'tool_use', id: 't', name: 'look', input: {} };
-    const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'Here' }, image] };
-    const messages = [
-      { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: [call] },
-      { role: 'user', content: [result] },
-    ];
+    const result = { type: 'tool_result', tool_use_id: 't', content: [textBlock('Here'), image] };
+    const messages = [said('user', 'Hi'), said('assistant', [call]), said('user', [result])];
     return { model: 'm', max_tokens: 9, messages };
   };
 
@@ -361,19 +345,17 @@ describe('an image that cannot be fetched', () => {
   );
 });
 
-describe('connections', () => {
-  it('are reused by later jobs', async () => {
-    const sockets = new Set<unknown>();
-    const parts = await start((response, request) => {
-      sockets.add(request.socket);
-      sendOne(response, request);
-    });
-    for (let turn = 0; turn < 6; turn += 1) {
-      await runJob({ engine: openai, ...parts, models }, { body: streamed });
-    }
-    // A job is over at [DONE], just before its connection is free again: two take turns.
-    expect(sockets.size).toBeLessThanOrEqual(2);
+it('connections are reused by later jobs', async () => {
+  const sockets = new Set<unknown>();
+  const parts = await start((response, request) => {
+    sockets.add(request.socket);
+    sendOne(response, request);
   });
+  for (let turn = 0; turn < 6; turn += 1) {
+    await runJob({ engine: openai, ...parts, models }, { body: streamed });
+  }
+  // A job is over at [DONE], just before its connection is free again: two take turns.
+  expect(sockets.size).toBeLessThanOrEqual(2);
 });
 
 describe('a request with large images', () => {
@@ -382,11 +364,11 @@ describe('a request with large images', () => {
 
   it('reaches the engine unchanged, except for what the engine needs', async () => {
     const content = [
-      { type: 'text', text: 'Ä "quoted" word' },
+      textBlock('Ä "quoted" word'),
       { type: 'image_url', image_url: { url: image } },
       { type: 'image_url', image_url: { url: image, detail: 'low' } },
     ];
-    const body = { ...streamed, messages: [{ role: 'user', content }] };
+    const body = { ...streamed, messages: [said('user', content)] };
     await serve(sendOne, { body });
     expect(sent()).toEqual({ ...body, stream_options: { include_usage: true } });
   });
@@ -395,14 +377,14 @@ describe('a request with large images', () => {
     const data = image.slice(image.indexOf(',') + 1);
     const source = { type: 'base64', media_type: 'image/png', data };
     const content = [{ type: 'image', source }];
-    const body = { model: 'm', stream: true, max_tokens: 9, messages: [{ role: 'user', content }] };
+    const body = { model: 'm', stream: true, max_tokens: 9, messages: [said('user', content)] };
     await serve(sendOne, { body, format: 'messages' });
     expect(engine?.bodies[0]).toContain(`"url":"${image}"`);
   });
 
   it('may name others by address, which are fetched', async () => {
     const content = [image, 'https://example.com/cat'].map((url) => ({ type: 'image_url', image_url: { url } }));
-    const body = { ...streamed, messages: [{ role: 'user', content }] };
+    const body = { ...streamed, messages: [said('user', content)] };
     const fetchImage = (): Promise<string> => Promise.resolve('data:image/png;base64,AAAA');
     await serve(sendOne, { body }, { fetchImage });
     expect(sent()).toMatchObject({

@@ -38,7 +38,12 @@ function start() {
     expect(await called).toBe(code);
   };
   const offered = () => pace.restrict(tools).map(({ name }) => name);
-  return { pace, calls, call, fail, offered };
+  /** Lets a tool fail until it is not offered, and its pause pass. */
+  const pause = async (): Promise<void> => {
+    for (let at = 0; at < 3; at += 1) await fail();
+    vi.advanceTimersByTime(1_300);
+  };
+  return { pace, calls, call, fail, pause, offered };
 }
 
 it('a tool whose server fails three calls in a row is not offered, the others are, and one call shows that it works', async () => {
@@ -60,9 +65,8 @@ it('a tool whose server fails three calls in a row is not offered, the others ar
 });
 
 it('calls that come while the probe runs wait for it and fail with it, and the next probe comes later', async () => {
-  const { calls, call, fail, offered } = start();
-  for (let at = 0; at < 3; at += 1) await fail();
-  vi.advanceTimersByTime(1_300);
+  const { calls, call, pause, offered } = start();
+  await pause();
   const probe = call();
   const others = [call(), call()];
   expect(calls).toHaveLength(4);
@@ -76,9 +80,8 @@ it('calls that come while the probe runs wait for it and fail with it, and the n
 });
 
 it('calls that wait for a probe run when it is served; when it says nothing, the next is a probe', async () => {
-  const { calls, call, fail, offered } = start();
-  for (let at = 0; at < 3; at += 1) await fail();
-  vi.advanceTimersByTime(1_300);
+  const { calls, call, pause, offered } = start();
+  await pause();
   const refused = call();
   const [second, third] = [call(), call()];
   calls.at(-1)?.reject(new RouterError('invalid_request', 'The input is wrong.'));
@@ -95,9 +98,8 @@ it('calls that wait for a probe run when it is served; when it says nothing, the
 });
 
 it('a call that waits for a probe ends when its client is gone', async () => {
-  const { calls, call, fail } = start();
-  for (let at = 0; at < 3; at += 1) await fail();
-  vi.advanceTimersByTime(1_300);
+  const { calls, call, pause } = start();
+  await pause();
   const probe = call();
   const client = new AbortController();
   const waiting = call('search', client.signal);

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { loadConfig, setting } from '#shared/core/load-config.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
 const schema = z.object({ PORT: setting.integer('the port', 8484, 1, 65_535) });
 
@@ -21,9 +21,7 @@ describe('a setting that is a whole number', () => {
 
 describe('a setting in a file', () => {
   function fileWith(text: string): string {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-test-setting-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'secret');
+    const file = join(temporaryFolder(), 'secret');
     writeFileSync(file, text);
     return file;
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 /** A service that waits while it starts, until it is stopped. */
 const waiting = `
@@ -16,14 +16,12 @@ const waiting = `
   });
 `;
 
-describe('a service', () => {
-  it('that is stopped while it starts exits with 0 and reports no failure', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', waiting]);
-    const errors = text(child.stderr);
-    const ended = once(child, 'exit');
-    await once(child.stdout, 'data');
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-    expect(await errors).toBe('');
-  });
+it('a service that is stopped while it starts exits with 0 and reports no failure', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', waiting]);
+  const errors = text(child.stderr);
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(await errors).toBe('');
 });

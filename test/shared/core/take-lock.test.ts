@@ -74,11 +74,9 @@ describe('a lock', () => {
   });
 });
 
-describe('the identity of a process', () => {
-  it('stays the same, and is undefined after the process has ended', async () => {
-    expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));
-    expect(processIdentity(await deadProcess())).toBeUndefined();
-  });
+it('the identity of a process stays the same, and is undefined after the process has ended', async () => {
+  expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));
+  expect(processIdentity(await deadProcess())).toBeUndefined();
 });
 
 async function deadProcess(): Promise<number> {

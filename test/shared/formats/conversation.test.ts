@@ -82,18 +82,24 @@ describe.each([
     if (conversation === chat) expect(named(7)).toBeUndefined();
   });
 
+  it('has another start with another message of the developer', () => {
+    const starts = ['x', 'y'].map((content) =>
+      conversation('Be brief.', [{ role: 'developer', content }, user('one')]),
+    );
+    const plain = conversation('Be brief.', [user('one')]);
+    expect(new Set([plain, ...starts].map(({ start }) => start)).size).toBe(3);
+  });
+
   it('does not keep a long name in memory', () => {
     const { name, start } = conversation('Be brief.', [user('one')], { prompt_cache_key: 'x'.repeat(1_000_000) });
     expect([name?.length, start.length]).toEqual([43, 43]);
   });
 });
 
-describe('a conversation of Claude Code', () => {
-  it('has the same start, whatever the block says that it puts before the system prompt', () => {
-    const start = (version: string) => {
-      const system = parts(`x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`, 'Be brief.');
-      return read(messagesFormat, { system, messages: [user('one')] }).start;
-    };
-    expect(start('2.1.330.889')).toBe(start('2.1.330.101'));
-  });
+it('a conversation of Claude Code has the same start, whatever the block says that it puts before the system prompt', () => {
+  const start = (version: string) => {
+    const system = parts(`x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`, 'Be brief.');
+    return read(messagesFormat, { system, messages: [user('one')] }).start;
+  };
+  expect(start('2.1.330.889')).toBe(start('2.1.330.101'));
 });

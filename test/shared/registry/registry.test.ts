@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLog } from '#shared/core/log.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
+import { silentLog as log } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
 
 const good = `
@@ -88,16 +88,12 @@ auto:
   });
 
   it('that is missing is refused with a sentence', () => {
-    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
     expect(() => followRegistry('/nowhere/r.yaml', log)).toThrow('/nowhere/r.yaml cannot be read');
   });
 
   it('is followed; one that is invalid or gone keeps the previous one in use, and is complained about', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-registry-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'r.yaml');
+    const file = join(temporaryFolder(), 'r.yaml');
     writeFileSync(file, good);
-    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
     const [mistake, warning] = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')];
     const registry = followRegistry(file, log);
     onTestFinished(() => registry.close());

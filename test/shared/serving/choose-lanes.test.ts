@@ -54,22 +54,20 @@ function lanes(
   );
 }
 
-describe('prices', () => {
-  it('are not read unless the registry limits them', () => {
-    const asked: string[] = [];
-    const choose = (file: object) => {
-      const registry = registrySchema.parse(file);
-      const { auto } = registry;
-      const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-      const model = resolveModel('auto', registry);
-      const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
-      return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
-    };
-    expect(choose({})).toHaveLength(1);
-    expect(asked).toEqual([]);
-    expect(choose({ auto: { max_cost: 1 } })).toHaveLength(1);
-    expect(asked).toEqual(['gpu']);
-  });
+it('prices are not read unless the registry limits them', () => {
+  const asked: string[] = [];
+  const choose = (file: object) => {
+    const registry = registrySchema.parse(file);
+    const { auto } = registry;
+    const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
+    const model = resolveModel('auto', registry);
+    const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
+    return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+  };
+  expect(choose({})).toHaveLength(1);
+  expect(asked).toEqual([]);
+  expect(choose({ auto: { max_cost: 1 } })).toHaveLength(1);
+  expect(asked).toEqual(['gpu']);
 });
 
 describe('auto', () => {
@@ -161,17 +159,6 @@ describe('a named model', () => {
     expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
   });
 
-  it('goes to the able target of a pool that serves several', () => {
-    const models = [
-      { id: 'blind', capabilities: ['stream' as const] },
-      { id: 'sees', capabilities: ['vision' as const] },
-    ];
-    const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
-    const file = { models: { best: { targets: [{ model: 'blind' }, { model: 'sees' }] } } };
-    expect(lanes('best', [both], {}, file)).toEqual(['both:blind']);
-    expect(lanes('best', [both], { vision: true }, file)).toEqual(['both:sees']);
-  });
-
   it('is never a property of Object.prototype', () => {
     expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
     expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
@@ -188,6 +175,9 @@ describe('a name of the registry', () => {
   it('goes to its targets in order', () => {
     const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
     expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
+    const models = ['big', 'small'].map((id) => ({ id, capabilities: [] }));
+    const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
+    expect(lanes('best', [both], {}, file)).toEqual(['both:big']);
   });
 
   it('draws among weighted neighbours in proportion to their weight', () => {

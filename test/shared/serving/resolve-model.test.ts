@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
+import { requestedName } from '#shared/serving/requested-name.ts';
 
 const registry = registrySchema.parse({
   models: {
@@ -52,5 +53,24 @@ describe('the rule that applies to a request', () => {
   it('leaves the defaults of a name as they are', () => {
     const model = resolveModel('coder', registry, { purpose: 'subagent', agentType: undefined });
     expect(model).toMatchObject({ defaults: { temperature: 0 }, isRegistered: true });
+  });
+});
+
+const workers = { isKnownModel: (model: string) => ['demo', 'anthropic/claude-sonnet-5'].includes(model) };
+
+describe('the name that a request asks for', () => {
+  it('is the one behind an alias', () => {
+    expect(requestedName({ model: 'anthropic/demo', nameBehind: 'demo' }, {}, workers)).toBe('demo');
+    expect(requestedName({ model: 'anthropic/auto', nameBehind: 'auto' }, {}, workers)).toBe('auto');
+  });
+
+  it('is its own where a model or the registry has it', () => {
+    const own = { model: 'anthropic/claude-sonnet-5', nameBehind: 'claude-sonnet-5' };
+    expect(requestedName(own, {}, workers)).toBe('anthropic/claude-sonnet-5');
+    const entry = { targets: [{ model: 'demo' }], purposes: {}, agents: {}, defaults: {}, hedge: [] };
+    expect(requestedName({ model: 'anthropic/x', nameBehind: 'demo' }, { 'anthropic/x': entry }, workers)).toBe(
+      'anthropic/x',
+    );
+    expect(requestedName({ model: 'demo' }, {}, workers)).toBe('demo');
   });
 });

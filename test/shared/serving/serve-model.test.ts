@@ -58,55 +58,52 @@ function ask(
   return serveModel(served, request, modelSink(), caller);
 }
 
-describe('the class of a request', () => {
-  it.each([
-    ['low', undefined, 'low'],
-    ['low', 'priority', 'low'],
-    ['normal', undefined, 'normal'],
-    ['normal', 'priority', 'normal'],
-    ['normal', 'flex', 'low'],
-    ['normal', 'auto', 'normal'],
-    ['high', undefined, 'high'],
-    ['high', 'priority', 'high'],
-    ['high', 'flex', 'low'],
-  ] as const)('of a key of class %s with service_tier %s is %s', async (ceiling, tier, expected) => {
+it.each([
+  ['low', undefined, 'low'],
+  ['low', 'priority', 'low'],
+  ['normal', undefined, 'normal'],
+  ['normal', 'priority', 'normal'],
+  ['normal', 'flex', 'low'],
+  ['normal', 'auto', 'normal'],
+  ['high', undefined, 'high'],
+  ['high', 'priority', 'high'],
+  ['high', 'flex', 'low'],
+] as const)(
+  'the class of a request of a key of class %s with service_tier %s is %s',
+  async (ceiling, tier, expected) => {
     const classes: string[] = [];
     const { served } = parts((request) => classes.push(request.class));
     await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
     expect(classes).toEqual([expected]);
-  });
+  },
+);
+
+it.each([
+  [{ sealsAnswers: true }, { ownerId: 'person' }, 'key of person'],
+  [{ sealsAnswers: true }, {}, 'key of k'],
+  [{ sealsAnswers: false }, { ownerId: 'person' }, undefined],
+])('the key of the owner goes with a request that is %o, of %o: %s', async (asked, who, expected) => {
+  const keys: (string | undefined)[] = [];
+  const { served } = parts((request) => keys.push(request.ownerKey));
+  const answered = ask(served, identity(who), {}, asked);
+  await expect(answered).rejects.toThrow('broken');
+  expect(keys).toEqual([expected]);
 });
 
-describe('the key of the owner', () => {
-  it.each([
-    [{ sealsAnswers: true }, { ownerId: 'person' }, 'key of person'],
-    [{ sealsAnswers: true }, {}, 'key of k'],
-    [{ sealsAnswers: false }, { ownerId: 'person' }, undefined],
-  ])('goes with a request that is %o, of %o: %s', async (asked, who, expected) => {
-    const keys: (string | undefined)[] = [];
-    const { served } = parts((request) => keys.push(request.ownerKey));
-    const answered = ask(served, identity(who), {}, asked);
-    await expect(answered).rejects.toThrow('broken');
-    expect(keys).toEqual([expected]);
-  });
-});
-
-describe('a request for a name', () => {
-  it.each([
-    ['is hedged: streamed, and of a class that the registry names', 'high', { model: 'fast', stream: true }, true],
-    ['of another class is not hedged', 'normal', { model: 'fast', stream: true }, false],
-    ['that is not streamed is not hedged', 'high', { model: 'fast' }, false],
-    ['without the setting is not hedged', 'high', { model: 'plain', stream: true }, false],
-  ] as const)('%s', async (_, ceiling, fields, earns) => {
-    const { served } = parts();
-    const targets = [{ model: 'm' }];
-    const registry = registrySchema.parse({ models: { fast: { targets, hedge: ['high'] }, plain: { targets } } });
-    for (let request = 0; request < 21; request += 1) {
-      const asked = ask({ ...served, registry: () => registry }, identity({ class: ceiling }), fields);
-      await expect(asked).rejects.toThrow('broken');
-    }
-    expect(served.hedges.spend(fields.model)).toBe(earns);
-  });
+it.each([
+  ['is hedged: streamed, and of a class that the registry names', 'high', { model: 'fast', stream: true }, true],
+  ['of another class is not hedged', 'normal', { model: 'fast', stream: true }, false],
+  ['that is not streamed is not hedged', 'high', { model: 'fast' }, false],
+  ['without the setting is not hedged', 'high', { model: 'plain', stream: true }, false],
+] as const)('a request for a name %s', async (_, ceiling, fields, earns) => {
+  const { served } = parts();
+  const targets = [{ model: 'm' }];
+  const registry = registrySchema.parse({ models: { fast: { targets, hedge: ['high'] }, plain: { targets } } });
+  for (let request = 0; request < 21; request += 1) {
+    const asked = ask({ ...served, registry: () => registry }, identity({ class: ceiling }), fields);
+    await expect(asked).rejects.toThrow('broken');
+  }
+  expect(served.hedges.spend(fields.model)).toBe(earns);
 });
 
 describe('the reservation of a request', () => {

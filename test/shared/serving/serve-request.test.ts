@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
@@ -39,12 +39,13 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
   return models;
 }
 
-describe('a request with hosted tools that the router runs, and a search that it can do without', () => {
-  const own = { type: 'function', name: 'own', parameters: {}, strict: false };
-  const mcp = { type: 'mcp', server_label: 'wiki', require_approval: 'never' };
+const own = { type: 'function', name: 'own', parameters: {}, strict: false };
+const mcp = { type: 'mcp', server_label: 'wiki', require_approval: 'never' };
 
-  it.each(['generate', 'count_tokens'] as const)('goes to a model that can call tools, to %s', async (operation) => {
+it.each(['generate', 'count_tokens'] as const)(
+  'a request with hosted tools that the router runs, and a search that it can do without goes to a model that can call tools, to %s',
+  async (operation) => {
     expect(await modelsFor([own, mcp, { type: 'web_search' }], operation)).toEqual(['able']);
     expect(await modelsFor([own, { type: 'web_search' }], operation)).toEqual(['able']);
-  });
-});
+  },
+);

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
+import { said, textBlock } from '../../helpers/formats/said.ts';
 import { targetFor, testRules, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
@@ -11,8 +12,9 @@ const tools = [
   { type: 'function', function: { name: 'g' } },
 ];
 
-function top(fields: JsonObject, without: JsonObject = {}): Example {
-  return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+function top(fields: JsonObject, without: JsonObject = {}, path?: string): Example {
+  const example = { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+  return path === undefined ? example : { ...example, path };
 }
 
 function history(added: Json[], before: Json[] = [user], without: Json[] = before): Example {
@@ -21,10 +23,9 @@ function history(added: Json[], before: Json[] = [user], without: Json[] = befor
 
 /** A message of the user with and without a part, or a part with and without fields; `field` is what the rule is about. */
 function part(part: Json, field = '', without: Json[] = []): Example {
-  const text = { type: 'text', text: 'a' };
   return {
-    with: { ...base, messages: [{ role: 'user', content: [text, part] }] },
-    without: { ...base, messages: [{ role: 'user', content: [text, ...without] }] },
+    with: { ...base, messages: [said('user', [textBlock('a'), part])] },
+    without: { ...base, messages: [said('user', [textBlock('a'), ...without])] },
     ...(field !== '' && { path: `messages[].content[].${field}` }),
   };
 }
@@ -76,12 +77,7 @@ const examples: Record<string, Example> = {
     'input_audio',
   ),
   'messages[].content[] refusal': assistant(
-    {
-      content: [
-        { type: 'text', text: 'x' },
-        { type: 'refusal', refusal: 'no' },
-      ],
-    },
+    { content: [textBlock('x'), { type: 'refusal', refusal: 'no' }] },
     'content[].refusal',
   ),
   'messages[].content[] of other types': part({ type: 'video_url', video_url: {} }, 'video_url'),
@@ -138,7 +134,7 @@ const examples: Record<string, Example> = {
   'response_format of other types': top({ response_format: { type: 'grammar', grammar: 'root ::= "a"' } }),
   user: top({ user: 'u' }),
   safety_identifier: top({ safety_identifier: 'u' }),
-  'n above 1': { ...top({ n: 2 }), path: 'n' },
+  'n above 1': top({ n: 2 }, {}, 'n'),
   logit_bias: top({ logit_bias: { 1: 1 } }),
   ...Object.fromEntries(ofAnyValue.map((field) => [field, top({ [field]: 1 })])),
   metadata: top({ metadata: { a: 'b' } }),
@@ -152,11 +148,12 @@ const examples: Record<string, Example> = {
   functions: top({ functions: [{ name: 'f' }] }),
   function_call: top({ function_call: 'auto' }),
   web_search_options: top({ web_search_options: {} }),
-  "* that names what the provider's account has stored": {
-    ...top({ previous_response_id: 'resp_1' }),
-    path: 'previous_response_id',
-  },
-  '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
+  "* that names what the provider's account has stored": top(
+    { previous_response_id: 'resp_1' },
+    {},
+    'previous_response_id',
+  ),
+  '*': top({ brand_new: { a: [1] } }, {}, 'brand_new'),
 };
 
 describe.each(upstreamsOf('chat'))("the rules for a chat client's request to a %s upstream", (upstream) => {

@@ -24,6 +24,29 @@ const brokenArguments = fc.oneof(
   text.filter((value) => value.trim() !== '' && !value.trim().startsWith('{')),
 );
 
+/** Texts, names and inputs of answers, and sizes of the pieces in which they are streamed. */
+export const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
+export const shortName = fc.stringMatching(/^[a-z_]{1,10}$/);
+export const smallInput = fc
+  .dictionary(shortName, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
+  .filter((value) => Object.keys(value).join() !== '_raw');
+export const pieceSizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+
+/** Cuts texts into pieces of these sizes, one after the other. */
+export function cutInto(sizes: readonly number[]): (text: string) => string[] {
+  let cuts = 0;
+  return (text) => {
+    const pieces: string[] = [];
+    for (let rest = text; rest !== '';) {
+      const size = sizes[cuts++ % sizes.length] ?? 1;
+      pieces.push(rest.slice(0, size));
+      rest = rest.slice(size);
+    }
+    return pieces;
+  };
+}
+
 const ids = (turn: number, count: number) => Array.from({ length: count }, (_, at) => `call_${turn}-${at}`);
 
 /** Several texts and images, or a single text as a string; never two forms of the same content. */

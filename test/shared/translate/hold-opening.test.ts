@@ -3,6 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
 import { clientsOf, translationBetween } from './translation-between.ts';
 import { callPiece, chatChunk, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
+import { said } from '../../helpers/formats/said.ts';
 
 const minted = { id: 'x-1', model: 'm', created: 1, promptTokens: () => 1 };
 
@@ -17,11 +18,7 @@ const response = { id: 'r', model: 'm', output: [] };
 /** By upstream format: what comes before the first content, the kinds of first content, and the end of an empty answer. */
 const streams: Record<string, { opening: JsonObject[]; contents: Record<string, JsonObject>; end: JsonObject[] }> = {
   chat: {
-    opening: [
-      chatChunk({ role: 'assistant' }),
-      chatChunk({ role: 'assistant', content: '' }),
-      chatChunk({ content: null }),
-    ],
+    opening: [chatChunk({ role: 'assistant' }), chatChunk(said('assistant', '')), chatChunk({ content: null })],
     contents: {
       text: chatChunk({ content: 'Hi' }),
       thinking: chatChunk({ reasoning_content: 'Hm' }),
@@ -94,7 +91,7 @@ describe.each(pairs)('the opening of a stream from $upstream to $client', ({ cli
 it('an opening that never ends is relayed from 64 KiB on', () => {
   const stream = holdOpening(translationBetween('chat', 'chat').stream(minted));
   let events = 0;
-  const event = JSON.stringify(chatChunk({ role: 'assistant', content: '' }));
+  const event = JSON.stringify(chatChunk(said('assistant', '')));
   while (stream.event(event) === '') events += 1;
   expect(events).toBeGreaterThan(100);
   expect(events).toBeLessThan(1_000);

@@ -3,6 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { hostedCallId, sealText } from '#shared/formats/messages/hosted/sealed-text.ts';
 import { messagesToConversation } from '#shared/translate/messages-conversation/messages-to-conversation.ts';
 import { translationBetween } from './translation-between.ts';
+import { said, textBlock } from '../../helpers/formats/said.ts';
 
 const [first, second] = [hostedCallId('c1'), hostedCallId('c2')];
 const found = {
@@ -16,7 +17,7 @@ const page = { type: 'document', source: { type: 'text', media_type: 'text/plain
 
 /** An answer with two calls at once, one that was cut off, and text around them. */
 const content: JsonObject[] = [
-  { type: 'text', text: 'Let me see.' },
+  textBlock('Let me see.'),
   { type: 'server_tool_use', id: first, name: 'web_search', input: { query: 'q' } },
   { type: 'server_tool_use', id: second, name: 'web_fetch', input: { url: 'https://x.example/' } },
   { type: 'web_search_tool_result', tool_use_id: first, content: [found] },
@@ -25,14 +26,10 @@ const content: JsonObject[] = [
     tool_use_id: second,
     content: { type: 'web_fetch_result', url: 'https://x.example/', content: page },
   },
-  { type: 'text', text: 'That is it.' },
+  textBlock('That is it.'),
   { type: 'server_tool_use', id: hostedCallId('c3'), name: 'web_search', input: {} },
 ];
-const messages = [
-  { role: 'user', content: 'Look.' },
-  { role: 'assistant', content },
-  { role: 'user', content: 'And?' },
-];
+const messages = [said('user', 'Look.'), said('assistant', content), said('user', 'And?')];
 const request = { model: 'm', max_tokens: 9, messages };
 const results = ['1. T\nhttps://x.example/\n1 day\nTäxt', 'The page.'];
 
@@ -48,7 +45,7 @@ describe('searches and fetches that the router has run, in a later request', () 
       function: { name, arguments: JSON.stringify(input) },
     });
     expect(translated('chat')['messages']).toEqual([
-      { role: 'user', content: 'Look.' },
+      said('user', 'Look.'),
       {
         role: 'assistant',
         content: 'Let me see.',
@@ -59,8 +56,8 @@ describe('searches and fetches that the router has run, in a later request', () 
       },
       { role: 'tool', tool_call_id: first, content: results[0] },
       { role: 'tool', tool_call_id: second, content: results[1] },
-      { role: 'assistant', content: 'That is it.' },
-      { role: 'user', content: 'And?' },
+      said('assistant', 'That is it.'),
+      said('user', 'And?'),
     ]);
   });
 
@@ -83,7 +80,7 @@ it('an error of a search has its code as result', () => {
     tool_use_id: first,
     content: { type: 'web_search_tool_result_error', error_code: 'unavailable' },
   };
-  const history = [messages[0], { role: 'assistant', content: [content[1], failed] }, messages[2]];
+  const history = [messages[0], said('assistant', [content[1], failed]), messages[2]];
   const body = translationBetween('messages', 'chat').request({ ...request, messages: history } as JsonObject, {
     model: 'm',
   });

@@ -10,11 +10,13 @@ import { hostedCallId } from '#shared/formats/messages/hosted/sealed-text.ts';
 import { targetFor, testRules, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
+const text = (text: string) => ({ type: 'text', text });
 const base: JsonObject = { model: 'm', max_tokens: 100, messages: [user] };
 const tool = { name: 'f', input_schema: { type: 'object', $schema: 'https://x' } };
 
-function top(fields: JsonObject, without: JsonObject = {}): Example {
-  return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+function top(fields: JsonObject, without: JsonObject = {}, path?: string): Example {
+  const example = { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+  return path === undefined ? example : { ...example, path };
 }
 
 /** Two turns that differ in one block, or in one field of it; `field` is what the rule is about in it. */
@@ -23,10 +25,9 @@ function block(
   field = '',
   { role = 'user', before = [], without = [] as Json[] }: { role?: string; before?: Json[]; without?: Json[] } = {},
 ): Example {
-  const text = { type: 'text', text: 'a' };
   return {
-    with: { ...base, messages: [...before, { role, content: [text, block] }] },
-    without: { ...base, messages: [...before, { role, content: [text, ...without] }] },
+    with: { ...base, messages: [...before, { role, content: [text('a'), block] }] },
+    without: { ...base, messages: [...before, { role, content: [text('a'), ...without] }] },
     path: field === '' ? '' : `messages[].content[].${field}`,
   };
 }
@@ -40,18 +41,20 @@ function ofResult(fields: JsonObject, field: string): Example {
   return block({ ...result, ...fields }, field, { before: called, without: [result] });
 }
 
+const thinking = (signature: string, thinking = 'hm') => ({ type: 'thinking', thinking, signature });
+const toolNamed = (name: string) => ({ type: 'tool_reference', name });
+
 function signedBy(model: string, encrypted: string): string {
   return writeReasoningSignature({ model, id: 'rs_1', encrypted, origin: undefined });
 }
 
 /** A history with and without an edit of it. */
 function edited(edit: JsonObject, messages: Json[]): Example {
-  return { ...top({ context_management: { edits: [edit] } }, { messages }), path: 'context_management.edits[].type' };
+  return top({ context_management: { edits: [edit] } }, { messages }, 'context_management.edits[].type');
 }
 
 /** An answer with or without a search. */
 function searched(id: string, path = ''): Example {
-  const text = { type: 'text', text: 'a' };
   const found = { type: 'web_search_result', title: 't', url: 'https://x.example/', encrypted_content: 'e' };
   const search: Json[] = [
     { type: 'server_tool_use', id, name: 'web_search', input: { query: 'q' } },
@@ -59,8 +62,8 @@ function searched(id: string, path = ''): Example {
   ];
   const messages = (content: Json[]): Json[] => [user, { role: 'assistant', content }];
   return {
-    with: { ...base, messages: messages([text, ...search, text]) },
-    without: { ...base, messages: messages([text, text]) },
+    with: { ...base, messages: messages([text('a'), ...search, text('a')]) },
+    without: { ...base, messages: messages([text('a'), text('a')]) },
     path,
   };
 }
@@ -69,6 +72,8 @@ const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use',
 const page = { url: 'https://x.example/', title: 't', text: '', age: undefined };
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
 const bash = { type: 'bash_20250124', name: 'bash' };
+const noUses = { type: 'tool_uses', value: 0 };
+const deferred = { ...tool, defer_loading: true };
 const editor = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' };
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
 const document = { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'd' } };
@@ -79,23 +84,16 @@ function ofDocument(fields: JsonObject, field: string): Example {
 
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
-  system: top({ system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }] }),
-  'system[] billing header': {
-    ...top(
-      {
-        system: [
-          { type: 'text', text: 'x-anthropic-billing-header: v' },
-          { type: 'text', text: 's' },
-        ],
-      },
-      { system: [{ type: 'text', text: 's' }] },
-    ),
-    path: 'system',
-  },
+  system: top({ system: [{ ...text('s'), cache_control: { type: 'ephemeral' } }] }),
+  'system[] billing header': top(
+    { system: [text('x-anthropic-billing-header: v'), text('s')] },
+    { system: [text('s')] },
+    'system',
+  ),
   'messages[] system': top({ messages: [user, { role: 'system', content: 's' }] }),
   'messages[] user': top({ messages: [user, { role: 'user', content: 'b' }] }),
   'messages[] assistant': top({ messages: [user, { role: 'assistant', content: 'b' }] }),
-  'messages[].content[] text': block({ type: 'text', text: 'b' }, 'text'),
+  'messages[].content[] text': block(text('b'), 'text'),
   'messages[].content[] image': block(image, 'source'),
   'messages[].content[] image, by file id': block({ type: 'image', source: { type: 'file', file_id: 'f' } }, 'source'),
   'messages[].content[] document, text': block(document, 'source'),
@@ -122,29 +120,14 @@ const examples: Record<string, Example> = {
     'tool',
     { role: 'system', before: [user] },
   ),
-  'messages[].content[] tool_removal': {
-    ...top(
-      {
-        messages: [
-          user,
-          { role: 'system', content: [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }] },
-        ],
-      },
-      { tools: [tool, { ...tool, name: 'g' }] },
-    ),
-    path: 'messages[].content[].tool',
-  },
-  'messages[].content[] thinking': ofAssistant({ type: 'thinking', thinking: 'hm', signature: 's' }, 'thinking'),
-  'messages[].content[] thinking, signed here': ofAssistant({
-    type: 'thinking',
-    thinking: 'hm',
-    signature: syntheticSignature,
-  }),
-  'messages[].content[] thinking, of a Responses worker': ofAssistant({
-    type: 'thinking',
-    thinking: 'hm',
-    signature: signedBy('target', 'gAAA'),
-  }),
+  'messages[].content[] tool_removal': top(
+    { messages: [user, { role: 'system', content: [{ type: 'tool_removal', tool: toolNamed('f') }] }] },
+    { tools: [tool, { ...tool, name: 'g' }] },
+    'messages[].content[].tool',
+  ),
+  'messages[].content[] thinking': ofAssistant(thinking('s'), 'thinking'),
+  'messages[].content[] thinking, signed here': ofAssistant(thinking(syntheticSignature)),
+  'messages[].content[] thinking, of a Responses worker': ofAssistant(thinking(signedBy('target', 'gAAA'))),
   'messages[].content[] redacted_thinking': ofAssistant({ type: 'redacted_thinking', data: 'd' }, 'data'),
   'messages[].content[] redacted_thinking, made here': ofAssistant({
     type: 'redacted_thinking',
@@ -158,9 +141,9 @@ const examples: Record<string, Example> = {
   'messages[].content[] web search or fetch': searched('srvtoolu_1', 'messages[].content[].tool_use_id'),
   'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1')),
   'messages[].content[].citations, made here': ofAssistant(
-    { type: 'text', text: 'b', citations: resultCitations(page.url, [page]) },
+    { ...text('b'), citations: resultCitations(page.url, [page]) },
     '',
-    [{ type: 'text', text: 'b' }],
+    [text('b')],
   ),
   'messages[].content[].transformations': block(
     { ...image, transformations: { oversized_image: 'error' } },
@@ -180,15 +163,13 @@ const examples: Record<string, Example> = {
   stream: top({ stream: true }),
   'tools[]': top({ tools: [tool] }),
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
-  'tools[].strict of bash, text_editor, memory, computer': {
-    ...top({ tools: [{ ...bash, strict: true }] }, { tools: [bash] }),
-    path: 'tools[].strict',
-  },
-  'tools[].max_characters': {
-    ...top({ tools: [{ ...editor, max_characters: 9 }] }, { tools: [editor] }),
-    path: 'tools[].max_characters',
-  },
-  'tools[] bash, text editor, memory, computer': top({ tools: [{ type: 'bash_20250124', name: 'bash' }] }),
+  'tools[].strict of bash, text_editor, memory, computer': top(
+    { tools: [{ ...bash, strict: true }] },
+    { tools: [bash] },
+    'tools[].strict',
+  ),
+  'tools[].max_characters': top({ tools: [{ ...editor, max_characters: 9 }] }, { tools: [editor] }),
+  'tools[] bash, text editor, memory, computer': top({ tools: [bash] }),
   'tools[] run by the upstream': top({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
   ...Object.fromEntries(
     ['cache_control', 'eager_input_streaming', 'input_examples', 'allowed_callers', 'user_location'].map((field) => [
@@ -197,21 +178,14 @@ const examples: Record<string, Example> = {
     ]),
   ),
   'tools[].defer_loading': top(
-    { tools: [tool, { ...tool, name: 'g', defer_loading: true }] },
+    { tools: [tool, { ...deferred, name: 'g' }] },
     { tools: [tool, { ...tool, name: 'g' }] },
   ),
-  'tools[] tool_search_tool': {
-    ...top(
-      {
-        tools: [
-          { type: 'tool_search_tool_bm25_20251119', name: 'search' },
-          { ...tool, defer_loading: true },
-        ],
-      },
-      { tools: [{ ...tool, defer_loading: true }] },
-    ),
-    path: 'tools[].type',
-  },
+  'tools[] tool_search_tool': top(
+    { tools: [{ type: 'tool_search_tool_bm25_20251119', name: 'search' }, deferred] },
+    { tools: [deferred] },
+    'tools[].type',
+  ),
   tool_choice: top({ tool_choice: { type: 'any' } }, { tools: [tool] }),
   'tool_choice.disable_parallel_tool_use': top(
     { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
@@ -228,23 +202,13 @@ const examples: Record<string, Example> = {
   'metadata.user_id': top({ metadata: { user_id: 'u' } }),
   'context_management.edits[] clear_thinking': edited(
     { type: 'clear_thinking_20251015' },
-    ['a', 'b'].flatMap((text): Json[] => [
+    ['a', 'b'].flatMap((said): Json[] => [
       user,
-      {
-        role: 'assistant',
-        content: [
-          { type: 'thinking', thinking: text, signature: signedBy('target', text) },
-          { type: 'text', text },
-        ],
-      },
+      { role: 'assistant', content: [thinking(signedBy('target', said), said), text(said)] },
     ]),
   ),
   'context_management.edits[] clear_tool_uses': edited(
-    {
-      type: 'clear_tool_uses_20250919',
-      trigger: { type: 'tool_uses', value: 0 },
-      keep: { type: 'tool_uses', value: 0 },
-    },
+    { type: 'clear_tool_uses_20250919', trigger: noUses, keep: noUses },
     [...called, { role: 'user', content: [result] }],
   ),
   'context_management.edits[] of other types': edited({ type: 'compact_20260112' }, [user]),
@@ -257,11 +221,12 @@ const examples: Record<string, Example> = {
   compaction: top({ compaction: { type: 'enabled' } }),
   container: top({ container: 'x' }),
   thread: top({ thread: { type: 'create' } }),
-  "* that names what the provider's account has stored": {
-    ...top({ previous_response_id: 'resp_1' }),
-    path: 'previous_response_id',
-  },
-  '*': { ...top({ min_p: 0.1 }), path: 'min_p' },
+  "* that names what the provider's account has stored": top(
+    { previous_response_id: 'resp_1' },
+    {},
+    'previous_response_id',
+  ),
+  '*': top({ min_p: 0.1 }, {}, 'min_p'),
 };
 
 describe.each(upstreamsOf('messages'))("the rules for a messages client's request to a %s upstream", (upstream) => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { chatErrorEvent } from '#shared/formats/chat/stream-words.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { messagesErrorEvent } from '#shared/formats/messages/error.ts';
+import { sdkAnswer } from '../../helpers/clients/sdk-answer.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
 import { assembleResponse } from './responses/assemble-response.ts';
@@ -20,12 +21,6 @@ const sdks: [string, typeof OpenAI][] = [
   ['Node 20', OpenAI6 as unknown as typeof OpenAI],
 ];
 
-/** Options of an SDK whose every request is answered with this stream. */
-function answering(stream: string): { apiKey: string; maxRetries: number; fetch: typeof fetch } {
-  const answer = () => Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }));
-  return { apiKey: 'k', maxRetries: 0, fetch: answer };
-}
-
 describe.each(formats)('streams from a %s upstream', (format) => {
   const streamTo = (client: string) => {
     const { text, ending } = runStream(translationBetween(client, format).stream(minted), upstreamStreams[format]);
@@ -35,7 +30,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
 
   it.each(sdks)("are put together by OpenAI's SDK for chat, the %s one", async (_, Client) => {
     const text = streamTo('chat');
-    const runner = new Client(answering(text)).chat.completions.stream({ model: 'm', messages });
+    const runner = new Client(sdkAnswer(text)).chat.completions.stream({ model: 'm', messages });
     const usage = {
       prompt_tokens: 28,
       completion_tokens: 9,
@@ -76,7 +71,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
       ],
       usage: { cache_read_input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 9 },
     };
-    const runner = new Anthropic(answering(text)).messages.stream({ model: 'm', max_tokens: 9, messages });
+    const runner = new Anthropic(sdkAnswer(text)).messages.stream({ model: 'm', max_tokens: 9, messages });
     const message = await runner.finalMessage();
     expect(message).toMatchObject({ ...expected, id: 'id_1', model: 'served', stop_reason: 'tool_use' });
     expect(message.usage.input_tokens).toBe(20);
@@ -93,7 +88,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
       { type: 'function_call', call_id: 'c0', name: 'f', arguments: '{"x":1}' },
       { type: 'function_call', call_id: 'c1', name: 'g', arguments: '{}' },
     ];
-    const response = await new Client(answering(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse();
+    const response = await new Client(sdkAnswer(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse();
     expect(response).toMatchObject({
       id: 'id_1',
       model: 'served',
@@ -118,10 +113,10 @@ describe.each(formats)('streams from a %s upstream', (format) => {
       const events = upstreamStreams[format].slice(0, 4);
       return events.map((event) => stream.event(JSON.stringify(event))).join('');
     };
-    const openai = new OpenAI(answering(begun('chat') + chatErrorEvent(error)));
+    const openai = new OpenAI(sdkAnswer(begun('chat') + chatErrorEvent(error)));
     const chat = openai.chat.completions.stream({ model: 'm', messages });
     await expect(chat.finalChatCompletion()).rejects.toMatchObject({ error: { code: 'worker_lost' } });
-    const anthropic = new Anthropic(answering(begun('messages') + messagesErrorEvent(error, 'r')));
+    const anthropic = new Anthropic(sdkAnswer(begun('messages') + messagesErrorEvent(error, 'r')));
     const stream = anthropic.messages.stream({ model: 'm', max_tokens: 9, messages });
     await expect(stream.finalMessage()).rejects.toMatchObject({ error: { error: { type: 'api_error' } } });
   });

@@ -4,18 +4,19 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
-import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
-import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
-import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
-import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
-import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
-import { responsesToResponses } from '#shared/translate/responses-responses/responses-to-responses.ts';
-import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
-import type { Translation } from '#shared/translate/translation.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
-import { chatConversation, messagesConversation } from './conversations.ts';
+import {
+  chatConversation,
+  cutInto,
+  messagesConversation,
+  pieceSizes as sizes,
+  shortName,
+  smallInput,
+  someText,
+} from './conversations.ts';
 import { runBytes, runStream } from './run-stream.ts';
+import { translationBetween } from './translation-between.ts';
 
 const target = { model: 'm' };
 const minted = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
@@ -39,62 +40,37 @@ function unmarked(request: JsonObject): unknown {
 
 /** What the Responses format lacks. */
 const lacked = ['stop', 'stop_sequences', 'top_k'];
-const same = (request: JsonObject): unknown => request;
-const chat = { format: 'chat', conversation: chatConversation, parse: parseChatRequest, plain: same };
-const messages = { format: 'messages', conversation: messagesConversation, parse: parseMessagesRequest, plain: same };
+const conversations = { chat: chatConversation, messages: messagesConversation };
+const parsers = { chat: parseChatRequest, messages: parseMessagesRequest, responses: parseResponsesRequest };
 
-describe('a conversation', () => {
-  it.each([
-    {
-      ...chat,
-      by: 'messages',
-      lacks: [],
-      there: chatToMessages,
-      parseThere: parseMessagesRequest,
-      back: messagesToChat,
-    },
-    {
-      ...chat,
-      by: 'Responses',
-      lacks: lacked,
-      there: chatToResponses,
-      parseThere: parseResponsesRequest,
-      back: responsesToChat,
-    },
-    { ...messages, by: 'chat', lacks: [], there: messagesToChat, parseThere: parseChatRequest, back: chatToMessages },
-    {
-      ...messages,
-      by: 'Responses',
-      lacks: lacked,
-      there: messagesToResponses,
-      parseThere: parseResponsesRequest,
-      back: responsesToMessages,
-      plain: unmarked,
-    },
-  ])(
-    'is unchanged from $format through $by back to $format',
-    ({ conversation, lacks, parse, there, parseThere, back, plain }) => {
-      fc.assert(
-        fc.property(conversation, (given) => {
-          const request = without(given, lacks);
-          const sent = there.request(parse(request), target);
-          expect(plain(back.request(parseThere(sent), target))).toEqual(request);
-        }),
-        { numRuns: 150 },
-      );
-    },
+it.each([
+  ['chat', 'messages'],
+  ['chat', 'responses'],
+  ['messages', 'chat'],
+  ['messages', 'responses'],
+] as const)('a conversation of %s is unchanged from there through %s and back', (format, by) => {
+  const [there, back] = [translationBetween(format, by), translationBetween(by, format)];
+  const isMarked = format === 'messages' && by === 'responses';
+  fc.assert(
+    fc.property(conversations[format] as fc.Arbitrary<JsonObject>, (given) => {
+      const request = without(given, by === 'responses' ? lacked : []);
+      const sent = there.request(parsers[format](request), target);
+      const came = back.request(parsers[by](sent), target);
+      expect(isMarked ? unmarked(came) : came).toEqual(request);
+    }),
+    { numRuns: 150 },
   );
 });
 
-const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
-const name = fc.stringMatching(/^[a-z_]{1,10}$/);
-const input = fc
-  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+const [messagesToChat, responsesToChat] = [
+  translationBetween('messages', 'chat'),
+  translationBetween('responses', 'chat'),
+];
+
 const answer = fc.record({
   reasoning: someText,
   content: someText,
-  calls: fc.array(fc.tuple(name, input), { maxLength: 5 }),
+  calls: fc.array(fc.tuple(shortName, smallInput), { maxLength: 5 }),
   finish: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
   usage: fc.record({ prompt: fc.integer({ min: 1, max: 9999 }), completion: fc.integer({ min: 1, max: 9999 }) }),
 });
@@ -118,16 +94,7 @@ function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject
   const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
-  let cuts = 0;
-  const pieces = (text: string): string[] => {
-    const out: string[] = [];
-    for (let rest = text; rest !== '';) {
-      const size = cut[cuts++ % cut.length] ?? 1;
-      out.push(rest.slice(0, size));
-      rest = rest.slice(size);
-    }
-    return out;
-  };
+  const pieces = cutInto(cut);
   const head = [
     ...pieces(given.reasoning).map((reasoning) => chunk({ reasoning })),
     ...pieces(given.content).map((content) => chunk({ content })),
@@ -152,8 +119,6 @@ function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
   const name = (event: JsonObject) => (named ? `event: ${event['type'] as string}\n` : '');
   return Buffer.from(events.map((event) => `${name(event)}data: ${JSON.stringify(event)}\n\n`).join(''));
 }
-
-const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
 describe('an answer', () => {
   it('may have characters that some parsers read as line ends', () => {
@@ -182,10 +147,8 @@ describe('an answer', () => {
     );
   });
 
-  it.each([
-    ['messages', messagesToChat, chatToMessages],
-    ['Responses', responsesToChat, chatToResponses],
-  ])('is unchanged from chat through %s back to chat, streamed or not', (_, out, home) => {
+  it.each(['messages', 'responses'])('is unchanged from chat through %s back to chat, streamed or not', (by) => {
+    const [out, home] = [translationBetween(by, 'chat'), translationBetween('chat', by)];
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
         const whole = home.reply(out.reply(wholeChat(given), minted).body, minted);
@@ -203,14 +166,14 @@ describe('an answer', () => {
     );
   });
 
-  const translations: [string, Translation, boolean][] = [
-    ['messages client, chat upstream', messagesToChat, false],
-    ['chat client, messages upstream', chatToMessages, true],
-    ['chat client, Responses upstream', chatToResponses, true],
-    ['messages client, Responses upstream', messagesToResponses, true],
-    ['Responses client, Responses upstream', responsesToResponses, true],
-  ];
-  it.each(translations)('is the same wherever its bytes are split: %s', (_, translation, named) => {
+  it.each([
+    ['messages', 'chat'],
+    ['chat', 'messages'],
+    ['chat', 'responses'],
+    ['messages', 'responses'],
+    ['responses', 'responses'],
+  ])('is the same for a %s client of a %s upstream wherever its bytes are split', (client, upstream) => {
+    const translation = translationBetween(client, upstream);
     const given: Answer = {
       reasoning: 'é — 日本',
       content: 'Grüße 👩‍🚀!',
@@ -222,7 +185,8 @@ describe('an answer', () => {
       usage: { prompt: 3, completion: 4 },
     };
     const chat = streamedChat(given, [2], [1, 0]);
-    const writer = translation.upstream === chatToMessages.upstream ? messagesToChat : responsesToChat;
+    const writer = upstream === 'messages' ? messagesToChat : responsesToChat;
+    const named = upstream !== 'chat';
     const events = named ? eventsOf(runStream(writer.stream(minted), chat).text) : chat;
     const bytes = bytesOf(events, named);
     const translate = (chunks: Uint8Array[]) => runBytes(translation.stream(minted), chunks);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
@@ -19,4 +20,17 @@ export function runBytes(translation: StreamTranslation, chunks: readonly Uint8A
   for (const chunk of chunks) for (const data of reader.push(chunk)) text += translation.event(data);
   for (const data of reader.end()) text += translation.event(data);
   return text + translation.end().text;
+}
+
+/** The bytes of a stream that a Responses upstream sends, by fixture folder and name. */
+export function recordedStream(folder: 'providers/openai-responses' | 'engines/llama-cpp', name: string): Buffer {
+  return readFileSync(`test/fixtures/${folder}/${name}.sse`);
+}
+
+/** What a client receives of a recorded stream, in pieces of 97 bytes. */
+export function runRecorded(translation: StreamTranslation, bytes: Buffer): string {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / 97) }, (_, at) =>
+    bytes.subarray(at * 97, (at + 1) * 97),
+  );
+  return runBytes(translation, pieces);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { recordedStream, runRecorded } from './recorded-stream.ts';
-import { runStream } from './run-stream.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { recordedStream, runRecorded, runStream } from './run-stream.ts';
 import { clientsOf, translationBetween } from './translation-between.ts';
 import { chatChunk, messageBlock, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
 import { errorWith } from '../../helpers/error-with.ts';
@@ -8,6 +8,7 @@ import { errorWith } from '../../helpers/error-with.ts';
 const minted = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1 };
 type Events = readonly (object | string)[];
 type Ends = Readonly<Record<string, [events: Events, outcome: string]>>;
+type Wholes = Readonly<Record<string, [body: JsonObject, code: string]>>;
 
 const chat = chatChunk({ content: 'a' });
 const message = [messageStart, messageBlock(0, { type: 'text', text: 'a' })[0] ?? {}];
@@ -45,6 +46,27 @@ const failures: Record<string, Ends> = {
     'says nothing': [[], 'upstream_failed'],
     'is not JSON': [[...response, '{'], 'upstream_failed'],
     'is overloaded': [[...response, { type: 'error', code: 'server_is_overloaded', message: 'x' }], 'overloaded'],
+  },
+};
+
+/** Whole answers that are failures, by upstream, each with the code of the error. */
+const wholeFailures: Record<string, Wholes> = {
+  chat: {
+    'has no choices': [{ choices: [] }, 'upstream_failed'],
+    'has no message': [{ choices: [{ finish_reason: 'stop' }] }, 'upstream_failed'],
+    'is an error': [{ error: { message: 'x' } }, 'upstream_failed'],
+    'was aborted': [{ choices: [{ message: { content: 'a' }, finish_reason: 'abort' }] }, 'upstream_failed'],
+  },
+  messages: {
+    'has no content': [{}, 'upstream_failed'],
+    'is an error': [{ type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 'overloaded'],
+  },
+  responses: {
+    'has no output': [{ status: 'completed' }, 'upstream_failed'],
+    'has failed': [
+      { status: 'failed', error: { code: 'context_length_exceeded', message: 'No.' }, output: [] },
+      'context_length_exceeded',
+    ],
   },
 };
 
@@ -109,6 +131,12 @@ describe.each(pairs)('a stream to a %s client from a %s upstream', (client, upst
     expect(ending.finishReason).toBe(end);
     if (client !== upstream || client === 'chat')
       expect(text.replaceAll('\n', ' ')).toMatch(words[client]?.[end] ?? '');
+  });
+});
+
+describe.each(pairs)('a whole answer to a %s client from a %s upstream', (client, upstream) => {
+  it.each(Object.entries(wholeFailures[upstream] ?? {}))('fails when it %s', (_, [body, code]) => {
+    expect(() => translationBetween(client, upstream).reply(body, minted)).toThrow(errorWith(code));
   });
 });
 

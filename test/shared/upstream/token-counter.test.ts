@@ -6,6 +6,9 @@ import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { countTokens } from '#shared/upstream/o200k-tokens.ts';
+import { said } from '../../helpers/formats/said.ts';
 
 const { signal } = new AbortController();
 type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
@@ -20,10 +23,7 @@ const texts = [
 
 function asking(text: string): JsonObject {
   return {
-    messages: [
-      { role: 'system', content: 'You are a careful reviewer.' },
-      { role: 'user', content: text },
-    ],
+    messages: [said('system', 'You are a careful reviewer.'), said('user', text)],
   };
 }
 
@@ -99,5 +99,24 @@ describe('counting tokens', () => {
 
   it('is never 0', async () => {
     expect(await new TokenCounter(undefined).count({ messages: [] }, 'm', signal)).toBe(1);
+  });
+});
+
+describe('counting tokens', () => {
+  it('counts a long text in slices like the whole text', async () => {
+    const text =
+      'It’s 3.14 o’clock — don’t\n\n  panic:  größer… 世界 is (really) [good]; e.g. x_y/z\tand so on. '.repeat(200);
+    expect(await countTokens(text, signal)).toBe(encode(text).length);
+  });
+
+  it('counts text that looks like a special token as text', async () => {
+    expect(await countTokens('<|endoftext|>', signal)).toBeGreaterThan(1);
+  });
+
+  it('stops when the signal aborts', async () => {
+    const client = new AbortController();
+    const counting = countTokens('a'.repeat(1_000_000), client.signal);
+    client.abort();
+    await expect(counting).rejects.toThrow('aborted');
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openCliWorker, type OpenCliWorker } from '../../../helpers/clis/open-cli-worker.ts';
 import { splitCommand } from '#services/cli-worker/clis/cli-of.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
+import { said } from '../../../helpers/formats/said.ts';
 
 let worker: OpenCliWorker;
 afterEach(() => worker?.close());
@@ -8,10 +10,7 @@ const open = (command: string): Promise<OpenCliWorker> => openCliWorker({ kind: 
 const ask = (content: string, model?: string) =>
   worker.run(
     {
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content },
-      ],
+      messages: [said('system', 'Be brief.'), said('user', content)],
     },
     model ? { model } : {},
   );
@@ -33,10 +32,10 @@ describe('a command as a worker', () => {
 
   it('ends at a stop text and at the limit of tokens', async () => {
     worker = await open('cat');
-    const messages = [{ role: 'user', content: 'one STOP two' }];
+    const messages = [said('user', 'one STOP two')];
     const stopped = await worker.run({ messages, stop: ['STOP'] });
     expect(stopped.events[0]).toMatchObject({ choices: [{ message: { content: 'one ' }, finish_reason: 'stop' }] });
-    const limited = await worker.run({ messages: [{ role: 'user', content: 'x'.repeat(1000) }], max_tokens: 30 });
+    const limited = await worker.run({ messages: [said('user', 'x'.repeat(1000))], max_tokens: 30 });
     expect(limited.events[0]).toMatchObject({
       choices: [{ finish_reason: 'length' }],
       usage: { completion_tokens: 30 },
@@ -45,10 +44,7 @@ describe('a command as a worker', () => {
 
   it('fails the job when the program fails', async () => {
     worker = await open("sh -c 'echo half; exit 3'");
-    await expect(ask('hello')).rejects.toMatchObject({
-      code: 'upstream_failed',
-      message: expect.stringContaining('3'),
-    });
+    await expect(ask('hello')).rejects.toEqual(errorWith('upstream_failed', { message: expect.stringContaining('3') }));
   });
 
   it('is split into words at blanks and quotes, and nothing else', async () => {

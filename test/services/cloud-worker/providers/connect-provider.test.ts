@@ -78,21 +78,17 @@ describe('the connections to a provider', () => {
     );
   });
 
-  it('are refused with a sentence that names the missing variables', () => {
-    const connect = (provider: Provider, environment: Environment) =>
-      ask(provider, environment, { PROVIDER_URL: undefined });
-    return Promise.all([
-      expect(connect(presets.gemini, {})).rejects.toThrow(
-        new ConfigError('There is no key for Google Gemini: set GEMINI_API_KEY or GOOGLE_API_KEY, or PROVIDER_KEY.'),
-      ),
-      expect(connect(presets.bedrock, { AWS_BEARER_TOKEN_BEDROCK: 'k' })).rejects.toThrow(
-        new ConfigError('Amazon Bedrock cannot be reached: set AWS_REGION.'),
-      ),
-      expect(connect(providerOf('custom', 'chat'), {})).rejects.toThrow(
-        new ConfigError('custom cannot be reached: set PROVIDER_URL.'),
-      ),
-    ]);
-  });
+  it.each<[Provider, Environment, string]>([
+    [presets.gemini, {}, 'There is no key for Google Gemini: set GEMINI_API_KEY or GOOGLE_API_KEY, or PROVIDER_KEY.'],
+    [presets.bedrock, { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'Amazon Bedrock cannot be reached: set AWS_REGION.'],
+    [providerOf('custom', 'chat'), {}, 'custom cannot be reached: set PROVIDER_URL.'],
+  ])(
+    'are refused with a sentence that names the missing variables: $title',
+    async (provider, environment, sentence) => {
+      const asking = ask(provider, environment, { PROVIDER_URL: undefined });
+      await expect(asking).rejects.toThrow(new ConfigError(sentence));
+    },
+  );
 
   it('get a fresh token for Vertex AI from a credentials file', async () => {
     const folder = temporaryFolder();
@@ -119,29 +115,19 @@ describe('the connections to a provider', () => {
 });
 
 describe("a provider's address", () => {
-  it.each([
-    [
-      presets.azure,
-      { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/' },
-      'https://mine.openai.azure.com/openai/v1',
-    ],
-    [
-      presets.azure,
-      { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/openai/v1' },
-      'https://mine.openai.azure.com/openai/v1',
-    ],
-    [presets.bedrock, { AWS_REGION: 'eu-west-1' }, 'https://bedrock-mantle.eu-west-1.api.aws/v1'],
-    [presets['bedrock-claude'], { AWS_REGION: 'eu-west-1' }, 'https://bedrock-mantle.eu-west-1.api.aws/anthropic/v1'],
-    [
-      presets.vertex,
-      { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: 'europe-west4' },
-      'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/endpoints/openapi',
-    ],
-    [
-      presets.vertex,
-      { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: 'global' },
-      'https://aiplatform.googleapis.com/v1/projects/p/locations/global/endpoints/openapi',
-    ],
+  const mine = 'https://mine.openai.azure.com';
+  const mantle = 'https://bedrock-mantle.eu-west-1.api.aws';
+  const inRegion = { AWS_REGION: 'eu-west-1' };
+  const vertexIn = (location: string) => ({ GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: location });
+  const vertexPath = (location: string) => `googleapis.com/v1/projects/p/locations/${location}/endpoints/openapi`;
+
+  it.each<[Provider, Environment, string]>([
+    [presets.azure, { AZURE_OPENAI_ENDPOINT: `${mine}/` }, `${mine}/openai/v1`],
+    [presets.azure, { AZURE_OPENAI_ENDPOINT: `${mine}/openai/v1` }, `${mine}/openai/v1`],
+    [presets.bedrock, inRegion, `${mantle}/v1`],
+    [presets['bedrock-claude'], inRegion, `${mantle}/anthropic/v1`],
+    [presets.vertex, vertexIn('europe-west4'), `https://europe-west4-aiplatform.${vertexPath('europe-west4')}`],
+    [presets.vertex, vertexIn('global'), `https://aiplatform.${vertexPath('global')}`],
   ])('is made from the environment: $title', (provider, environment, expected) => {
     expect(provider.url(environment)).toBe(expected);
   });

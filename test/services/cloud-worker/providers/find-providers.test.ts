@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findProviders } from '#services/cloud-worker/providers/find-providers.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { originOf } from '#services/cloud-worker/providers/origin-of.ts';
 
 describe('the providers found in an environment', () => {
   it('are those with a key in their usual variable', () => {
@@ -12,11 +13,8 @@ describe('the providers found in an environment', () => {
   });
 
   it('name the variables that are still missing', () => {
-    const found = findProviders({
-      AWS_BEARER_TOKEN_BEDROCK: 'x',
-      AZURE_OPENAI_API_KEY: 'y',
-      AZURE_OPENAI_ENDPOINT: 'z',
-    });
+    const azure = { AZURE_OPENAI_API_KEY: 'y', AZURE_OPENAI_ENDPOINT: 'z' };
+    const found = findProviders({ AWS_BEARER_TOKEN_BEDROCK: 'x', ...azure });
     expect(found.map(({ name, missing }) => [name, missing])).toEqual([
       ['azure', ['AZURE_OPENAI_DEPLOYMENT']],
       ['bedrock', ['AWS_REGION']],
@@ -36,4 +34,21 @@ describe('the providers found in an environment', () => {
       expect(findProviders(environment).find((found) => found.name === name)?.missing).toEqual([]);
     }
   });
+});
+
+const { openai, openrouter } = presets;
+const key = 'sk-upstream-key';
+
+it('the origin of encrypted thinking is one for each address and account, and does not contain the key', () => {
+  const here = originOf(openai, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {});
+  expect(here).toMatch(/^[\w-]{12}$/);
+  // The key may also stand in the provider's usual variable, and the address be given.
+  expect(originOf(openai, { PROVIDER_URL: undefined, PROVIDER_KEY: undefined }, { OPENAI_API_KEY: key })).toBe(here);
+  expect(originOf(openai, { PROVIDER_URL: openai.url({}), PROVIDER_KEY: key }, {})).toBe(here);
+  const others = [
+    originOf(openai, { PROVIDER_URL: undefined, PROVIDER_KEY: 'another' }, {}),
+    originOf(openrouter, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {}),
+    originOf(openai, { PROVIDER_URL: 'https://proxy.example/v1', PROVIDER_KEY: key }, {}),
+  ];
+  expect(new Set([here, ...others]).size).toBe(4);
 });

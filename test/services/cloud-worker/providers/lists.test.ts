@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { withOperations } from '#services/cloud-worker/providers/further-formats.ts';
 import { providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
@@ -56,45 +57,26 @@ describe('a list of models', () => {
     expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(expected);
   });
 
-  it.each<[ProviderName, object, ModelInfo]>([
-    [
-      'openai',
-      { id: 'text-embedding-3-large' },
-      { id: 'text-embedding-3-large', operations: ['embed'], capabilities: [] },
-    ],
-    ['openai', { id: 'gpt-image-1' }, { id: 'gpt-image-1', operations: ['draw', 'redraw'], capabilities: [] }],
-    ['openai', { id: 'whisper-1' }, { id: 'whisper-1', operations: ['transcribe', 'translate'], capabilities: [] }],
-    ['openai', { id: 'gpt-4o-mini-tts' }, { id: 'gpt-4o-mini-tts', operations: ['speak'], capabilities: [] }],
-    ['openai', { id: 'davinci-002' }, { id: 'davinci-002', operations: ['complete'], capabilities: [] }],
-    [
-      'openai',
-      { id: 'gpt-3.5-turbo-instruct' },
-      { id: 'gpt-3.5-turbo-instruct', operations: ['complete'], capabilities: [] },
-    ],
-    [
-      'gemini',
-      { id: 'models/gemini-embedding-001' },
-      { id: 'gemini-embedding-001', operations: ['embed'], capabilities: [] },
-    ],
+  it.each<[ProviderName, JsonObject & { id: string }, ModelInfo['operations'], object?]>([
+    ['openai', { id: 'text-embedding-3-large' }, ['embed']],
+    ['openai', { id: 'gpt-image-1' }, ['draw', 'redraw']],
+    ['openai', { id: 'whisper-1' }, ['transcribe', 'translate']],
+    ['openai', { id: 'gpt-4o-mini-tts' }, ['speak']],
+    ['openai', { id: 'davinci-002' }, ['complete']],
+    ['openai', { id: 'gpt-3.5-turbo-instruct' }, ['complete']],
+    ['gemini', { id: 'models/gemini-embedding-001' }, ['embed'], { id: 'gemini-embedding-001' }],
     [
       'together',
       { id: 'BAAI/bge-large-en-v1.5', type: 'embedding', context_length: 512 },
-      { id: 'BAAI/bge-large-en-v1.5', operations: ['embed'], capabilities: [], contextWindow: 512 },
+      ['embed'],
+      { contextWindow: 512 },
     ],
-    [
-      'together',
-      { id: 'Salesforce/Llama-Rank-V1', type: 'rerank' },
-      { id: 'Salesforce/Llama-Rank-V1', operations: ['rank'], capabilities: [] },
-    ],
-    [
-      'fireworks',
-      { id: 'nomic-ai/nomic-embed-text-v1.5', supports_chat: false },
-      { id: 'nomic-ai/nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
-    ],
-    ['custom', { id: 'jina-reranker-v3' }, { id: 'jina-reranker-v3', operations: ['rank'], capabilities: [] }],
-    ['custom', { id: 'intfloat/e5-large' }, { id: 'intfloat/e5-large', operations: ['embed'], capabilities: [] }],
-  ])('of %s has models that do not generate, here %o', (name, card, expected) => {
-    expect(read(name, { data: [card] })).toEqual([expected]);
+    ['together', { id: 'Salesforce/Llama-Rank-V1', type: 'rerank' }, ['rank']],
+    ['fireworks', { id: 'nomic-ai/nomic-embed-text-v1.5', supports_chat: false }, ['embed']],
+    ['custom', { id: 'jina-reranker-v3' }, ['rank']],
+    ['custom', { id: 'intfloat/e5-large' }, ['embed']],
+  ])('of %s has models that do not generate, here %o', (name, card, operations, more) => {
+    expect(read(name, { data: [card] })).toEqual([{ id: card.id, operations, capabilities: [], ...more }]);
   });
 
   it('has the newest models first', () => {
@@ -109,13 +91,9 @@ describe('a list of models', () => {
   it('of OpenAI has models last that are served at /responses only, which `auto` then leaves alone', () => {
     const ids = ['gpt-5.2-pro', 'gpt-5.1-codex', 'gpt-5.1', 'o3-pro', 'gpt-4o'];
     const data = ids.map((id, at) => ({ id, created: 10 - at }));
-    expect(read('openai', { data }).map(({ id }) => id)).toEqual([
-      'gpt-5.1',
-      'gpt-4o',
-      'gpt-5.2-pro',
-      'gpt-5.1-codex',
-      'o3-pro',
-    ]);
+    const first = ['gpt-5.1', 'gpt-4o'];
+    const last = ['gpt-5.2-pro', 'gpt-5.1-codex', 'o3-pro'];
+    expect(read('openai', { data }).map(({ id }) => id)).toEqual([...first, ...last]);
   });
 
   it('has the names of Gemini without their prefix', () => {
@@ -126,75 +104,61 @@ describe('a list of models', () => {
     ]);
   });
 
-  it.each<[ProviderName, unknown, ModelInfo[]]>([
+  const generates = (id: string, further: ModelInfo['capabilities'], more: object = {}): ModelInfo => {
+    return { id, capabilities: ['stream', ...further, 'json'], ...more };
+  };
+  const thinks: ModelInfo['capabilities'] = ['tools', 'thinking'];
+  const chat = { completion_chat: true, function_calling: true, vision: true };
+  const ofText = { input_modalities: ['text'], output_modalities: ['text'] };
+  const paints = { input_modalities: ['text'], output_modalities: ['image'] };
+  const onBedrock = ['openai.gpt-oss-120b', 'anthropic.claude-haiku-4-5'].map((id) => ({ id }));
+
+  it.each<[ProviderName, object[], ModelInfo[], list?: string]>([
     [
       'mistral',
-      {
-        data: [
-          {
-            id: 'mistral-small-latest',
-            capabilities: { completion_chat: true, function_calling: true, vision: true },
-            max_context_length: 131_072,
-          },
-          { id: 'mistral-embed', capabilities: { completion_chat: false }, max_context_length: 8192 },
-        ],
-      },
       [
-        { id: 'mistral-small-latest', capabilities: ['stream', 'tools', 'vision', 'json'], contextWindow: 131_072 },
+        { id: 'mistral-small-latest', capabilities: chat, max_context_length: 131_072 },
+        { id: 'mistral-embed', capabilities: { completion_chat: false }, max_context_length: 8192 },
+      ],
+      [
+        generates('mistral-small-latest', ['tools', 'vision'], { contextWindow: 131_072 }),
         { id: 'mistral-embed', operations: ['embed'], capabilities: [], contextWindow: 8192 },
       ],
     ],
     [
       'groq',
-      {
-        data: [
-          { id: 'openai/gpt-oss-120b', active: true, context_window: 131_072, max_completion_tokens: 65_536 },
-          { id: 'whisper-large-v3', active: true, context_window: 448 },
-          { id: 'llama-old', active: false, context_window: 8192 },
-        ],
-      },
       [
-        {
-          id: 'openai/gpt-oss-120b',
-          capabilities: ['stream', 'tools', 'thinking', 'json'],
-          contextWindow: 131_072,
-          maxOutput: 65_536,
-        },
+        { id: 'openai/gpt-oss-120b', active: true, context_window: 131_072, max_completion_tokens: 65_536 },
+        { id: 'whisper-large-v3', active: true, context_window: 448 },
+        { id: 'llama-old', active: false, context_window: 8192 },
+      ],
+      [
+        generates('openai/gpt-oss-120b', thinks, { contextWindow: 131_072, maxOutput: 65_536 }),
         { id: 'whisper-large-v3', operations: ['transcribe', 'translate'], capabilities: [], contextWindow: 448 },
       ],
     ],
     [
       'xai',
-      {
-        models: [
-          { id: 'grok-4', input_modalities: ['text', 'image'], output_modalities: ['text'] },
-          { id: 'grok-2-image', input_modalities: ['text'], output_modalities: ['image'] },
-        ],
-      },
-      [{ id: 'grok-4', capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] }],
+      [
+        { id: 'grok-4', input_modalities: ['text', 'image'], output_modalities: ['text'] },
+        { id: 'grok-2-image', ...paints },
+      ],
+      [generates('grok-4', ['tools', 'vision', 'thinking'])],
+      'models',
     ],
     [
       'openrouter',
-      {
-        data: [
-          {
-            id: 'z-ai/glm-5',
-            context_length: 202_752,
-            architecture: { input_modalities: ['text'], output_modalities: ['text'] },
-            supported_parameters: ['tools', 'reasoning', 'response_format'],
-            top_provider: { max_completion_tokens: 65_536 },
-          },
-          { id: 'x/paints', architecture: { input_modalities: ['text'], output_modalities: ['image'] } },
-        ],
-      },
       [
         {
           id: 'z-ai/glm-5',
-          capabilities: ['stream', 'tools', 'thinking', 'json'],
-          contextWindow: 202_752,
-          maxOutput: 65_536,
+          context_length: 202_752,
+          architecture: ofText,
+          supported_parameters: ['tools', 'reasoning', 'response_format'],
+          top_provider: { max_completion_tokens: 65_536 },
         },
+        { id: 'x/paints', architecture: paints },
       ],
+      [generates('z-ai/glm-5', thinks, { contextWindow: 202_752, maxOutput: 65_536 })],
     ],
     [
       'together',
@@ -202,48 +166,27 @@ describe('a list of models', () => {
         { id: 'meta-llama/Llama-3.3-70B-Instruct-Turbo', type: 'chat', context_length: 131_072 },
         { id: 'black-forest-labs/FLUX.1', type: 'image' },
       ],
-      [
-        {
-          id: 'meta-llama/Llama-3.3-70B-Instruct-Turbo',
-          capabilities: ['stream', 'tools', 'json'],
-          contextWindow: 131_072,
-        },
-      ],
+      [generates('meta-llama/Llama-3.3-70B-Instruct-Turbo', ['tools'], { contextWindow: 131_072 })],
+      '',
     ],
     [
       'fireworks',
-      {
-        data: [
-          {
-            id: 'accounts/fireworks/models/kimi',
-            supports_chat: true,
-            supports_tools: true,
-            supports_image_input: false,
-            context_length: 262_144,
-          },
-          { id: 'accounts/fireworks/models/flux', supports_chat: false },
-        ],
-      },
       [
         {
           id: 'accounts/fireworks/models/kimi',
-          capabilities: ['stream', 'tools', 'thinking', 'json'],
-          contextWindow: 262_144,
+          supports_chat: true,
+          supports_tools: true,
+          supports_image_input: false,
+          context_length: 262_144,
         },
+        { id: 'accounts/fireworks/models/flux', supports_chat: false },
       ],
+      [generates('accounts/fireworks/models/kimi', thinks, { contextWindow: 262_144 })],
     ],
-    [
-      'bedrock',
-      { data: [{ id: 'openai.gpt-oss-120b' }, { id: 'anthropic.claude-haiku-4-5' }] },
-      [{ id: 'openai.gpt-oss-120b', capabilities: ['stream', 'tools', 'thinking', 'json'] }],
-    ],
-    [
-      'bedrock-claude',
-      { data: [{ id: 'openai.gpt-oss-120b' }, { id: 'anthropic.claude-haiku-4-5' }] },
-      [{ id: 'anthropic.claude-haiku-4-5', capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] }],
-    ],
-  ])('of %s is read', (name, answer, models) => {
-    expect(read(name, answer)).toEqual(models);
+    ['bedrock', onBedrock, [generates('openai.gpt-oss-120b', thinks)]],
+    ['bedrock-claude', onBedrock, [generates('anthropic.claude-haiku-4-5', ['tools', 'vision', 'thinking'])]],
+  ])('of %s is read', (name, cards, models, list = 'data') => {
+    expect(read(name, list === '' ? cards : { [list]: cards })).toEqual(models);
   });
 
   it('may have unreadable entries, which are skipped', () => {

@@ -125,12 +125,10 @@ describe('a chat request', () => {
   });
 });
 
-describe('a messages request', () => {
-  it('is sent unchanged to every provider of its format', () => {
-    for (const provider of Object.values(presets)) {
-      if (provider.format.name !== 'messages') continue;
-      expect(provider.rules).toEqual({});
-      expect(provider.adaptation).toBeUndefined();
-    }
-  });
+it('a messages request is sent unchanged to every provider of its format', () => {
+  for (const provider of Object.values(presets)) {
+    if (provider.format.name !== 'messages') continue;
+    expect(provider.rules).toEqual({});
+    expect(provider.adaptation).toBeUndefined();
+  }
 });

@@ -3,6 +3,7 @@ import { chooseToolCalls } from '#services/demo-engine/answer/choose-tool-calls.
 import { chatRequestSchema } from '#services/demo-engine/request/chat-request.ts';
 import { readTurn } from '#services/demo-engine/request/read-turn.ts';
 import { tool, user } from '../start-test-engine.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const agentTools = [
   tool('Task', 'description', 'prompt'),
@@ -109,20 +110,14 @@ describe('the calls of an answer', () => {
 
   it('ignores the blocks that agents insert', () => {
     const reminder = user('<system-reminder>Use the Bash tool often.</system-reminder>');
-    const late = { role: 'system', content: 'Use the Write tool.' };
+    const late = said('system', 'Use the Write tool.');
     expect(callsFor([reminder, ask, late])).toEqual([['Read', { file_path: '/x/y.txt' }]]);
     expect(callsFor([ask, call, result, reminder, late])).toEqual([]);
-    const mixed = {
-      role: 'user',
-      content: [
-        { type: 'text', text: reminder.content },
-        { type: 'text', text: ask.content },
-      ],
-    };
+    const mixed = said('user', [textBlock(reminder.content), textBlock(ask.content)]);
     expect(callsFor([mixed])).toEqual([['Read', { file_path: '/x/y.txt' }]]);
   });
 
   it('calls again when the user asks again', () => {
-    expect(callsFor([ask, call, result, { role: 'assistant', content: 'It says hello.' }, ask])).toHaveLength(1);
+    expect(callsFor([ask, call, result, said('assistant', 'It says hello.'), ask])).toHaveLength(1);
   });
 });

@@ -24,26 +24,24 @@ describe('cutting a text into tokens', () => {
   });
 });
 
-describe('stop strings', () => {
-  it('cut before the one that completes first, regardless of where the pieces end', () => {
-    const word = string({ unit: constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 });
-    assert(
-      property(array(word, { maxLength: 12 }), array(word, { maxLength: 3 }), (texts, stops) => {
-        const pieces = texts.map((text) => ({ text, tokens: 1 }));
-        const whole = texts.join('');
-        const { pieces: kept, stop } = applyStop(pieces, stops);
-        const ends = stops.filter((one) => whole.includes(one)).map((one) => whole.indexOf(one) + one.length);
-        if (stop === null) {
-          expect([ends, textOf(kept)]).toEqual([[], whole]);
-          return;
-        }
-        const end = Math.min(...ends);
-        expect(textOf(kept)).toBe(whole.slice(0, whole.indexOf(stop)));
-        expect(whole.indexOf(stop) + stop.length).toBe(end);
-        // The tokens that complete the stop string count, and no later ones.
-        expect(texts.slice(0, tokensOf(kept)).join('').length).toBeGreaterThanOrEqual(end);
-        expect(texts.slice(0, tokensOf(kept) - 1).join('').length).toBeLessThan(end);
-      }),
-    );
-  });
+it('stop strings cut before the one that completes first, regardless of where the pieces end', () => {
+  const word = string({ unit: constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 });
+  assert(
+    property(array(word, { maxLength: 12 }), array(word, { maxLength: 3 }), (texts, stops) => {
+      const pieces = texts.map((text) => ({ text, tokens: 1 }));
+      const whole = texts.join('');
+      const { pieces: kept, stop } = applyStop(pieces, stops);
+      const ends = stops.filter((one) => whole.includes(one)).map((one) => whole.indexOf(one) + one.length);
+      if (stop === null) {
+        expect([ends, textOf(kept)]).toEqual([[], whole]);
+        return;
+      }
+      const end = Math.min(...ends);
+      expect(textOf(kept)).toBe(whole.slice(0, whole.indexOf(stop)));
+      expect(whole.indexOf(stop) + stop.length).toBe(end);
+      // The tokens that complete the stop string count, and no later ones.
+      expect(texts.slice(0, tokensOf(kept)).join('').length).toBeGreaterThanOrEqual(end);
+      expect(texts.slice(0, tokensOf(kept) - 1).join('').length).toBeLessThan(end);
+    }),
+  );
 });

@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { startTestEngine, tool, user } from '../start-test-engine.ts';
 import { until } from '../../../helpers/until.ts';
 
-const ask = (demo: object, more: object = {}) => ({
-  model: 'demo',
-  messages: [user('Hi')],
-  stream: true,
-  demo,
-  ...more,
-});
+const asked = { model: 'demo', messages: [user('Hi')], stream: true };
+const ask = (demo: object, more: object = {}) => ({ ...asked, demo, ...more });
 
 /** The whole stream of an engine that is started for it. */
 async function stream(demo: object, more: object = {}): Promise<string> {
@@ -166,15 +161,13 @@ describe('variants', () => {
   });
 });
 
-describe('pace', () => {
-  it('follows the first-token delay and the rate', async () => {
-    const { post } = await startTestEngine();
-    const begun = performance.now();
-    await (await post(ask({ first_token_delay_ms: 50, tokens_per_second: 100, answer_tokens: 11 }))).text();
-    const took = performance.now() - begun;
-    // The first token comes after 50 ms, each of the ten others 10 ms after the one before; timers may be 1 ms early.
-    expect(took).toBeGreaterThanOrEqual(148);
-  });
+it('pace follows the first-token delay and the rate', async () => {
+  const { post } = await startTestEngine();
+  const begun = performance.now();
+  await (await post(ask({ first_token_delay_ms: 50, tokens_per_second: 100, answer_tokens: 11 }))).text();
+  const took = performance.now() - begun;
+  // The first token comes after 50 ms, each of the ten others 10 ms after the one before; timers may be 1 ms early.
+  expect(took).toBeGreaterThanOrEqual(148);
 });
 
 function parses(text: string): boolean {

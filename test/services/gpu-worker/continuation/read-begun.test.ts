@@ -55,11 +55,8 @@ describe('what a client has of an answer', () => {
   });
 
   it('is read of the chunks of a text completion', () => {
-    expect(read(completionsFormat, data(piece('a'), piece(' b')))).toEqual({
-      id: 'cmpl-1',
-      created: 6,
-      pieces: ['a b'],
-    });
+    const begun = read(completionsFormat, data(piece('a'), piece(' b')));
+    expect(begun).toEqual({ id: 'cmpl-1', created: 6, pieces: ['a b'] });
   });
 
   it('is read of the events of a message, with its input tokens', () => {
@@ -69,12 +66,8 @@ describe('what a client has of an answer', () => {
 
   it('is read of the events of a response, one piece for each of them', () => {
     const events = named(created, added('message'), part, outputText('a', { logprobs: [] }), outputText('b'));
-    expect(read(responsesFormat, events, 'resp_1')).toEqual({
-      id: 'resp_1',
-      created: 8,
-      events: 5,
-      pieces: ['a', 'b'],
-    });
+    const begun = read(responsesFormat, events, 'resp_1');
+    expect(begun).toEqual({ id: 'resp_1', created: 8, events: 5, pieces: ['a', 'b'] });
   });
 
   const chat = (...events: object[]) => data(role, ...events);

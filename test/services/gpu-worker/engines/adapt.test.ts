@@ -3,6 +3,7 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const thinker: Capability[] = ['stream', 'tools', 'thinking', 'json'];
 const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
@@ -14,40 +15,26 @@ function adapt(kind: EngineKind, request: JsonObject, capabilities = thinker, id
 
 /** The fields of a request that switch thinking on or off. */
 function thinkingFields(request: JsonObject): JsonObject {
-  const names = new Set([
-    'reasoning_effort',
-    'reasoning',
-    'thinking',
-    'chat_template_kwargs',
-    'thinking_budget_tokens',
-  ]);
-  return Object.fromEntries(Object.entries(request).filter(([name]) => names.has(name)));
+  const names = /^(reasoning(_effort)?|thinking(_budget_tokens)?|chat_template_kwargs)$/;
+  return Object.fromEntries(Object.entries(request).filter(([name]) => names.test(name)));
 }
 
 const on = { enable_thinking: true, thinking: true };
 const off = { enable_thinking: false, thinking: false };
 
 describe('a request about thinking, adapted to each engine', () => {
+  const high = { reasoning_effort: 'high' };
+  const none = { reasoning_effort: 'none' };
   it.each([
-    { kind: 'vllm', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
-    { kind: 'sglang', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
-    { kind: 'llama-cpp', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
-    { kind: 'ollama', fields: { reasoning_effort: 'high' } },
-    { kind: 'lm-studio', fields: { reasoning_effort: 'high' } },
-    { kind: 'openai', fields: { reasoning_effort: 'xhigh' } },
-  ] as const)('$kind: with an effort', ({ kind, fields }) => {
-    expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(fields);
-  });
-
-  it.each([
-    { kind: 'vllm', fields: { chat_template_kwargs: off } },
-    { kind: 'sglang', fields: { chat_template_kwargs: off } },
-    { kind: 'llama-cpp', fields: { chat_template_kwargs: off } },
-    { kind: 'ollama', fields: { reasoning_effort: 'none' } },
-    { kind: 'lm-studio', fields: { reasoning_effort: 'none' } },
-    { kind: 'openai', fields: { reasoning_effort: 'none' } },
-  ] as const)('$kind: without thinking', ({ kind, fields }) => {
-    expect(thinkingFields(adapt(kind, { reasoning_effort: 'none' }))).toEqual(fields);
+    { kind: 'vllm', thinks: { ...high, chat_template_kwargs: on }, not: { chat_template_kwargs: off } },
+    { kind: 'sglang', thinks: { ...high, chat_template_kwargs: on }, not: { chat_template_kwargs: off } },
+    { kind: 'llama-cpp', thinks: { ...high, chat_template_kwargs: on }, not: { chat_template_kwargs: off } },
+    { kind: 'ollama', thinks: high, not: none },
+    { kind: 'lm-studio', thinks: high, not: none },
+    { kind: 'openai', thinks: { reasoning_effort: 'xhigh' }, not: none },
+  ] as const)('$kind: with an effort, and without thinking', ({ kind, thinks, not }) => {
+    expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(thinks);
+    expect(thinkingFields(adapt(kind, none))).toEqual(not);
   });
 
   it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'] as const)(
@@ -108,8 +95,8 @@ describe('a request about thinking, adapted to each engine', () => {
 
 describe('earlier messages', () => {
   const messages = [
-    { role: 'developer', content: 'Be brief.' },
-    { role: 'user', content: 'Hi' },
+    said('developer', 'Be brief.'),
+    said('user', 'Hi'),
     { role: 'assistant', content: 'Yes?', reasoning: 'They greet.' },
   ];
 
@@ -121,35 +108,24 @@ describe('earlier messages', () => {
     { kind: 'lm-studio', thinking: { reasoning_content: 'They greet.' } },
   ] as const)('$kind: get thinking in the field that it reads, and developer as system', ({ kind, thinking }) => {
     expect(adapt(kind, { messages })['messages']).toEqual([
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'Hi' },
+      said('system', 'Be brief.'),
+      said('user', 'Hi'),
       { role: 'assistant', content: 'Yes?', ...thinking },
     ]);
   });
 
   it.each(['vllm', 'sglang'] as const)('%s: are continued when the last one begins the answer', (kind) => {
-    const prefilled = [...messages, { role: 'user', content: 'More' }, { role: 'assistant', content: 'More is' }];
+    const prefilled = [...messages, said('user', 'More'), said('assistant', 'More is')];
     const going = { continue_final_message: true, add_generation_prompt: false };
     expect(adapt(kind, { messages: prefilled })).toMatchObject(going);
-    expect(adapt(kind, { messages: [{ role: 'user', content: 'Hi' }] })).not.toHaveProperty('continue_final_message');
+    expect(adapt(kind, { messages: [said('user', 'Hi')] })).not.toHaveProperty('continue_final_message');
   });
 
   it('ollama: have their text parts joined, but not next to images', () => {
-    const parts = [
-      { type: 'text', text: 'a' },
-      { type: 'text', text: 'b' },
-    ];
+    const parts = [textBlock('a'), textBlock('b')];
     const image = [...parts, { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }];
-    const adapted = adapt('ollama', {
-      messages: [
-        { role: 'user', content: parts },
-        { role: 'user', content: image },
-      ],
-    });
-    expect(adapted['messages']).toEqual([
-      { role: 'user', content: 'a\nb' },
-      { role: 'user', content: image },
-    ]);
+    const adapted = adapt('ollama', { messages: [said('user', parts), said('user', image)] });
+    expect(adapted['messages']).toEqual([said('user', 'a\nb'), said('user', image)]);
   });
 });
 

@@ -11,6 +11,7 @@ import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams
 import { runJob } from '../../../helpers/broker/run-job.ts';
 import { operationsOf } from '#shared/core/operation.ts';
 import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
+import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
@@ -23,7 +24,20 @@ interface Case {
   answer?: { content: string; thinking?: string; promptTokens: number };
 }
 
-const operations = ['generate' as const, 'complete' as const];
+type Models = Discovery['models'];
+
+/** A model that generates, and its context window if it is known. */
+function generates(id: string, capabilities: string, contextWindow?: number): Models[number] {
+  return {
+    id,
+    operations: ['generate', 'complete'],
+    capabilities: capabilities.split(' ') as Models[number]['capabilities'],
+    ...(contextWindow !== undefined && { contextWindow }),
+  };
+}
+
+const embeds = (id: string, more: object = {}) => ({ id, operations: ['embed' as const], capabilities: [], ...more });
+const seen = generates('google/gemma-3-4b', 'stream json vision');
 
 const cases: Case[] = [
   {
@@ -31,18 +45,8 @@ const cases: Case[] = [
     kind: 'vllm',
     discovery: {
       models: [
-        {
-          id: 'Qwen/Qwen3-8B',
-          operations,
-          capabilities: ['stream', 'tools', 'thinking', 'json', 'continue'],
-          contextWindow: 40960,
-        },
-        {
-          id: 'Qwen/Qwen2.5-VL-7B-Instruct',
-          operations,
-          capabilities: ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'],
-          contextWindow: 32768,
-        },
+        generates('Qwen/Qwen3-8B', 'stream tools thinking json continue', 40960),
+        generates('Qwen/Qwen2.5-VL-7B-Instruct', 'stream tools vision thinking json continue', 32768),
       ],
     },
     answer: { content: 'Good day – 你好', thinking: 'The user greets me.', promptTokens: 11 },
@@ -50,17 +54,7 @@ const cases: Case[] = [
   {
     folder: 'sglang',
     kind: 'sglang',
-    discovery: {
-      models: [
-        {
-          id: 'qwen/qwen3-8b',
-          operations,
-          capabilities: ['stream', 'tools', 'thinking', 'json', 'continue'],
-          contextWindow: 40960,
-        },
-      ],
-      slots: 256,
-    },
+    discovery: { models: [generates('qwen/qwen3-8b', 'stream tools thinking json continue', 40960)], slots: 256 },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 9 },
   },
   {
@@ -68,10 +62,10 @@ const cases: Case[] = [
     kind: 'ollama',
     discovery: {
       models: [
-        { id: 'qwen3:8b', operations, capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 32768 },
-        { id: 'gemma3:4b', operations, capabilities: ['stream', 'json', 'vision'] },
-        { id: 'long:latest', operations, capabilities: ['stream', 'json', 'tools'], contextWindow: 65536 },
-        { id: 'nomic-embed-text:latest', operations: ['embed'], capabilities: [], contextWindow: 8192 },
+        generates('qwen3:8b', 'stream json tools thinking', 32768),
+        generates('gemma3:4b', 'stream json vision'),
+        generates('long:latest', 'stream json tools', 65536),
+        embeds('nomic-embed-text:latest', { contextWindow: 8192 }),
       ],
     },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 12 },
@@ -81,14 +75,9 @@ const cases: Case[] = [
     kind: 'lm-studio',
     discovery: {
       models: [
-        {
-          id: 'qwen/qwen3-8b',
-          operations,
-          capabilities: ['stream', 'json', 'tools', 'thinking'],
-          contextWindow: 16384,
-        },
-        { id: 'google/gemma-3-4b', operations, capabilities: ['stream', 'json', 'vision'] },
-        { id: 'text-embedding-nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
+        generates('qwen/qwen3-8b', 'stream json tools thinking', 16384),
+        seen,
+        embeds('text-embedding-nomic-embed-text-v1.5'),
       ],
       slots: 4,
     },
@@ -99,9 +88,9 @@ const cases: Case[] = [
     kind: 'lm-studio',
     discovery: {
       models: [
-        { id: 'qwen/qwen3-8b', operations, capabilities: ['stream', 'json', 'tools'], contextWindow: 4096 },
-        { id: 'google/gemma-3-4b', operations, capabilities: ['stream', 'json', 'vision'] },
-        { id: 'text-embedding-nomic-embed-text-v1.5', operations: ['embed'], capabilities: [] },
+        generates('qwen/qwen3-8b', 'stream json tools', 4096),
+        seen,
+        embeds('text-embedding-nomic-embed-text-v1.5'),
       ],
     },
   },
@@ -110,8 +99,8 @@ const cases: Case[] = [
     kind: 'openai',
     discovery: {
       models: [
-        { id: 'some-model', operations, capabilities: ['stream', 'tools', 'thinking', 'json'] },
-        { id: 'seeing-model', operations, capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] },
+        generates('some-model', 'stream tools thinking json'),
+        generates('seeing-model', 'stream tools vision thinking json'),
       ],
     },
     answer: { content: 'Good day', promptTokens: 0 },
@@ -141,28 +130,31 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
 
   if (answer) {
     it('streams text and thinking, and the last chunk has the usage', async () => {
-      const { events, end } = await runJob({ engine, url: (await replay(folder)).url }, { body: hello });
-      expect(join(events, 'content')).toBe(answer.content);
-      expect(join(events, 'reasoning_content')).toBe(answer.thinking ?? '');
-      expect(end.finishReason).toBe('stop');
-      if (answer.promptTokens) expect(end.usage.promptTokens).toBe(answer.promptTokens);
-      expect(events.at(-1)).toMatchObject({
-        choices: [{ delta: {}, finish_reason: 'stop' }],
-        usage: expect.anything(),
+      const { pieces, end } = await runJob({ engine, url: (await replay(folder)).url }, { body: hello });
+      const { content, thinking: reasoning = '', promptTokens } = answer;
+      const streamed = assembleCompletion(pieces.join(''));
+      expect(streamed).toMatchObject({
+        content,
+        reasoning,
+        finishReason: 'stop',
+        usage: { total_tokens: expect.anything() },
       });
+      expect(end.finishReason).toBe('stop');
+      if (promptTokens) expect(end.usage.promptTokens).toBe(promptTokens);
     });
   }
 });
 
-describe('an engine that unloads a model', () => {
-  it.each(['ollama', 'lm-studio'] as const)('%s: keeps the context window that the model had', async (kind) => {
+it.each(['ollama', 'lm-studio'] as const)(
+  'an engine that unloads a model %s: keeps the context window that the model had',
+  async (kind) => {
     const http = connect(await replay(kind));
     const { models } = await engineOf(kind).discover(http, []);
     const unloaded = models.find((model) => model.contextWindow === undefined);
     const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
     expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
-  });
-});
+  },
+);
 
 describe('the input tokens of a request', () => {
   const body = { messages: [{ role: 'user', content: 'Hello, how many tokens may this be?' }] };
@@ -193,69 +185,63 @@ describe('the input tokens of a request', () => {
   }
 });
 
-describe('the demo engine', () => {
-  it('counts like vLLM and sees images', async () => {
-    const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
-    const http = connect(stopAfterTest(await startDemoEngine(settings, () => undefined)));
-    expect(await detectEngine(http)).toBe('vllm');
-    const { models } = await engineOf('vllm').discover(http, []);
-    const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
-    const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
-    expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
-  });
+it('the demo engine counts like vLLM and sees images', async () => {
+  const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
+  const http = connect(stopAfterTest(await startDemoEngine(settings, () => undefined)));
+  expect(await detectEngine(http)).toBe('vllm');
+  const { models } = await engineOf('vllm').discover(http, []);
+  const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
+  const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
+  expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
 });
 
-describe('an engine of vLLM', () => {
-  const unsupported = (what: string): string =>
-    JSON.stringify({
-      error: { message: `The model does not support ${what} API`, type: 'BadRequestError', code: 400 },
-    });
-  const empty = JSON.stringify({ error: { message: 'The input is empty.', type: 'BadRequestError', code: 400 } });
-
-  it.each<[string, Record<string, [number, string]>, string[]]>([
-    [
-      'that gives vectors, in older releases',
-      {
-        '/v1/completions': [400, unsupported('Completions')],
-        '/v1/embeddings': [400, empty],
-        '/v1/rerank': [400, empty],
-      },
-      ['embed', 'rank'],
-    ],
-    [
-      'that ranks, in newer releases',
-      { '/v1/completions': [404, '{"detail":"Not Found"}'], '/v1/embeddings': [404, '{}'], '/v1/rerank': [400, empty] },
-      ['rank'],
-    ],
-    ['that serves conversations and nothing else', {}, ['generate']],
-  ])('%s, is found out by asking', async (_, answers, operations) => {
-    const engine = await startScriptedEngine((response, { url = '' }) => {
-      const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
-      const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    });
-    const http = connect(stopAfterTest(engine));
-    const { models } = await engineOf('vllm').discover(http, []);
-    expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
-    expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
+const unsupported = (what: string): string =>
+  JSON.stringify({
+    error: { message: `The model does not support ${what} API`, type: 'BadRequestError', code: 400 },
   });
+const empty = JSON.stringify({ error: { message: 'The input is empty.', type: 'BadRequestError', code: 400 } });
+
+it.each<[string, Record<string, [number, string]>, string[]]>([
+  [
+    'that gives vectors, in older releases',
+    {
+      '/v1/completions': [400, unsupported('Completions')],
+      '/v1/embeddings': [400, empty],
+      '/v1/rerank': [400, empty],
+    },
+    ['embed', 'rank'],
+  ],
+  [
+    'that ranks, in newer releases',
+    { '/v1/completions': [404, '{"detail":"Not Found"}'], '/v1/embeddings': [404, '{}'], '/v1/rerank': [400, empty] },
+    ['rank'],
+  ],
+  ['that serves conversations and nothing else', {}, ['generate']],
+])('an engine of vLLM %s, is found out by asking', async (_, answers, operations) => {
+  const engine = await startScriptedEngine((response, { url = '' }) => {
+    const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
+    const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  });
+  const http = connect(stopAfterTest(engine));
+  const { models } = await engineOf('vllm').discover(http, []);
+  expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
+  expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
 });
 
-describe('the refusal of an engine', () => {
-  const refusals = [
-    { folder: 'vllm', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
-    { folder: 'sglang', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
-    { folder: 'lm-studio', text: 'Refuse this', code: 'invalid_request', message: 'response_format.type' },
-    { folder: 'ollama', text: 'To nobody', code: 'upstream_failed', message: '404' },
-  ] as const;
+const refusals = [
+  { folder: 'vllm', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
+  { folder: 'sglang', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
+  { folder: 'lm-studio', text: 'Refuse this', code: 'invalid_request', message: 'response_format.type' },
+  { folder: 'ollama', text: 'To nobody', code: 'upstream_failed', message: '404' },
+] as const;
 
-  it.each(refusals)('$folder: $text → $code', async ({ folder, text, code, message }) => {
-    const server = await replay(folder);
-    const body = { messages: [{ role: 'user', content: text }] };
-    await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(message),
-    });
+it.each(refusals)('the refusal of an engine $folder: $text → $code', async ({ folder, text, code, message }) => {
+  const server = await replay(folder);
+  const body = { messages: [{ role: 'user', content: text }] };
+  await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining(message),
   });
 });
 
@@ -263,28 +249,9 @@ describe.each(['vllm', 'ollama'] as const)('parallel tool calls of %s', (kind) =
   it('have one index each, however the engine numbers them', async () => {
     const server = await replay(kind);
     const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
-    const { events, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
+    const { pieces, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
     expect(end.finishReason).toBe('tool_calls');
-    const args: string[] = [];
-    for (const event of events) {
-      for (const call of deltaOf(event)?.tool_calls ?? []) {
-        args[call.index] = (args[call.index] ?? '') + (call.function.arguments ?? '');
-      }
-    }
-    expect(args.map((text) => JSON.parse(text))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
+    const { calls } = assembleCompletion(pieces.join(''));
+    expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
   });
 });
-
-interface Delta {
-  content?: string | null;
-  reasoning_content?: string | null;
-  tool_calls?: { index: number; function: { arguments?: string } }[];
-}
-
-function deltaOf(event: JsonObject): Delta | undefined {
-  return (event as unknown as { choices: { delta: Delta }[] }).choices[0]?.delta;
-}
-
-function join(events: JsonObject[], field: 'content' | 'reasoning_content'): string {
-  return events.map((event) => deltaOf(event)?.[field] ?? '').join('');
-}

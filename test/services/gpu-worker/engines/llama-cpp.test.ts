@@ -11,7 +11,9 @@ import { makeRankingGguf } from '../../../helpers/upstreams/make-ranking-gguf.ts
 import { findLlamaServer, startLlamaServer } from '../../../helpers/upstreams/start-llama-server.ts';
 import { until } from '../../../helpers/until.ts';
 import type { Operation } from '#shared/core/operation.ts';
+import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 type LlamaServer = Awaited<ReturnType<typeof startLlamaServer>>;
 
@@ -31,7 +33,10 @@ for (const { name, start, tags } of engines) {
   describe(`llama.cpp, by ${name}`, { tags }, () => {
     let server: Awaited<ReturnType<typeof start>>;
     let http: EngineHttp;
-    const run = (body: JsonObject) => runJob({ engine: llamaCpp, url: server.url }, { body });
+    const run = (text: string, fields: JsonObject = {}) => {
+      const body = { model: 'tiny', max_tokens: 40, messages: asking(text), ...fields };
+      return runJob({ engine: llamaCpp, url: server.url }, { body });
+    };
 
     beforeAll(async () => {
       server = await start();
@@ -63,31 +68,19 @@ for (const { name, start, tags } of engines) {
     });
 
     it('streams an answer whose last chunk has the finish reason and the usage', async () => {
-      const { events, pieces, end } = await run({
-        model: 'tiny',
-        stream: true,
-        max_tokens: 40,
-        ...silent,
-        messages: asking('Say something.'),
-      });
+      const { events, pieces, end } = await run('Say something.', { stream: true, ...silent });
       expect(events[0]).toMatchObject({ model: 'tiny', choices: [{ delta: { role: 'assistant' } }] });
-      expect(textOf(events, 'content')).toMatch(/\w+ \w+/);
-      expect(textOf(events, 'reasoning_content')).toBe('');
-      expect(events.at(-1)).toMatchObject({
-        choices: [{ delta: {}, finish_reason: expect.stringMatching(/^(stop|length)$/) }],
+      expect(assembleCompletion(pieces.join(''))).toMatchObject({
+        content: expect.stringMatching(/\w+ \w+/),
+        reasoning: '',
+        finishReason: expect.stringMatching(/^(stop|length)$/),
         usage: { prompt_tokens: end.usage.promptTokens, completion_tokens: end.usage.completionTokens },
       });
-      expect(pieces.at(-1)).toMatch(/data: \[DONE\]\n\n$/);
       expect(end.usage.completionTokens).toBeGreaterThan(0);
     });
 
     it('answers without a stream', async () => {
-      const { pieces } = await run({
-        model: 'tiny',
-        max_tokens: 40,
-        ...silent,
-        messages: asking('Say something whole.'),
-      });
+      const { pieces } = await run('Say something whole.', silent);
       expect(JSON.parse(pieces.join(''))).toMatchObject({
         id: expect.stringMatching(/^chatcmpl-/),
         model: 'tiny',
@@ -97,44 +90,31 @@ for (const { name, start, tags } of engines) {
     });
 
     it('thinks unless the request switches it off', async () => {
-      const { events } = await run({
-        model: 'tiny',
-        stream: true,
-        max_tokens: 400,
-        messages: asking('Think it over.'),
-      });
-      expect(textOf(events, 'reasoning_content')).toMatch(/\w+ \w+/);
+      const { pieces } = await run('Think it over.', { stream: true, max_tokens: 400 });
+      expect(assembleCompletion(pieces.join('')).reasoning).toMatch(/\w+ \w+/);
     });
 
     it('calls the named tool with JSON arguments', async () => {
-      const { events, end } = await run({
-        model: 'tiny',
-        stream: true,
-        max_tokens: 2000,
-        ...silent,
-        ...tools,
-        messages: asking('Call it.'),
-      });
+      const { pieces, end } = await run('Call it.', { stream: true, max_tokens: 2000, ...silent, ...tools });
       expect(end.finishReason).toBe('tool_calls');
-      const calls = events.flatMap((event) => callsOf(event));
-      expect(calls[0]).toMatchObject({ index: 0, type: 'function', function: { name: 'get_weather' } });
-      const text = calls.map(({ function: { arguments: piece } }) => piece).join('');
-      expect(JSON.parse(text)).toMatchObject({ city: expect.stringMatching(/Paris|Rome/), days: expect.any(Number) });
+      const [call] = assembleCompletion(pieces.join('')).calls;
+      expect(call?.name).toBe('get_weather');
+      const asked = { city: expect.stringMatching(/Paris|Rome/), days: expect.any(Number) };
+      expect(JSON.parse(call?.arguments ?? '')).toMatchObject(asked);
     });
 
     it('refuses a request that is too long with its token counts', async () => {
-      await expect(run({ model: 'tiny', messages: asking(overlong) })).rejects.toMatchObject({
-        code: 'context_length_exceeded',
-        message: expect.stringContaining('8192'),
-      });
+      await expect(run(overlong)).rejects.toEqual(
+        errorWith('context_length_exceeded', { message: expect.stringContaining('8192') }),
+      );
     });
 
     it('counts as many tokens as it then uses', async () => {
-      const messages = asking('Say something whole.');
-      const body = { model: 'tiny', ...silent, messages };
+      const text = 'Say something whole.';
+      const job = { body: { model: 'tiny', ...silent, messages: asking(text) }, format: 'messages' };
       const [whole, counted] = await Promise.all([
-        run({ ...body, max_tokens: 40 }),
-        runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'count_tokens', format: 'messages' }),
+        run(text, silent),
+        runJob({ engine: llamaCpp, url: server.url }, { ...job, operation: 'count_tokens' }),
       ]);
       expect(JSON.parse(counted.pieces.join(''))).toEqual({ input_tokens: whole.end.usage.promptTokens });
     });
@@ -193,10 +173,9 @@ describe('a real llama-server', { tags: ['llama-server'] }, () => {
     expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
     expect(end.usage.promptTokens).toBe(whole.end.usage.promptTokens);
     // It would ignore the suffix.
-    await expect(continued({ suffix: ' tree' })).rejects.toMatchObject({
-      code: 'unsupported_parameter',
-      param: 'suffix',
-    });
+    await expect(continued({ suffix: ' tree' })).rejects.toEqual(
+      errorWith('unsupported_parameter', { param: 'suffix' }),
+    );
   });
 });
 
@@ -220,13 +199,12 @@ describe('a real llama-server that was started for something else', { tags: ['ll
     const { data } = JSON.parse(plain.pieces.join('')) as { data: { embedding: number[] }[] };
     const bytes = Buffer.from(Float32Array.from(data[0]?.embedding ?? []).buffer);
     expect(cosine(bytes, Buffer.from(first ?? '', 'base64'))).toBeCloseTo(1, 3);
-    await expect(run({ model: 'tiny', input: 'x', dimensions: 8 })).rejects.toMatchObject({
-      code: 'unsupported_parameter',
-      param: 'dimensions',
-    });
-    await expect(run({ model: 'tiny', input: 'abc '.repeat(9000) })).rejects.toMatchObject({
-      code: 'context_length_exceeded',
-    });
+    await expect(run({ model: 'tiny', input: 'x', dimensions: 8 })).rejects.toEqual(
+      errorWith('unsupported_parameter', { param: 'dimensions' }),
+    );
+    await expect(run({ model: 'tiny', input: 'abc '.repeat(9000) })).rejects.toEqual(
+      errorWith('context_length_exceeded'),
+    );
   });
 
   it('ranks documents', async () => {
@@ -284,22 +262,4 @@ function cosine(a: Buffer, b: Buffer): number {
 async function busySlots(url: string): Promise<number> {
   const slots = (await (await fetch(`${url}/slots`)).json()) as { is_processing: boolean }[];
   return slots.filter((slot) => slot.is_processing).length;
-}
-
-interface Chunk {
-  choices: { delta: Record<'content' | 'reasoning_content', string | null> & { tool_calls?: Call[] } }[];
-}
-
-interface Call {
-  index: number;
-  type?: string;
-  function: { name?: string; arguments: string };
-}
-
-function textOf(events: JsonObject[], field: 'content' | 'reasoning_content'): string {
-  return events.map((event) => (event as unknown as Chunk).choices[0]?.delta[field] ?? '').join('');
-}
-
-function callsOf(event: JsonObject): Call[] {
-  return (event as unknown as Chunk).choices[0]?.delta.tool_calls ?? [];
 }

@@ -10,31 +10,25 @@ let server: HttpServer;
 let port: number;
 let asked: string[] = [];
 
+const answers: Record<string, [status: number, headers: Record<string, string>, body?: string | Buffer]> = {
+  '/png': [200, { 'content-type': 'image/png; charset=binary' }, png],
+  '/html': [200, { 'content-type': 'text/html' }, '<html>'],
+  '/large': [200, { 'content-type': 'image/png' }, Buffer.alloc(100_000)],
+  '/redirect': [302, { location: '/png' }],
+  '/round': [302, { location: '/round' }],
+  '/to-file': [302, { location: 'file:///etc/passwd' }],
+};
+
 beforeAll(async () => {
   server = await serveHttp((request, response) => {
-    asked.push(request.url ?? '');
-    switch (request.url) {
-      case '/png':
-        return response.writeHead(200, { 'content-type': 'image/png; charset=binary' }).end(png);
-      case '/html':
-        return response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
-      case '/large':
-        return response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(100_000));
-      case '/honest-large':
-        return response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' }).flushHeaders();
-      case '/redirect':
-        return response.writeHead(302, { location: '/png' }).end();
-      case '/round':
-        return response.writeHead(302, { location: '/round' }).end();
-      case '/to-file':
-        return response.writeHead(302, { location: 'file:///etc/passwd' }).end();
-      case '/to-loopback':
-        return response.writeHead(302, { location: `http://127.0.0.2:${port}/png` }).end();
-      case '/hang':
-        return undefined;
-      default:
-        return response.writeHead(404).end();
-    }
+    const { url = '' } = request;
+    asked.push(url);
+    if (url === '/hang') return undefined;
+    if (url === '/honest-large')
+      return response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' }).flushHeaders();
+    if (url === '/to-loopback') return response.writeHead(302, { location: `http://127.0.0.2:${port}/png` }).end();
+    const [status, headers, body] = answers[url] ?? [404, {}];
+    return response.writeHead(status, headers).end(body);
   }, '0.0.0.0');
   port = server.port;
 });

@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { inlineImages } from '#services/gpu-worker/images/inline-images.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const { signal } = new AbortController();
 const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);
 const unused = (): Promise<string> => Promise.reject(new Error('nothing is to be fetched here'));
 const showing = (url: unknown): { messages: never } =>
-  ({
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'Look' },
-          { type: 'image_url', image_url: url },
-        ],
-      },
-    ],
-  }) as {
+  ({ messages: [said('user', [textBlock('Look'), { type: 'image_url', image_url: url }])] }) as {
     messages: never;
   };
 
@@ -32,23 +24,22 @@ describe('inlineImages', () => {
   });
 
   it('returns a request without images unchanged', async () => {
-    const request = { messages: [{ role: 'user', content: 'Hi' }] };
+    const request = { messages: [said('user', 'Hi')] };
     expect(await inlineImages(request, unused, signal)).toBe(request);
   });
 
   it.each(['file:///etc/passwd', 'ftp://example.com/cat', '/etc/passwd', '../cat.png', 'FILE:///etc/passwd'])(
     'refuses %s, and names the part',
     async (url) => {
-      await expect(inlineImages(showing({ url }), unused, signal)).rejects.toMatchObject({
-        code: 'invalid_request',
-        param: 'messages[0].content[1].image_url.url',
-      });
+      await expect(inlineImages(showing({ url }), unused, signal)).rejects.toEqual(
+        errorWith('invalid_request', { param: 'messages[0].content[1].image_url.url' }),
+      );
     },
   );
 
   it.each(['file:///etc/passwd', 'http://10.0.0.1/video'])('lets no engine fetch a video from %s', async (url) => {
     const content = [{ type: 'video_url', video_url: { url } }];
-    const request = { messages: [{ role: 'user', content }] };
+    const request = { messages: [said('user', content)] };
     await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
@@ -60,18 +51,16 @@ describe('inlineImages', () => {
       { type: 'image_url', image_url: { url: 'data:,' }, video_url: { url: 'file:///etc/passwd' } },
     ],
   ])('refuses an address in a part with %s', async (_, part) => {
-    const request = { messages: [{ role: 'user', content: [part] }] };
-    await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({
-      code: 'invalid_request',
-      param: 'messages[0].content[0]',
-    });
+    const request = { messages: [said('user', [part])] };
+    await expect(inlineImages(request, unused, signal)).rejects.toEqual(
+      errorWith('invalid_request', { param: 'messages[0].content[0]' }),
+    );
   });
 
   it('names the reason why an image was not fetched', async () => {
     const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
-    await expect(inlineImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
-      code: 'invalid_request',
-      message: 'The image was not fetched: its address is not public.',
-    });
+    await expect(inlineImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toEqual(
+      errorWith('invalid_request', { message: 'The image was not fetched: its address is not public.' }),
+    );
   });
 });

@@ -43,34 +43,32 @@ async function startEverything(port: number): Promise<ChildProcess> {
   return child;
 }
 
-describe('a link to a server with sessions', () => {
-  it('runs its tools, and connects again when the server has lost its session or is back', async () => {
-    const port = await freePort();
-    let server = await startEverything(port);
-    const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
-    const echo = async (message: string) => (await run(link, 'echo', { message })).content;
-    const end = async (): Promise<void> => {
-      server.kill('SIGKILL');
-      await once(server, 'exit');
-    };
-    await link.firstTry;
-    expect(link.prefix).toBe('a-server');
-    expect(await echo('hi')).toMatchObject([{ text: 'Echo: hi' }]);
+it('a link to a server with sessions runs its tools, and connects again when the server has lost its session or is back', async () => {
+  const port = await freePort();
+  let server = await startEverything(port);
+  const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
+  const echo = async (message: string) => (await run(link, 'echo', { message })).content;
+  const end = async (): Promise<void> => {
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+  };
+  await link.firstTry;
+  expect(link.prefix).toBe('a-server');
+  expect(await echo('hi')).toMatchObject([{ text: 'Echo: hi' }]);
 
-    await end();
-    server = await startEverything(port);
-    await expect(echo('hi')).rejects.toMatchObject({ code: 'upstream_failed' });
-    await until(async () => expect(await echo('again').catch(() => [])).toMatchObject([{ text: 'Echo: again' }]));
+  await end();
+  server = await startEverything(port);
+  await expect(echo('hi')).rejects.toMatchObject({ code: 'upstream_failed' });
+  await until(async () => expect(await echo('again').catch(() => [])).toMatchObject([{ text: 'Echo: again' }]));
 
-    await end();
-    await expect(echo('hi')).rejects.toMatchObject({ code: 'upstream_failed' });
-    await until(() => expect(link.available).toBe(false));
-    // Its tools stay known, so that their names stay taken.
-    expect(link.tools.length).toBeGreaterThan(0);
-    await startEverything(port);
-    await until(() => expect(link.available).toBe(true));
-    expect(await echo('back')).toMatchObject([{ text: 'Echo: back' }]);
-  });
+  await end();
+  await expect(echo('hi')).rejects.toMatchObject({ code: 'upstream_failed' });
+  await until(() => expect(link.available).toBe(false));
+  // Its tools stay known, so that their names stay taken.
+  expect(link.tools.length).toBeGreaterThan(0);
+  await startEverything(port);
+  await until(() => expect(link.available).toBe(true));
+  expect(await echo('back')).toMatchObject([{ text: 'Echo: back' }]);
 });
 
 /** A server of the newest revision, without sessions, in this process. */
@@ -157,16 +155,14 @@ describe('a link to a server of the newest revision', () => {
   });
 });
 
-describe('a link to a server of an older revision', () => {
-  it('refuses what the server asks of its client, in words', async () => {
-    const args = [resolve('test/helpers/upstreams/asking-mcp-server.ts')];
-    const entry = { name: 'asking', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
-    const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
-    await link.firstTry;
-    const { isError, content } = await run(link, 'sample');
-    expect(isError).toBe(true);
-    expect(JSON.stringify(content)).toContain('The router does not answer requests for an answer of a model');
-  });
+it('a link to a server of an older revision refuses what the server asks of its client, in words', async () => {
+  const args = [resolve('test/helpers/upstreams/asking-mcp-server.ts')];
+  const entry = { name: 'asking', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
+  const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
+  await link.firstTry;
+  const { isError, content } = await run(link, 'sample');
+  expect(isError).toBe(true);
+  expect(JSON.stringify(content)).toContain('The router does not answer requests for an answer of a model');
 });
 
 describe('a link to a server that does not answer', () => {

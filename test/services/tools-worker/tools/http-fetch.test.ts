@@ -188,13 +188,8 @@ describe('an address that is not public', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each([
-    'file:///etc/passwd',
-    'ftp://page.test/',
-    'gopher://page.test/',
-    'http://user:pass@page.test/',
-    'page.test',
-  ])('is refused: %s', async (url) => {
+  const strange = 'file:///etc/passwd ftp://page.test/ gopher://page.test/ http://user:pass@page.test/ page.test';
+  it.each(strange.split(' '))('is refused: %s', async (url) => {
     await expect(tool.run({ url }, { signal: never, progress: () => undefined })).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'input.url',

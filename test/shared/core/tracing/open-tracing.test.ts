@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, vi } from 'vitest';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
+import { attributeNames } from '#shared/core/tracing/attribute-names.ts';
 
 const log = { warn: vi.fn(), info: vi.fn() };
 
@@ -44,4 +46,11 @@ describe('tracing', () => {
     const loaded = seen.filter((name) => /@opentelemetry\/(?!api\/)/.test(name));
     expect(loaded).toEqual([]);
   });
+});
+
+it('attribute names are all defined by the conventions', () => {
+  const known = new Set(
+    Object.entries(conventions).flatMap(([name, value]) => (name.startsWith('ATTR_') ? [value] : [])),
+  );
+  expect(Object.values(attributeNames).filter((name) => !known.has(name))).toEqual([]);
 });

@@ -2,30 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
 import { nameBehindAlias } from '#shared/formats/apis/discovered-models.ts';
 
-const operations = ['generate' as const];
-const capabilities: string[] = [];
+function card(id: string, tiers: string[], more: object = {}) {
+  return { id, created: 1, ownedBy: 'x', tiers, operations: ['generate' as const], capabilities: [], ...more };
+}
 
 const cards = [
-  { id: 'auto', created: 1, ownedBy: 'rtr', tiers: [], operations, capabilities },
-  {
-    id: 'claude-sonnet-5',
-    created: 1,
-    ownedBy: 'cloud',
-    tiers: ['cloud'],
-    operations,
-    capabilities,
-    contextWindow: 1_000_000,
-  },
-  {
-    id: 'qwen/qwen3-32b',
-    created: 1,
-    ownedBy: 'gpu',
-    tiers: ['gpu', 'cloud'],
-    operations,
-    capabilities,
-    contextWindow: 40_960,
-    tokensPerSecond: 46.31,
-  },
+  card('auto', []),
+  card('claude-sonnet-5', ['cloud'], { contextWindow: 1_000_000 }),
+  card('qwen/qwen3-32b', ['gpu', 'cloud'], { contextWindow: 40_960, tokensPerSecond: 46.31 }),
 ];
 
 /** What Claude Code 2.1.330 sends when it looks for models. */
@@ -51,8 +35,7 @@ describe('the models of a list for Claude Code', () => {
   });
 
   it('are those that generate', () => {
-    const place = { created: 1, ownedBy: 'gpu', tiers: ['gpu'] };
-    const embedder = { id: 'embedder', ...place, operations: ['embed' as const], capabilities };
+    const embedder = card('embedder', ['gpu'], { operations: ['embed'] });
     expect(anthropicApi.listModels([embedder], {}, {})).toMatchObject({ data: [] });
   });
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
+import { readLineObject } from '#shared/formats/batches/read-line-object.ts';
+import { triedAgainAt } from '#shared/formats/batches/batch-format.ts';
 
 async function* inPieces(text: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0;
@@ -68,4 +70,19 @@ describe('the lines of a text', () => {
   it('may not be too long', async () => {
     await expect(read(`short\n${'x'.repeat(30)}`, [7, 7, 7], 20)).rejects.toMatchObject({ code: 'body_too_large' });
   });
+});
+
+it.each([
+  ['{"custom_id":', 'invalid_json', 'This request is not valid JSON: it must be one JSON object.'],
+  ['[]', 'invalid_request', 'This request is not a JSON object.'],
+  ['{"custom_id":"a","body":1}', 'missing_parameter', 'Missing or invalid body: it must be an object.'],
+])('a request of a batch that is %s is refused in words about the request', (line, code, message) => {
+  expect(() => readLineObject(Buffer.from(line), 'body')).toThrow(expect.objectContaining({ code, message }));
+});
+
+it('a batch that waits is tried again when its pause ends, which is not told once it has, nor of one that lacks a worker', () => {
+  expect(triedAgainAt({ pausedUntil: 7_000 }, 6_999)).toBe(7_000);
+  expect(triedAgainAt({ pausedUntil: 7_000 }, 7_000)).toBeUndefined();
+  expect(triedAgainAt({ pausedUntil: 7_000, lacksWorker: true }, 6_000)).toBeUndefined();
+  expect(triedAgainAt({}, 6_000)).toBeUndefined();
 });

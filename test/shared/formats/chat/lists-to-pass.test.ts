@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const filler = { role: 'user', content: 'x'.repeat(70_000) };
-const question = { role: 'user', content: 'Well?' };
+const filler = said('user', 'x'.repeat(70_000));
+const question = said('user', 'Well?');
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
-const text = { type: 'text', text: 'see' };
+const text = textBlock('see');
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 function unreadOf(body: object): unknown {
@@ -18,7 +19,7 @@ describe('the lists of a long chat request', () => {
     expect(unreadOf({ tools, tool_choice: 'required' })).toEqual({ messages: 4, tools: 3 });
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
     const messages = [
-      { role: 'system', content: 'x' },
+      said('system', 'x'),
       filler,
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c', content: '{}' },
@@ -29,21 +30,18 @@ describe('the lists of a long chat request', () => {
 
   it.each([
     ['a request that is short', { messages: [question] }],
-    ['the beginning of an answer at the end', { messages: [filler, { role: 'assistant', content: 'I' }] }],
-    ['instructions of a developer', { messages: [{ role: 'developer', content: 'x' }, filler] }],
+    ['the beginning of an answer at the end', { messages: [filler, said('assistant', 'I')] }],
+    ['instructions of a developer', { messages: [said('developer', 'x'), filler] }],
     ['thinking', { messages: [filler, { role: 'assistant', content: 'x', reasoning_content: 'y' }, question] }],
     [
       'thinking by its other name',
       { messages: [filler, { role: 'assistant', content: 'x', reasoning: 'y' }, question] },
     ],
-    ['texts only in one message', { messages: [filler, { role: 'user', content: [text, text] }] }],
-    [
-      'an image elsewhere',
-      { messages: [filler, { role: 'user', content: [{ ...image, image_url: { url: 'http://x' } }] }] },
-    ],
-    ['an address beside an image', { messages: [filler, { role: 'user', content: [{ ...image, video_url: 'x' }] }] }],
-    ['an address in a text', { messages: [filler, { role: 'user', content: [{ ...text, image_url: 'x' }, image] }] }],
-    ['a file', { messages: [filler, { role: 'user', content: [{ type: 'file', file: {} }, image] }] }],
+    ['texts only in one message', { messages: [filler, said('user', [text, text])] }],
+    ['an image elsewhere', { messages: [filler, said('user', [{ ...image, image_url: { url: 'http://x' } }])] }],
+    ['an address beside an image', { messages: [filler, said('user', [{ ...image, video_url: 'x' }])] }],
+    ['an address in a text', { messages: [filler, said('user', [{ ...text, image_url: 'x' }, image])] }],
+    ['a file', { messages: [filler, said('user', [{ type: 'file', file: {} }, image])] }],
   ])('are not passed with %s', (_, body) => {
     expect(unreadOf(body)).toBeUndefined();
   });

@@ -7,8 +7,9 @@ import { isPlainMessage, isPlainTool } from '#shared/formats/chat/plain-elements
 import { chatMessageSchema, chatToolSchema } from '#shared/formats/chat/schema.ts';
 import { least } from '../../../helpers/least.ts';
 import { timeOf } from '../../../helpers/time-of.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const user = { role: 'user', content: 'hi' };
+const user = said('user', 'hi');
 
 function refusal(body: unknown): Pick<RouterError, 'code' | 'param' | 'message'> {
   try {
@@ -39,7 +40,7 @@ describe('a chat request', () => {
     const body = {
       model: 'm',
       messages: [
-        { role: 'developer', content: 'be brief' },
+        said('developer', 'be brief'),
         { role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://x' } }], name: 'n' },
         {
           role: 'assistant',
@@ -69,12 +70,9 @@ describe('a chat request', () => {
     [{ model: '' }, 'model'],
     [{ messages: [] }, 'messages'],
     [{ messages: ['hi'] }, 'messages[0]'],
-    [{ messages: [{ role: 'robot', content: '' }] }, 'messages[0].role'],
-    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
-    [
-      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: 'u' }] }] },
-      'messages[0].content[0].image_url',
-    ],
+    [{ messages: [said('robot', '')] }, 'messages[0].role'],
+    [{ messages: [said('user', 5)] }, 'messages[0].content'],
+    [{ messages: [said('user', [{ type: 'image_url', image_url: 'u' }])] }, 'messages[0].content[0].image_url'],
     [{ messages: [{ role: 'assistant', tool_calls: [call] }] }, 'messages[0].tool_calls[0].function.arguments'],
     // The result of no call.
     [{ messages: [user, { role: 'tool', tool_call_id: 'c', content: '' }] }, 'messages[1].tool_call_id'],
@@ -100,8 +98,8 @@ describe('a chat request', () => {
     [{ messages: undefined }, 'messages'],
     [{ messages: [{ content: '' }] }, 'messages[0].role'],
     [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
-    [{ messages: [{ role: 'user', content: [{ type: 'text', text: '' }, {}] }] }, 'messages[0].content[1].type'],
-    [{ messages: [{ role: 'user', content: [audio] }] }, 'messages[0].content[0].input_audio.data'],
+    [{ messages: [said('user', [textBlock(''), {}])] }, 'messages[0].content[1].type'],
+    [{ messages: [said('user', [audio])] }, 'messages[0].content[0].input_audio.data'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
     [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
   ])('lacks a field with %j: %s', (fields, param) => {
@@ -110,11 +108,11 @@ describe('a chat request', () => {
 
   it('cannot have the role function', () => {
     const refused = { code: 'unsupported_parameter', param: 'messages[0].role' };
-    expect(refusal(withMessage({ role: 'function', content: '' }))).toMatchObject(refused);
+    expect(refusal(withMessage(said('function', '')))).toMatchObject(refused);
   });
 
   it('is refused with one sentence that does not quote the request', () => {
-    expect(refusal(withMessage({ role: 'user', content: 5 })).message).toBe(
+    expect(refusal(withMessage(said('user', 5))).message).toBe(
       "Invalid value for 'messages[0].content': expected a string or an array, but got 5.",
     );
     expect(refusal({ model: 'm', messages: [user], tool_choice: 'secret' }).message).toBe(
@@ -125,13 +123,10 @@ describe('a chat request', () => {
   it('is taken at a glance only if its schema takes it, too', () => {
     const values = [undefined, null, '', 'x', 0, true, [], {}, ['x'], { url: 'x' }, { url: 1 }, { name: 'f' }];
     const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }];
-    const parts = [
-      { type: 'text', text: 'x' },
-      { type: 'image_url', image_url: { url: 'x' } },
-    ];
+    const parts = [textBlock('x'), { type: 'image_url', image_url: { url: 'x' } }];
     const messages = [
-      { role: 'user', content: 'x' },
-      { role: 'system', content: parts },
+      said('user', 'x'),
+      said('system', parts),
       { role: 'assistant', content: null, tool_calls: calls },
       { role: 'tool', tool_call_id: 'c', content: 'x' },
     ].map((given) => ({ given, isPlain: isPlainMessage, schema: chatMessageSchema as z.ZodType }));
@@ -152,10 +147,9 @@ describe('a chat request', () => {
 
   it('with 20 MiB of history is checked quickly', async () => {
     const text = 'x'.repeat(1000);
-    const messages = Array.from({ length: 20_000 }, (_, at) => ({
-      role: at % 2 === 0 ? 'user' : 'assistant',
-      content: [{ type: 'text', text }],
-    }));
+    const messages = Array.from({ length: 20_000 }, (_, at) =>
+      said(at % 2 === 0 ? 'user' : 'assistant', [textBlock(text)]),
+    );
     const check = timeOf(() => void parseChatRequest({ model: 'm', messages }));
     expect(await least(check, 1_000)).toBeLessThan(1_000);
   });
@@ -163,7 +157,7 @@ describe('a chat request', () => {
   it('with a million invalid parts is refused quickly', async () => {
     const content = Array.from({ length: 1_000_000 }, () => ({ type: 'text' }));
     const refuse = timeOf(() => {
-      expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
+      expect(refusal(withMessage(said('user', content))).param).toBe('messages[0].content[0].text');
     });
     expect(await least(refuse, 1_000)).toBeLessThan(1_000);
   });

@@ -41,11 +41,7 @@ describe("the messages format's errors", () => {
   });
 
   it('are those of an upstream of the same format as it wrote them, with its headers', () => {
-    const headers = {
-      'retry-after': '3600',
-      'x-should-retry': 'false',
-      'anthropic-ratelimit-unified-status': 'rejected',
-    };
+    const headers = { 'retry-after': '3600', 'x-should-retry': 'false', 'anthropic-ratelimit-unified-status': 'full' };
     const body = {
       type: 'error',
       error: { type: 'rate_limit_error', message: 'Full.', details: { code: 7 } },

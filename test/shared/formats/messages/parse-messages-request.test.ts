@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const user = { role: 'user', content: 'hi' };
+const user = said('user', 'hi');
 const base = { model: 'm', max_tokens: 9, messages: [user] };
 
 function refusal(body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest): RouterError {
@@ -16,7 +17,7 @@ function refusal(body: unknown, parse: (body: unknown) => unknown = parseMessage
 }
 
 function withBlock(block: unknown): unknown {
-  return { ...base, messages: [{ role: 'user', content: [block] }] };
+  return { ...base, messages: [said('user', [block])] };
 }
 
 describe('a messages request', () => {
@@ -25,18 +26,15 @@ describe('a messages request', () => {
       ...base,
       system: [{ type: 'text', text: 'x-anthropic-billing-header: v', cache_control: { type: 'ephemeral' } }],
       messages: [
-        { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } }] },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 't', signature: 's' },
-            { type: 'redacted_thinking', data: 'd' },
-            { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
-            { type: 'tool_use', id: 't1', name: 'f', input: {} },
-          ],
-        },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: [{ type: 'text', text: '' }] }] },
-        { role: 'system', content: 'late' },
+        said('user', [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } }]),
+        said('assistant', [
+          { type: 'thinking', thinking: 't', signature: 's' },
+          { type: 'redacted_thinking', data: 'd' },
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
+          { type: 'tool_use', id: 't1', name: 'f', input: {} },
+        ]),
+        said('user', [{ type: 'tool_result', tool_use_id: 't1', content: [textBlock('')] }]),
+        said('system', 'late'),
       ],
       tools: [
         { name: 'f', input_schema: { type: 'object' } },
@@ -51,7 +49,7 @@ describe('a messages request', () => {
     expect(parseMessagesRequest(body)).toBe(body);
   });
 
-  const block = (content: object) => ({ messages: [{ role: 'user', content: [content] }] });
+  const block = (content: object) => ({ messages: [said('user', [content])] });
   it.each([
     [{ messages: undefined }, 'messages: Field required'],
     [{ max_tokens: undefined }, 'max_tokens: Field required'],
@@ -59,11 +57,8 @@ describe('a messages request', () => {
     [{ max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],
     [{ messages: [] }, 'messages: List should have at least 1 item'],
     [{ messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
-    [
-      { messages: [{ role: 'user', content: 1 }] },
-      'messages.0.content: Input should be a valid string or a valid list',
-    ],
-    [{ messages: [{ role: 'tool', content: '' }] }, "messages.0.role: Input should be 'user', 'assistant' or 'system'"],
+    [{ messages: [said('user', 1)] }, 'messages.0.content: Input should be a valid string or a valid list'],
+    [{ messages: [said('tool', '')] }, "messages.0.role: Input should be 'user', 'assistant' or 'system'"],
     [block({ text: 'x' }), 'messages.0.content.0.type: Field required'],
     [block({ type: 'text' }), 'messages.0.content.0.text: Field required'],
     [block({ type: 'image', source: { type: 'base64' } }), 'messages.0.content.0.source.media_type: Field required'],

@@ -7,7 +7,9 @@ import { repeatedAtOpening } from '#shared/formats/responses/response-object.ts'
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
+import { findEventNumber } from '#shared/formats/responses/event-number.ts';
 
 const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
 const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedAtOpening(request) };
@@ -39,10 +41,7 @@ function numbers(text: string): number[] {
 
 /** The text that the official SDK puts together. */
 async function assembled(Client: typeof OpenAI7, text: string): Promise<string> {
-  const network: typeof fetch = () =>
-    Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
-  const client = new Client({ apiKey: 'k', fetch: network, maxRetries: 0 });
-  return (await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
+  return (await new Client(sdkAnswer(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
 }
 
 const whole = workerPieces();
@@ -187,5 +186,33 @@ describe('a Responses stream that fails', () => {
     expect(opened).toEqual(expect.arrayContaining(['workers_died', 'queue_timeout', 'internal', 'store_unavailable']));
     const statuses = new Set(opened.map((code) => errorTable[code].status));
     expect([400, 401, 403, 404, 429].filter((status) => statuses.has(status as 500))).toEqual([]);
+  });
+});
+
+describe('the number of an event', () => {
+  it.each([
+    ['first', { sequence_number: 12, type: 'a' }],
+    ['last, after items', { type: 'a', item: { list: [1, { b: '}' }] }, sequence_number: 12 }],
+    ['after the same name in an item', { item: { sequence_number: 3 }, sequence_number: 12 }],
+    ['after the same name in a text', { delta: '"sequence_number":3', sequence_number: 12 }],
+    ['after a text that ends with backslashes', { delta: String.raw`a\\\"`, text: '\\', sequence_number: 12 }],
+    ['after a field with that value', { type: 'sequence_number', sequence_number: 12 }],
+  ])('is found %s', (_, data) => {
+    for (const json of [JSON.stringify(data), JSON.stringify(data, null, 1).replaceAll('\n', ' ')]) {
+      const event = `event: a\ndata: ${json}\n\n`;
+      const place = findEventNumber(event);
+      expect(place?.value).toBe(12);
+      const changed = event.slice(0, place?.start) + '13' + event.slice(place?.end);
+      expect(JSON.parse(changed.slice(changed.indexOf('{')))).toEqual({ ...data, sequence_number: 13 });
+    }
+  });
+
+  it.each([
+    ['none', 'data: {"type":"a"}\n\n'],
+    ['one in an item only', 'data: {"item":{"sequence_number":3}}\n\n'],
+    ['a comment', ': keep-alive\n\n'],
+    ['no data', ''],
+  ])('is not found in an event with %s', (_, event) => {
+    expect(findEventNumber(event)).toBeUndefined();
   });
 });

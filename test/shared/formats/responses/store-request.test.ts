@@ -39,41 +39,30 @@ describe('what a request has to do with stored responses', () => {
   });
 
   it('sends the history in front of the input, without ids that no upstream knows', () => {
-    const asked = storeRequest({
-      model: 'm',
-      instructions: 'Be brief.',
-      previous_response_id: 'resp_1',
-      input: 'and now?',
-    });
+    const asked = storeRequest({ model: 'm', instructions: 'Brief.', previous_response_id: 'resp_1', input: 'now?' });
     const earlier = storeRequest({ model: 'm', instructions: 'Be loud.', input: 'first' }).input(none);
     const body = JSON.parse(asked.resolved([...earlier, call], asked.input(none)).toString()) as object;
     expect(body).toEqual({
       model: 'm',
-      instructions: 'Be brief.',
+      instructions: 'Brief.',
       previous_response_id: 'resp_1',
       input: [
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'first' }] },
         call,
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'and now?' }] },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'now?' }] },
       ],
     });
   });
 });
 
 describe('the credentials for an MCP server', () => {
+  const address = 'https://wiki.example:8443';
+  const rest = { type: 'mcp', server_label: 'wiki', server_url: address, require_approval: 'never' };
   const server = {
-    type: 'mcp',
-    server_label: 'wiki',
+    ...rest,
     server_url: 'https://me:secret@wiki.example:8443/secret/mcp?key=secret',
     authorization: 'secret',
     headers: { 'x-key': 'secret' },
-    require_approval: 'never',
-  };
-  const rest = {
-    type: 'mcp',
-    server_label: 'wiki',
-    server_url: 'https://wiki.example:8443',
-    require_approval: 'never',
   };
 
   it('are in no answer, and not stored', () => {

@@ -101,12 +101,8 @@ describe.concurrent('a hedged request', () => {
 
   it('is served by the worker that is left when the other one fails', async ({ start, expect }) => {
     const { send, own, other } = await addTwo(await start(), { budget: 2 });
-    const first = send([
-      { only: own, waitMs: 300 },
-      { only: own, fail: 'invalid_request' },
-      { waitMs: 600 },
-      ...whoami,
-    ]);
+    const fails = { only: own, fail: 'invalid_request' as const };
+    const first = send([{ only: own, waitMs: 300 }, fails, { waitMs: 600 }, ...whoami]);
     expect((await first.job.finished).attempt?.worker.id).toBe(other);
     expect(first.got).toEqual({ begun: 1, text: other, ends: 1, errors: [] });
     const second = send([{ only: own, waitMs: 600 }, { only: other, fail: 'invalid_request' }, ...whoami]);

@@ -4,6 +4,7 @@ import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-req
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { HostedLoop, type HostedLoopParts } from '#shared/serving/hosted/hosted-loop.ts';
+import { TurnSink } from '#shared/serving/hosted/turn-sink.ts';
 
 const callOf = (id: string): HostedCall => {
   const hosted = { kind: 'web_search' as const, title: 'web_search', param: 'tools.0' };
@@ -137,4 +138,16 @@ describe('the hosted tools of an answer', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
     expect(unhandled).toEqual([]);
   });
+});
+
+it('a turn that cannot be relayed ends with the reason, not with the failure of its job', () => {
+  const relay = (): string => {
+    throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
+  };
+  const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
+  const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counted });
+  expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
+  // The dispatcher does this with a job whose sink has thrown.
+  turn.fail(new RouterError('internal', 'The router failed.'));
+  expect(turn.ending).toMatchObject({ code: 'upstream_failed' });
 });

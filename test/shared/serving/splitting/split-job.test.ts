@@ -10,6 +10,7 @@ import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import { SplitJob, splitting } from '#shared/serving/splitting/split-job.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
+import { isWorthSplitting, partSize } from '#shared/serving/splitting/part-size.ts';
 
 /** One part that was dispatched: a test serves it, or fails it. */
 interface Part {
@@ -179,5 +180,24 @@ describe('a request', () => {
     expect(splitting(dispatcher, undefined, {})).toBeUndefined();
     expect(splitting(dispatcher, divisible(31), {})).toBeUndefined();
     expect(splitting(dispatcher, divisible(32), {})).toBeDefined();
+  });
+});
+
+const kibibyte = 1024;
+
+describe('the parts of a request', () => {
+  it.each([
+    ['as many as there are free slots', 400, 40 * kibibyte, 8, 50],
+    ['of 256 inputs at most', 10_000, 100 * kibibyte, 4, 256],
+    ['of 16 inputs at least', 64, 10 * kibibyte, 50, 16],
+    ['of 256 KiB at most', 1_000, 8_000 * kibibyte, 2, 32],
+    ['of one input, if that is larger', 40, 40_000 * kibibyte, 2, 1],
+    ['of 256 inputs, if no worker is free', 10_000, 100 * kibibyte, 0, 256],
+  ])('are %s', (_, inputs, bytes, free, size) => {
+    expect(partSize(inputs, bytes, free)).toBe(size);
+  });
+
+  it('are worth it from two of the smallest', () => {
+    expect([31, 32].map(isWorthSplitting)).toEqual([false, true]);
   });
 });

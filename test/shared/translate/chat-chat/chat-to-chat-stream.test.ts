@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ChatToChatStream } from '#shared/translate/chat-chat/chat-to-chat-stream.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
+import { assembleCompletion } from '../assemble-completion.ts';
+import { runStream } from '../run-stream.ts';
+import { chatChunk } from '../upstream-streams.ts';
+import { said } from '../../../helpers/formats/said.ts';
 
 const minted = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
@@ -12,36 +18,18 @@ type Chunk = {
   [field: string]: unknown;
 };
 
-function delta(delta: unknown, finish: string | null = null, more: object = {}): object {
-  return {
-    id: 'chatcmpl-7',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'engine-name',
-    choices: [{ index: 0, delta, finish_reason: finish }],
-    ...more,
-  };
+/** A chunk of the upstream, with further fields. */
+function delta(delta: JsonObject, finish: string | null = null, more: object = {}): object {
+  return { ...chatChunk(delta, finish), object: 'theirs', created: 1, ...more };
 }
 
 /** The client's chunks for these upstream events. Checks and removes `[DONE]`. */
 function run(events: readonly (object | string)[], choices = 1) {
-  const stream = new ChatToChatStream({ ...minted, recalled: { n: choices } });
-  let text = '';
-  for (const event of events) text += stream.event(typeof event === 'string' ? event : JSON.stringify(event));
-  const { text: rest, ending } = stream.end();
-  const lines = (text + rest).split('\n\n').filter((line) => line !== '');
+  const { text, ending } = runStream(chatToChat.stream({ ...minted, recalled: { n: choices } }), events);
+  const lines = text.split('\n\n').filter((line) => line !== '');
   expect(lines.pop()).toBe('data: [DONE]');
   const chunks = lines.map((line) => JSON.parse(line.slice('data: '.length)) as Chunk);
-  return { chunks, ending, deltas: chunks.map((chunk) => chunk.choices[0]?.delta) };
-}
-
-function failure(events: readonly (object | string)[], choices = 1): unknown {
-  try {
-    run(events, choices);
-  } catch (error) {
-    return error;
-  }
-  throw new Error('the stream was taken');
+  return { text, chunks, ending, deltas: chunks.map((chunk) => chunk.choices[0]?.delta) };
 }
 
 describe('a chat stream of several choices', () => {
@@ -55,8 +43,8 @@ describe('a chat stream of several choices', () => {
   it('keeps their indices, a role for each, and their finish reasons in the last chunk', () => {
     const { chunks, ending } = run(
       [
-        of(1, { role: 'assistant', content: 'b' }),
-        of(0, { role: 'assistant', content: 'a' }),
+        of(1, said('assistant', 'b')),
+        of(0, said('assistant', 'a')),
         of(0, {}, 'length'),
         of(1, { content: 'B' }),
         of(1, {}, 'stop'),
@@ -66,8 +54,8 @@ describe('a chat stream of several choices', () => {
       2,
     );
     expect(seen(chunks)).toEqual([
-      [[1, { role: 'assistant', content: 'b' }, null]],
-      [[0, { role: 'assistant', content: 'a' }, null]],
+      [[1, said('assistant', 'b'), null]],
+      [[0, said('assistant', 'a'), null]],
       [[1, { content: 'B' }, null]],
       [
         [0, {}, 'length'],
@@ -111,16 +99,16 @@ describe('a chat stream of several choices', () => {
 
   it('fails if one is not complete, or was not asked for', () => {
     const events = [of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop')];
-    expect(failure(events, 2)).toMatchObject({ code: 'upstream_failed' });
-    expect(failure([of(2, { content: 'c' })], 2)).toMatchObject({ code: 'upstream_failed' });
+    for (const failing of [events, [of(2, { content: 'c' })]])
+      expect(() => run(failing, 2)).toThrow(errorWith('upstream_failed'));
   });
 });
 
 describe('a chat stream', () => {
-  const plain = [delta({ role: 'assistant', content: '' }), delta({ content: 'Hel' }), delta({ content: 'lo' })];
+  const plain = [delta(said('assistant', '')), delta({ content: 'Hel' }), delta({ content: 'lo' })];
 
   it('has calls of custom tools piece by piece', () => {
-    const call = (piece: object): object => delta({ tool_calls: [piece] });
+    const call = (piece: JsonObject): object => delta({ tool_calls: [piece] });
     const { deltas, ending } = run([
       call({ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }),
       call({ index: 0, custom: { input: 'ls ' } }),
@@ -151,28 +139,15 @@ describe('a chat stream', () => {
     expect(chunks.slice(0, -1).every((chunk) => chunk.choices[0]?.finish_reason === null)).toBe(true);
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Hello');
     expect(ending).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 3, completionTokens: 2 } });
-  });
-
-  it('has one id, the served model and one time', () => {
-    const { chunks } = run([...plain, delta({}, 'stop', { usage })]);
-    for (const chunk of chunks) {
-      expect(chunk).toMatchObject({
-        id: 'chatcmpl-mint',
-        model: 'served',
-        created: 7,
-        object: 'chat.completion.chunk',
-      });
-    }
+    const own = { id: 'chatcmpl-mint', model: 'served', created: 7, object: 'chat.completion.chunk' };
+    for (const chunk of chunks) expect(chunk).toMatchObject(own);
   });
 
   it('has the role in the first chunk only, even if the engine always or never sends it', () => {
-    const always = run([
-      delta({ role: 'assistant', content: 'a' }),
-      delta({ role: 'assistant', content: 'b' }, 'stop'),
-    ]);
+    const always = run([delta(said('assistant', 'a')), delta(said('assistant', 'b'), 'stop')]);
     const never = run([delta({ content: 'a' }), delta({ content: 'b' }, 'stop')]);
     for (const { deltas } of [always, never]) {
-      expect(deltas).toEqual([{ role: 'assistant', content: 'a' }, { content: 'b' }, {}]);
+      expect(deltas).toEqual([said('assistant', 'a'), { content: 'b' }, {}]);
     }
   });
 
@@ -221,7 +196,7 @@ describe('a chat stream', () => {
 });
 
 describe('the tool calls of a chat stream', () => {
-  const call = (fields: object) => delta({ tool_calls: [fields] });
+  const call = (fields: JsonObject) => delta({ tool_calls: [fields] });
   const part = (index: number | undefined, id: string | undefined, name: string | undefined, text: string) =>
     call({
       ...(index !== undefined && { index }),
@@ -229,26 +204,16 @@ describe('the tool calls of a chat stream', () => {
       function: { ...(name !== undefined && { name }), arguments: text },
     });
 
-  /** Assembles the pieces as clients do. */
+  /** The calls as clients assemble them. */
   function assemble(events: object[]) {
-    const { deltas, chunks } = run([...events, delta({}, 'stop')]);
-    const calls: { id?: string; name?: string; arguments: string; firsts: number }[] = [];
-    for (const piece of deltas.flatMap((delta) => (delta?.['tool_calls'] ?? []) as Record<string, unknown>[])) {
-      const at = piece['index'] as number;
-      expect(at).toBeLessThanOrEqual(calls.length);
-      const call = (calls[at] ??= { arguments: '', firsts: 0 });
-      const fn = piece['function'] as { name?: string; arguments: string };
-      if (piece['id'] !== undefined) Object.assign(call, { id: piece['id'], firsts: call.firsts + 1 });
-      if (fn.name !== undefined) call.name = (call.name ?? '') + fn.name;
-      call.arguments += fn.arguments;
-    }
-    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
+    const { calls, finishReason } = assembleCompletion(run([...events, delta({}, 'stop')]).text);
+    expect(finishReason).toBe('tool_calls');
     return calls;
   }
 
   const two = [
-    { id: 'a', name: 'f', arguments: '{"x":1}', firsts: 1 },
-    { id: 'b', name: 'g', arguments: '{"y":2}', firsts: 1 },
+    { id: 'a', name: 'f', arguments: '{"x":1}' },
+    { id: 'b', name: 'g', arguments: '{"y":2}' },
   ];
 
   const more = (index: number | undefined, text: string) => part(index, undefined, undefined, text);
@@ -309,6 +274,6 @@ describe('the tool calls of a chat stream', () => {
 
   it('are limited in number', () => {
     const events = Array.from({ length: 129 }, (_, at) => part(at, `c${at}`, 'f', '{}'));
-    expect(failure(events)).toMatchObject({ code: 'upstream_failed' });
+    expect(() => run(events)).toThrow(errorWith('upstream_failed'));
   });
 });

@@ -4,8 +4,9 @@ import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
 import type { Target } from '#shared/translate/translation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const user = { role: 'user', content: 'hi' };
+const user = said('user', 'hi');
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
@@ -31,17 +32,25 @@ describe('a chat request to a messages upstream', () => {
   });
 
   it('has its leading system and developer messages as system prompt, later ones in place', () => {
-    const first = { role: 'system', content: 'a' };
-    const second = { role: 'developer', content: [{ type: 'text', text: 'b' }] };
-    const late = { role: 'system', content: 'c' };
+    const first = said('system', 'a');
+    const second = said('developer', [textBlock('b')]);
+    const late = said('system', 'c');
     expect(turns(first, second, user, late)).toEqual({
-      system: [
-        { type: 'text', text: 'a' },
-        { type: 'text', text: 'b' },
-      ],
+      system: [textBlock('a'), textBlock('b')],
       messages: [user, late],
     });
     expect(turns(first, user)['system']).toBe('a');
+  });
+
+  it('has consecutive results in one turn with the one message of the user after them', () => {
+    const calls = { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] };
+    const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: id }));
+    expect(turns(user, calls, ...results, said('user', 'so?'), user)['messages']).toMatchObject([
+      user,
+      { role: 'assistant' },
+      said('user', [{ tool_use_id: 'a' }, { tool_use_id: 'b' }, textBlock('so?')]),
+      user,
+    ]);
   });
 
   it('has only valid ids, still different, and results that match', () => {
@@ -58,20 +67,13 @@ describe('a chat request to a messages upstream', () => {
   });
 
   it('has no empty texts, and no message that would be empty', () => {
-    expect(turns({ role: 'system', content: '' }, user, { role: 'assistant', content: '' }, user)).toEqual({
-      messages: [user, user],
-    });
-    const content = [
-      { type: 'text', text: '' },
-      { type: 'text', text: 'hi' },
-    ];
-    expect(turns({ role: 'user', content })).toEqual({ messages: [user] });
+    expect(turns(said('system', ''), user, said('assistant', ''), user)).toEqual({ messages: [user, user] });
+    const content = [textBlock(''), textBlock('hi')];
+    expect(turns(said('user', content))).toEqual({ messages: [user] });
   });
 
   it('has images as base64 with a known type, and refuses others with their path', () => {
-    const image = (url: string) => ({
-      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
-    });
+    const image = (url: string) => ({ messages: [said('user', [{ type: 'image_url', image_url: { url } }])] });
     expect(translate(image('data:image/jpg;charset=utf-8;base64,AA=='))['messages']).toMatchObject([
       { content: [{ source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }] },
     ]);
@@ -154,9 +156,14 @@ describe('a chat request to a messages upstream', () => {
     expect(translate({ reasoning_effort: 'none' }, { thinkingTypes: [] })['thinking']).toEqual({ type: 'disabled' });
   });
 
+  it('refuses other response formats by name', () => {
+    const named = { param: 'response_format.type', message: expect.stringContaining("'regex'") as string };
+    expect(() => translate({ response_format: { type: 'regex' } })).toThrow(errorWith('unsupported_parameter', named));
+  });
+
   it('has a refusal that an assistant has given without content', () => {
     const refused = { role: 'assistant', content: null, refusal: 'I cannot.' };
-    expect(turns(user, refused, user)['messages']).toEqual([user, { role: 'assistant', content: 'I cannot.' }, user]);
+    expect(turns(user, refused, user)['messages']).toEqual([user, said('assistant', 'I cannot.'), user]);
   });
 
   it('has no thinking if a tool is forced', () => {

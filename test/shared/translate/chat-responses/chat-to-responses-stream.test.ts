@@ -4,9 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
 import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
-import { recordedStream, runRecorded } from '../recorded-stream.ts';
-import { runStream } from '../run-stream.ts';
-import { errorWith } from '../../../helpers/error-with.ts';
+import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 
 const minted = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 
@@ -49,23 +47,18 @@ describe("a Responses upstream's stream, for a chat client", () => {
     expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
   });
 
-  it('of llama-server has thinking and text', () => {
-    const bytes = recordedStream('engines/llama-cpp', 'responses-thinking-stream');
-    const whole = terminal(bytes);
-    const completion = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
-    const [reasoning, message] = whole.output as [{ content: { text: string }[] }, { content: { text: string }[] }];
-    expect(completion.reasoning).toBe(reasoning.content[0]?.text);
-    expect(completion.content).toBe(message.content[0]?.text);
-    expect(completion.usage).toMatchObject({ prompt_tokens: whole.usage.input_tokens });
-  });
-
-  it('of llama-server has a call that arrives while a message is open', () => {
-    const bytes = recordedStream('engines/llama-cpp', 'responses-tool-stream');
-    const { finishReason, calls: found } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
-    expect(finishReason).toBe('tool_calls');
-    const given = terminal(bytes).output.filter(({ type }) => type === 'function_call');
-    expect(given).toHaveLength(1);
-    expect(found).toEqual(given.map(({ call_id: id, name, arguments: text }) => ({ id, name, arguments: text })));
+  it.each(['thinking', 'tool'])('of llama-server says what its whole answer says: %s', (name) => {
+    const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
+    const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
+    const whole = chatToResponses.reply(terminal(bytes), minted).body;
+    const [{ message, finish_reason: finishReason }] = whole['choices'] as [JsonObject & { message: JsonObject }];
+    const calls = ((message['tool_calls'] ?? []) as JsonObject[]).map(({ id, function: fn }) => {
+      return { id, ...(fn as JsonObject) };
+    });
+    expect(calls).toHaveLength(name === 'tool' ? 1 : 0);
+    const { content, reasoning_content: reasoning = '' } = message;
+    expect({ ...streamed, usage }).toMatchObject({ content: content ?? '', reasoning, calls, finishReason });
+    expect(usage).toEqual(whole['usage']);
   });
 
   it('may bring items whole, without deltas', () => {
@@ -92,32 +85,18 @@ describe("a Responses upstream's stream, for a chat client", () => {
   });
 });
 
-describe("a Responses upstream's whole answer, for a chat client", () => {
-  it('is the same as the streamed one', () => {
-    const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
-    const { body, ending } = chatToResponses.reply(whole, minted);
-    expect(body['usage']).toEqual(openai('tools').usage);
-    const [{ message }] = body['choices'] as [{ message: JsonObject }];
-    expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
-    expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
-    expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
-  });
-
-  it('that failed is an error', () => {
-    const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' };
-    expect(() => chatToResponses.reply({ status: 'failed', error, output: [] }, minted)).toThrow(
-      errorWith('context_length_exceeded'),
-    );
-  });
+it("a Responses upstream's whole answer, for a chat client is the same as the streamed one", () => {
+  const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
+  const { body, ending } = chatToResponses.reply(whole, minted);
+  expect(body['usage']).toEqual(openai('tools').usage);
+  const [{ message }] = body['choices'] as [{ message: JsonObject }];
+  expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
+  expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
+  expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
 });
 
-interface Terminal {
-  output: JsonObject[];
-  usage: { input_tokens: number };
-}
-
 /** The response of a stream's last event. */
-function terminal(bytes: Buffer): Terminal {
+function terminal(bytes: Buffer): JsonObject {
   const data = bytes.toString().trimEnd().split('\n').at(-1) ?? '';
-  return (JSON.parse(data.slice('data: '.length)) as { response: Terminal }).response;
+  return (JSON.parse(data.slice('data: '.length)) as { response: JsonObject }).response;
 }

@@ -20,14 +20,12 @@ function stream(events: string[]): JsonObject[] {
     .map((event) => JSON.parse(event.slice('data: '.length)) as JsonObject);
 }
 
-describe('a request to continue a text', () => {
-  it('goes to the upstream as it came, and a stream asks for its usage', () => {
-    const asked = { model: 'auto', prompt: 'a', suffix: 'b', top_k: 3 };
-    expect(completionsToCompletions.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
-    const streamed = { ...asked, stream: true, stream_options: { chunk: 1 } };
-    expect(completionsToCompletions.request(streamed, { model: 'm' })).toMatchObject({
-      stream_options: { chunk: 1, include_usage: true },
-    });
+it('a request to continue a text goes to the upstream as it came, and a stream asks for its usage', () => {
+  const asked = { model: 'auto', prompt: 'a', suffix: 'b', top_k: 3 };
+  expect(completionsToCompletions.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
+  const streamed = { ...asked, stream: true, stream_options: { chunk: 1 } };
+  expect(completionsToCompletions.request(streamed, { model: 'm' })).toMatchObject({
+    stream_options: { chunk: 1, include_usage: true },
   });
 });
 

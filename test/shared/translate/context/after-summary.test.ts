@@ -4,11 +4,12 @@ import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-re
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const first = { role: 'user', content: 'Long ago.' };
+const first = said('user', 'Long ago.');
 const tool = { name: 'old', input_schema: { type: 'object' } };
 const compaction = (content: string | null, more: object = {}): object => ({ type: 'compaction', content, ...more });
-const said = (text: string): string => `Summary of the conversation before this message:\n\n${text}`;
+const summaryOf = (text: string): string => `Summary of the conversation before this message:\n\n${text}`;
 
 function chat(messages: object[], more: object = {}): JsonObject {
   const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages, ...more });
@@ -20,34 +21,29 @@ function chat(messages: object[], more: object = {}): JsonObject {
 
 describe('a messages history with a compaction block, for an upstream that reads none', () => {
   it('begins with its summary, in place of all that precedes it', () => {
-    const answer = [{ type: 'text', text: 'Dropped.' }, compaction('They want X.'), { type: 'text', text: 'Doing X.' }];
-    const { messages } = chat([first, { role: 'assistant', content: answer }, { role: 'user', content: 'Go on.' }]);
+    const answer = [textBlock('Dropped.'), compaction('They want X.'), textBlock('Doing X.')];
+    const { messages } = chat([first, said('assistant', answer), said('user', 'Go on.')]);
     expect(messages).toEqual([
-      { role: 'user', content: said('They want X.') },
-      { role: 'assistant', content: 'Doing X.' },
-      { role: 'user', content: 'Go on.' },
+      said('user', summaryOf('They want X.')),
+      said('assistant', 'Doing X.'),
+      said('user', 'Go on.'),
     ]);
   });
 
   it('has the newest summary, with the next turn of the user in one message', () => {
-    const older = { role: 'assistant', content: [compaction('Older.')] };
-    const newer = { role: 'assistant', content: [compaction('Newer.')] };
-    const { messages } = chat([older, first, newer, { role: 'user', content: 'Go on.' }]);
-    const parts = [said('Newer.'), 'Go on.'].map((text) => ({ type: 'text', text }));
-    expect(messages).toEqual([{ role: 'user', content: parts }]);
+    const older = said('assistant', [compaction('Older.')]);
+    const newer = said('assistant', [compaction('Newer.')]);
+    const { messages } = chat([older, first, newer, said('user', 'Go on.')]);
+    const parts = [summaryOf('Newer.'), 'Go on.'].map((text) => textBlock(text));
+    expect(messages).toEqual([said('user', parts)]);
     // A client may send it as the first message of the user.
-    expect(
-      chat([{ role: 'user', content: [compaction('Newer.'), { type: 'text', text: 'Go on.' }] }])['messages'],
-    ).toEqual(messages);
+    expect(chat([said('user', [compaction('Newer.'), textBlock('Go on.')])])['messages']).toEqual(messages);
   });
 
   it('has the tools that were in effect at the end of what it stands for', () => {
     const changes = [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'old' } }];
     const { tools, messages } = chat(
-      [
-        { role: 'user', content: [compaction('So far.', { tool_changes: changes })] },
-        { role: 'user', content: 'Hi.' },
-      ],
+      [said('user', [compaction('So far.', { tool_changes: changes })]), said('user', 'Hi.')],
       { tools: [tool, { ...tool, name: 'kept' }] },
     );
     expect(tools).toMatchObject([{ function: { name: 'kept' } }]);
@@ -55,12 +51,9 @@ describe('a messages history with a compaction block, for an upstream that reads
   });
 
   it('is whole where the compaction has failed', () => {
-    const answer = { role: 'assistant', content: [compaction(null), { type: 'text', text: 'Yes?' }] };
-    const alone = { role: 'assistant', content: [compaction(null)] };
-    const messages = [
-      { role: 'user', content: 'Long ago.' },
-      { role: 'assistant', content: 'Yes?' },
-    ];
+    const answer = said('assistant', [compaction(null), textBlock('Yes?')]);
+    const alone = said('assistant', [compaction(null)]);
+    const messages = [said('user', 'Long ago.'), said('assistant', 'Yes?')];
     expect(chat([first, alone, answer])['messages']).toEqual(messages);
   });
 
@@ -68,11 +61,7 @@ describe('a messages history with a compaction block, for an upstream that reads
     const body = parseMessagesRequest({
       model: 'm',
       max_tokens: 9,
-      messages: [
-        first,
-        { role: 'assistant', content: [compaction('They want X.')] },
-        { role: 'user', content: 'Go on.' },
-      ],
+      messages: [first, said('assistant', [compaction('They want X.')]), said('user', 'Go on.')],
     });
     const { input } = messagesToResponses.request(body, { model: 'm' });
     const conversation = readMessagesConversation(body, { model: 'm' });

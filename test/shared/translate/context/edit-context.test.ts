@@ -90,20 +90,18 @@ describe('the edit clear_tool_uses_20250919', () => {
   });
 });
 
-describe('the edits of a request', () => {
-  it('are reported in the answer, whole and streamed, if the request asks for any', () => {
-    const body: JsonObject = {
-      model: 'm',
-      messages: history,
-      context_management: { edits: [{ type: 'compact_20260112' }] },
-    };
-    const minted = { id: 'msg_1', model: 'm', created: 1, recalled: recallEdits(body) };
-    const chat = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] };
-    expect(messagesToChat.reply(chat, minted).body['context_management']).toEqual({ applied_edits: [] });
-    const stream = messagesToChat.stream(minted);
-    stream.event(JSON.stringify({ choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }] }));
-    expect(stream.end().text).toContain('"context_management":{"applied_edits":[]}');
-    const without = { ...minted, recalled: recallEdits({ model: 'm', messages: history }) };
-    expect(messagesToChat.reply(chat, without).body).not.toHaveProperty('context_management');
-  });
+it('the edits of a request are reported in the answer, whole and streamed, if the request asks for any', () => {
+  const body: JsonObject = {
+    model: 'm',
+    messages: history,
+    context_management: { edits: [{ type: 'compact_20260112' }] },
+  };
+  const minted = { id: 'msg_1', model: 'm', created: 1, recalled: recallEdits(body) };
+  const chat = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] };
+  expect(messagesToChat.reply(chat, minted).body['context_management']).toEqual({ applied_edits: [] });
+  const stream = messagesToChat.stream(minted);
+  stream.event(JSON.stringify({ choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }] }));
+  expect(stream.end().text).toContain('"context_management":{"applied_edits":[]}');
+  const without = { ...minted, recalled: recallEdits({ model: 'm', messages: history }) };
+  expect(messagesToChat.reply(chat, without).body).not.toHaveProperty('context_management');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MessagesMessage, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { offeredTools } from '#shared/translate/context/offered-tools.ts';
+import { said } from '../../../helpers/formats/said.ts';
 
 const schema = { type: 'object' };
 const read: MessagesTool = { name: 'Read', input_schema: schema };
@@ -19,22 +20,17 @@ function namesFor(
 describe('the tools that another upstream is offered', () => {
   it('are not the deferred ones, until a result refers to them', () => {
     const searched: MessagesMessage[] = [
-      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'ToolSearch', input: {} }] },
-      {
-        role: 'user',
-        content: [
-          { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] },
-        ],
-      },
+      said('assistant', [{ type: 'tool_use', id: 't', name: 'ToolSearch', input: {} }]),
+      said('user', [
+        { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] },
+      ]),
     ];
     expect(namesFor([read, fetch, placeholder])).toEqual(['Read']);
     expect(namesFor([read, fetch, placeholder], searched)).toEqual(['Read', 'WebFetch']);
   });
 
   it('are also a deferred one that was called, or that must be', () => {
-    const called: MessagesMessage[] = [
-      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'WebFetch', input: {} }] },
-    ];
+    const called: MessagesMessage[] = [said('assistant', [{ type: 'tool_use', id: 't', name: 'WebFetch', input: {} }])];
     expect(namesFor([read, fetch], called)).toEqual(['Read', 'WebFetch']);
     expect(namesFor([read, fetch], [], { tool_choice: { type: 'tool', name: 'WebFetch' } })).toContain('WebFetch');
   });
@@ -45,10 +41,8 @@ describe('the tools that another upstream is offered', () => {
   });
 
   it('change with the additions and removals of system messages, in their order', () => {
-    const change = (type: 'tool_addition' | 'tool_removal', tool: object): MessagesMessage => ({
-      role: 'system',
-      content: [{ type, tool: { ...tool } }],
-    });
+    const change = (type: 'tool_addition' | 'tool_removal', tool: object): MessagesMessage =>
+      said('system', [{ type, tool: { ...tool } }]);
     const grep = { type: 'tool_definition', definition: { name: 'Grep', input_schema: schema } };
     const messages = [
       change('tool_addition', grep),

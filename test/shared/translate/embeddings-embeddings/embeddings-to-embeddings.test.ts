@@ -20,15 +20,13 @@ const vectors = {
   ],
 };
 
-describe('a request for embeddings', () => {
-  it('goes to the upstream as it came, for its model, without the number of the first vector', () => {
-    const asked = { ...request, encoding_format: 'base64', first_index: 3, task: 'query' };
-    expect(embeddingsToEmbeddings.request(asked, { model: 'm' })).toEqual({
-      ...request,
-      model: 'm',
-      encoding_format: 'base64',
-      task: 'query',
-    });
+it('a request for embeddings goes to the upstream as it came, for its model, without the number of the first vector', () => {
+  const asked = { ...request, encoding_format: 'base64', first_index: 3, task: 'query' };
+  expect(embeddingsToEmbeddings.request(asked, { model: 'm' })).toEqual({
+    ...request,
+    model: 'm',
+    encoding_format: 'base64',
+    task: 'query',
   });
 });
 

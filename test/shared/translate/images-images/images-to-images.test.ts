@@ -3,11 +3,9 @@ import { imagesToImages } from '#shared/translate/images-images/images-to-images
 
 const minted = { id: 'img-1', model: 'm', created: 5, promptTokens: () => 7 };
 
-describe('a request for pictures', () => {
-  it('passes, with the name of the chosen model', () => {
-    const asked = { prompt: 'A cat', n: 2, size: '1024x1024', later: true };
-    expect(imagesToImages.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
-  });
+it('a request for pictures passes, with the name of the chosen model', () => {
+  const asked = { prompt: 'A cat', n: 2, size: '1024x1024', later: true };
+  expect(imagesToImages.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
 });
 
 describe('an answer with pictures', () => {

@@ -20,10 +20,6 @@ const use = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } };
 
 describe('a messages request to a chat upstream', () => {
-  it('asks for the usage of a stream', () => {
-    expect(translate({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } });
-  });
-
   it('has all system text in one first message, without the billing header', () => {
     const system = ['x-anthropic-billing-header: cc_version=1', 'You are', 'helpful'].map((text) => ({
       type: 'text',

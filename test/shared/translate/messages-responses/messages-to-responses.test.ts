@@ -5,7 +5,7 @@ import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-re
 import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
 import { assembleMessage, type AssembledMessage } from '../assemble-message.ts';
-import { recordedStream, runRecorded } from '../recorded-stream.ts';
+import { recordedStream, runRecorded } from '../run-stream.ts';
 
 const minted = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
 const user = { role: 'user', content: 'Weather?' };

@@ -16,12 +16,10 @@ const results = [
   { index: 1, relevance_score: -3 },
 ];
 
-describe('a request to rank documents', () => {
-  it('asks for no more results than there are documents, and not for the documents', () => {
-    const asked = { ...request, top_n: 50, return_documents: true, max_chunks_per_doc: 4 };
-    const expected = { ...request, model: 'm', top_n: 3, max_chunks_per_doc: 4 };
-    expect(rerankToRerank.request(asked, { model: 'm' })).toEqual(expected);
-  });
+it('a request to rank documents asks for no more results than there are documents, and not for the documents', () => {
+  const asked = { ...request, top_n: 50, return_documents: true, max_chunks_per_doc: 4 };
+  const expected = { ...request, model: 'm', top_n: 3, max_chunks_per_doc: 4 };
+  expect(rerankToRerank.request(asked, { model: 'm' })).toEqual(expected);
 });
 
 describe('a ranking', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 function translate(fields: object, target: object = {}): JsonObject {
   const body: JsonObject = { model: 'auto', ...fields };
@@ -18,33 +19,26 @@ const chatCall = (id: string, name = 'f', json = '{"a":1}') => ({
 });
 
 describe('a Responses request for a chat upstream', () => {
-  it('asks for the usage of a stream', () => {
-    expect(translate({ input: 'hi', stream: true })).toMatchObject({
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-  });
-
   it('has all instructions in a first system message, and turns of the model in one message each', () => {
     const { messages } = translate({
       instructions: 'Be brief.',
       input: [
         { type: 'message', id: 'msg_1', role: 'developer', content: [{ type: 'input_text', text: 'Use tools.' }] },
-        { role: 'user', content: 'Go.' },
+        said('user', 'Go.'),
         { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.', annotations: [] }] },
         call('c1'),
         { type: 'custom_tool_call', call_id: 'c2', name: 'apply_patch', input: '*** "Begin"\n' },
         output('c1', 'one'),
         { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'two' }, image] },
-        { role: 'developer', content: 'Now plan.' },
-        { role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
-        { role: 'assistant', content: 'Done.' },
+        said('developer', 'Now plan.'),
+        said('user', [{ type: 'input_text', text: 'And?' }]),
+        said('assistant', 'Done.'),
       ],
     });
     expect(messages).toEqual([
-      { role: 'system', content: 'Be brief.\n\nUse tools.\n\nNow plan.' },
-      { role: 'user', content: 'Go.' },
+      said('system', 'Be brief.\n\nUse tools.\n\nNow plan.'),
+      said('user', 'Go.'),
       {
         role: 'assistant',
         content: 'I look.',
@@ -53,29 +47,17 @@ describe('a Responses request for a chat upstream', () => {
       },
       { role: 'tool', tool_call_id: 'c1', content: 'one' },
       { role: 'tool', tool_call_id: 'c2', content: 'two' },
-      {
-        role: 'user',
-        content: [
-          { type: 'image_url', image_url: { url: image.image_url } },
-          { type: 'text', text: 'And?' },
-        ],
-      },
-      { role: 'assistant', content: 'Done.' },
+      said('user', [{ type: 'image_url', image_url: { url: image.image_url } }, textBlock('And?')]),
+      said('assistant', 'Done.'),
     ]);
   });
 
   it('has images of results before the next turn of the model, if no message of the user follows', () => {
     const { messages } = translate({
-      input: [{ role: 'user', content: 'Go.' }, call('c1'), output('c1', [image]), call('c2'), output('c2', 'x')],
+      input: [said('user', 'Go.'), call('c1'), output('c1', [image]), call('c2'), output('c2', 'x')],
     });
-    expect((messages as JsonObject[]).map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-      'user',
-      'assistant',
-      'tool',
-    ]);
+    const roles = (messages as JsonObject[]).map(({ role }) => role);
+    expect(roles).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'tool']);
   });
 
   it('calls tools of a group by the names under which it offers them', () => {
@@ -83,7 +65,7 @@ describe('a Responses request for a chat upstream', () => {
     const { messages, tools } = translate({
       tools: [group],
       input: [
-        { role: 'user', content: 'Go.' },
+        said('user', 'Go.'),
         { type: 'function_call', call_id: 'c', namespace: 'mcp__tt', name: 'echo', arguments: '{}' },
         output('c', 'x'),
       ],
@@ -95,7 +77,7 @@ describe('a Responses request for a chat upstream', () => {
   });
 
   it.each([
-    ['a text file', 'data:text/markdown;base64,aGk=', { type: 'text', text: 'a.md\n\nhi' }, {}],
+    ['a text file', 'data:text/markdown;base64,aGk=', textBlock('a.md\n\nhi'), {}],
     [
       'a PDF, if the upstream takes files',
       'data:application/pdf;base64,aa',
@@ -104,7 +86,7 @@ describe('a Responses request for a chat upstream', () => {
     ],
   ])('has %s in its place', (_, data, part, target) => {
     const file = { type: 'input_file', filename: 'a.md', file_data: data };
-    const { messages } = translate({ input: [{ role: 'user', content: [file, image] }] }, target);
+    const { messages } = translate({ input: [said('user', [file, image])] }, target);
     expect(messages).toMatchObject([{ content: [part, { type: 'image_url' }] }]);
   });
 
@@ -127,11 +109,8 @@ describe('a Responses request for a chat upstream', () => {
 
   it.each([
     [{ input: [{ type: 'function_call_output', call_id: 'x', output: '' }] }, 'input[0].call_id'],
-    [
-      { input: [{ role: 'user', content: [{ ...image, image_url: 'file:///etc/passwd' }] }] },
-      'input[0].content[0].image_url',
-    ],
-    [{ input: [{ role: 'developer', content: [image] }] }, 'input[0].content'],
+    [{ input: [said('user', [{ ...image, image_url: 'file:///etc/passwd' }])] }, 'input[0].content[0].image_url'],
+    [{ input: [said('developer', [image])] }, 'input[0].content'],
     [{ input: 'hi', tools: [{ type: 'image_generation' }, tool] }, 'tools[0].type'],
     [{ input: 'hi', tools: [{ type: 'web_search' }] }, 'tools[0].type'],
     [{ input: 'hi', tool_choice: 'required' }, 'tool_choice'],
@@ -144,7 +123,7 @@ describe('a Responses request for a chat upstream', () => {
 
   it('names the place of an image by its address', () => {
     const url = 'https://example.com/a.png';
-    const body = { input: [{ role: 'user', content: 'x' }, { ...output('c', [image, { ...image, image_url: url }]) }] };
+    const body = { input: [said('user', 'x'), { ...output('c', [image, { ...image, image_url: url }]) }] };
     expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, url)).toBe('input[1].output[1].image_url');
     expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, 'https://x')).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
 import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
@@ -10,7 +10,7 @@ import type { Minted } from '#shared/translate/translation.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
-import { errorWith } from '../../../helpers/error-with.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_content'] };
@@ -49,12 +49,7 @@ const everything = [
     { type: 'thinking', thinking: '', signature: '' },
     { type: 'signature_delta', signature: 'hidden' },
   ),
-  ...messageBlock(
-    3,
-    { type: 'text', text: 'He' },
-    { type: 'text_delta', text: 'llo' },
-    { type: 'citations_delta', citation: {} },
-  ),
+  ...messageBlock(3, textBlock('He'), { type: 'text_delta', text: 'llo' }, { type: 'citations_delta', citation: {} }),
   ...messageBlock(
     4,
     { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
@@ -123,13 +118,13 @@ describe('a Responses stream from a messages upstream', () => {
   it('gives thinking back to its upstream byte for byte', () => {
     const { output } = read(everything, { ...sealing, tools });
     const results = ['a', 'b', 'c'].map((id) => ({ type: 'function_call_output', call_id: id, output: 'ok' }));
-    const input = [{ role: 'user', content: 'hi' }, ...output, ...results];
+    const input = [said('user', 'hi'), ...output, ...results];
     const { messages } = responsesToMessagesRequest({ model: 'up', input, tools }, { model: 'up', unseal });
     const { content } = (messages as JsonObject[])[1] ?? {};
     expect(content).toEqual(
       (whole['content'] as JsonObject[])
         .filter(({ type }) => type !== 'server_tool_use')
-        .map((block) => (block['type'] === 'text' ? { type: 'text', text: 'Hello' } : block)),
+        .map((block) => (block['type'] === 'text' ? textBlock('Hello') : block)),
     );
   });
 
@@ -155,10 +150,10 @@ describe('a Responses stream from a messages upstream', () => {
       [messageStart, ...messageBlock(0, { type: 'thinking', thinking: 'hm' }), ...messageEnd('end_turn')],
       sealing,
     );
-    const input = [...output, { role: 'user', content: 'hi' }];
+    const input = [...output, said('user', 'hi')];
     expect(output).toMatchObject([{ type: 'reasoning', content: [{ text: 'hm' }] }]);
     expect(responsesToMessagesRequest({ model: 'up', input }, { model: 'up', unseal })['messages']).toEqual([
-      { role: 'user', content: 'hi' },
+      said('user', 'hi'),
     ]);
   });
 
@@ -166,33 +161,5 @@ describe('a Responses stream from a messages upstream', () => {
     const end = messageEnd('refusal', { stop_details: { type: 'refusal', explanation: 'no' } });
     const content = [{ type: 'refusal', refusal: 'no' }];
     expect(read([messageStart, ...end]).output).toMatchObject([{ type: 'message', content }]);
-  });
-
-  it('has estimated usage if the upstream reports none', () => {
-    const events = [
-      { type: 'message_start', message: { id: 'x', content: [] } },
-      ...messageBlock(0, { type: 'text', text: 'twelve chars' }),
-      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
-      { type: 'message_stop' },
-    ];
-    expect(run(events).ending.usage).toMatchObject({ promptTokens: 11, completionTokens: 3 });
-  });
-
-  it('has content from the first thinking on, although it is not shown', () => {
-    const stream = new ResponsesToMessagesStream(mintedFor({}));
-    stream.event(JSON.stringify(messageStart));
-    expect(stream.hasContent).toBe(false);
-    const [open] = messageBlock(0, { type: 'thinking', thinking: '', signature: '' });
-    stream.event(JSON.stringify(open));
-    expect(stream.hasContent).toBe(true);
-  });
-
-  it('fails when an answer that is not streamed has no content, or is an error', () => {
-    const reply = (body: JsonObject) => () => responsesToMessagesReply(body, mintedFor({}));
-    expect(reply({})).toThrow(errorWith('upstream_failed'));
-    expect(reply({ type: 'error', error: { type: 'overloaded_error', message: 'x' } })).toThrow(
-      errorWith('overloaded'),
-    );
-    expect(isJsonObject(responsesToMessagesReply({ content: [] }, mintedFor({})).body)).toBe(true);
   });
 });

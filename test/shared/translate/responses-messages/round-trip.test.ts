@@ -9,17 +9,12 @@ import { responsesToMessagesRequest } from '#shared/translate/responses-messages
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { assembleMessage } from '../assemble-message.ts';
+import { cutInto, pieceSizes as sizes, shortName as name, smallInput as input, someText } from '../conversations.ts';
 import { runBytes, runStream } from '../run-stream.ts';
 
 const { seal, unseal } = sealer(randomBytes(32));
 const target = { model: 'm', unseal };
 
-const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
-const name = fc.stringMatching(/^[a-z_]{1,10}$/);
-const input = fc
-  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
-  .filter((value) => Object.keys(value).join() !== '_raw');
 const block = fc.oneof(
   fc.tuple(someText, name).map(([thinking, signature]) => ({ type: 'thinking', thinking, signature })),
   name.map((data) => ({ type: 'redacted_thinking', data })),
@@ -34,16 +29,11 @@ const usage = { input_tokens: 9, output_tokens: 7, cache_read_input_tokens: 2, c
 
 /** The answer as a stream, its texts in pieces of these sizes. */
 function streamed(content: readonly JsonObject[], sizes: readonly number[]): JsonObject[] {
-  let cuts = 0;
-  const deltas = (index: number, type: string, field: string, whole: Json | undefined): JsonObject[] => {
-    const pieces: JsonObject[] = [];
-    for (let rest = typeof whole === 'string' ? whole : JSON.stringify(whole); rest !== '';) {
-      const size = sizes[cuts++ % sizes.length] ?? 1;
-      pieces.push({ type: 'content_block_delta', index, delta: { type, [field]: rest.slice(0, size) } });
-      rest = rest.slice(size);
-    }
-    return pieces;
-  };
+  const cut = cutInto(sizes);
+  const deltas = (index: number, type: string, field: string, whole: Json | undefined): JsonObject[] =>
+    cut(typeof whole === 'string' ? whole : JSON.stringify(whole)).map((piece) => {
+      return { type: 'content_block_delta', index, delta: { type, [field]: piece } };
+    });
   const events = content.flatMap((block, index): JsonObject[] => {
     const inner = [
       ...('thinking' in block ? deltas(index, 'thinking_delta', 'thinking', block['thinking']) : []),
@@ -72,7 +62,6 @@ function streamed(content: readonly JsonObject[], sizes: readonly number[]): Jso
 describe('an answer', () => {
   const recalled = recallResponses({ model: 'm', input: 'hi', include: ['reasoning.encrypted_content'] });
   const minted = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1, recalled, seal };
-  const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
   it('is given back to a messages upstream as it came, streamed or not', () => {
     fc.assert(

@@ -34,17 +34,10 @@ describe('a request that compacts its conversation, on a Responses upstream', ()
   it('asks any other for a summary, which becomes the item', () => {
     const { input } = responsesToResponses.request(body, { model: 'm', unseal });
     expect(JSON.stringify(input)).not.toContain('compaction_trigger');
-    const message = {
-      id: 'msg',
-      type: 'message',
-      role: 'assistant',
-      content: [{ type: 'output_text', text: 'So far.' }],
-    };
-    const events = [
-      created,
-      { type: 'response.output_text.delta', item_id: 'msg', delta: 'So far.' },
-      ended([message]),
-    ];
+    const content = [{ type: 'output_text', text: 'So far.' }];
+    const message = { id: 'msg', type: 'message', role: 'assistant', content };
+    const delta = { type: 'response.output_text.delta', item_id: 'msg', delta: 'So far.' };
+    const events = [created, delta, ended([message])];
     const { text, ending } = runStream(responsesToResponses.stream(minted), events);
     expect(text).not.toContain('output_text');
     expect(ending.finishReason).toBe('stop');

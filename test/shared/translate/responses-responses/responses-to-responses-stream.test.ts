@@ -4,9 +4,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import { ResponsesToResponsesStream } from '#shared/translate/responses-responses/responses-to-responses-stream.ts';
+import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../responses/assemble-response.ts';
-import { recordedStream, runRecorded } from '../recorded-stream.ts';
-import { runStream } from '../run-stream.ts';
+import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
@@ -17,11 +17,7 @@ const stream = () => new ResponsesToResponsesStream(minted);
 const openai = (name: string) => recordedStream('providers/openai-responses', name);
 const llama = (name: string) => recordedStream('engines/llama-cpp', `responses-${name}`);
 
-/** The official SDK, with this stream as the answer to everything. */
-function sdk(text: string): OpenAI {
-  const answer = () => Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
-  return new OpenAI({ apiKey: 'k', fetch: answer, maxRetries: 0 });
-}
+const sdk = (text: string): OpenAI => new OpenAI(sdkAnswer(text));
 
 describe("a Responses upstream's stream, for a Responses client", () => {
   it.each(['tools', 'refusal', 'incomplete', 'custom', 'words'])(

@@ -31,15 +31,11 @@ describe('the tools of a Responses request', () => {
   });
 
   it('have descriptions, schemas and strictness', () => {
-    const parameters = { $schema: 's', type: 'object', properties: { a: { type: 'string' } } };
+    const properties = { a: { type: 'string' } };
+    const parameters = { $schema: 's', type: 'object', properties };
     const { tools } = flatten({ tools: [fn('f', { description: 'd', parameters, strict: true }), fn('g')] });
     expect(tools).toEqual([
-      {
-        name: 'f',
-        description: 'd',
-        parameters: { type: 'object', properties: { a: { type: 'string' } } },
-        strict: true,
-      },
+      { name: 'f', description: 'd', parameters: { type: 'object', properties }, strict: true },
       { name: 'g', description: undefined, parameters: { type: 'object', properties: {} }, strict: undefined },
     ]);
   });

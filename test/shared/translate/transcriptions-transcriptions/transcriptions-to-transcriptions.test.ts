@@ -62,16 +62,14 @@ describe('an answer', () => {
   });
 });
 
-describe('the length of sound', () => {
-  it('is what a WAV file says, or an estimate, and at least a second', () => {
-    const head = Buffer.alloc(66);
-    head.write('RIFF', 0, 'latin1');
-    head.write('WAVEfmt ', 8, 'latin1');
-    head.writeUInt32LE(32_000, 28);
-    expect(soundSeconds({ bytes: 320_001, start: head.toString('base64') })).toBe(11);
-    head.writeUInt32LE(0, 28);
-    expect(soundSeconds({ bytes: 160_000, start: head.toString('base64') })).toBe(10);
-    expect(soundSeconds({ bytes: 160_000, start: '' })).toBe(10);
-    expect(soundSeconds({ bytes: 1, start: 'AA==' })).toBe(1);
-  });
+it('the length of sound is what a WAV file says, or an estimate, and at least a second', () => {
+  const head = Buffer.alloc(66);
+  head.write('RIFF', 0, 'latin1');
+  head.write('WAVEfmt ', 8, 'latin1');
+  head.writeUInt32LE(32_000, 28);
+  expect(soundSeconds({ bytes: 320_001, start: head.toString('base64') })).toBe(11);
+  head.writeUInt32LE(0, 28);
+  expect(soundSeconds({ bytes: 160_000, start: head.toString('base64') })).toBe(10);
+  expect(soundSeconds({ bytes: 160_000, start: '' })).toBe(10);
+  expect(soundSeconds({ bytes: 1, start: 'AA==' })).toBe(1);
 });

@@ -187,11 +187,7 @@ describe('an error of an upstream', () => {
   });
 
   it('of a messages upstream keeps its status, wording and details for messages clients, and whole seconds', () => {
-    const error = {
-      type: 'rate_limit_error',
-      message: 'Your limit resets soon.',
-      details: { error_visibility: 'user' },
-    };
+    const error = { type: 'rate_limit_error', message: 'It resets soon.', details: { error_visibility: 'user' } };
     const body = { type: 'error', error, request_id: 'req_theirs' };
     const read = upstreamErrorFromMessages(429, JSON.stringify(body), {
       'retry-after': '93.2',

@@ -5,6 +5,7 @@ import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts'
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
 import { readRequests } from '../../../../helpers/clis/read-requests.ts';
+import { said, textBlock } from '../../../../helpers/formats/said.ts';
 
 const { messages, chat, responses } = readRequests(claudeDialogue);
 
@@ -12,26 +13,20 @@ describe('a request to Claude Code', () => {
   it('has turns with calls and results of tools as the client sent them, without cache hints', () => {
     const hint = { cache_control: { type: 'ephemeral' } };
     const call = { type: 'tool_use', id: 'a', name: 'f', input: { z: 1, a: 2 } };
-    const inner = { type: 'text', text: 'done' };
+    const inner = textBlock('done');
     const { history, question } = messages({
       messages: [
-        { role: 'user', content: [{ type: 'text', text: 'one', ...hint }] },
-        { role: 'assistant', content: [{ type: 'text', text: 'two' }, call] },
-        {
-          role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ ...inner, ...hint }], ...hint }],
-        },
-        { role: 'user', content: 'three' },
+        said('user', [{ type: 'text', text: 'one', ...hint }]),
+        said('assistant', [textBlock('two'), call]),
+        said('user', [{ type: 'tool_result', tool_use_id: 'a', content: [{ ...inner, ...hint }], ...hint }]),
+        said('user', 'three'),
       ],
     });
     expect(history).toEqual([
-      { role: 'user', blocks: [{ type: 'text', text: 'one' }] },
-      { role: 'assistant', blocks: [{ type: 'text', text: 'two' }, call] },
+      { role: 'user', blocks: [textBlock('one')] },
+      { role: 'assistant', blocks: [textBlock('two'), call] },
     ]);
-    expect(question).toEqual([
-      { type: 'tool_result', tool_use_id: 'a', content: [inner] },
-      { type: 'text', text: 'three' },
-    ]);
+    expect(question).toEqual([{ type: 'tool_result', tool_use_id: 'a', content: [inner] }, textBlock('three')]);
   });
 
   it('has tools as the client describes them, and their names', () => {
@@ -84,13 +79,9 @@ describe('a request to Claude Code', () => {
       { type: 'redacted_thinking', data: 'x' },
     ];
     const { history } = messages({
-      messages: [
-        { role: 'user', content: 'one' },
-        { role: 'assistant', content: [thinking, ...others, { type: 'text', text: 'two' }] },
-        { role: 'user', content: 'three' },
-      ],
+      messages: [said('user', 'one'), said('assistant', [thinking, ...others, textBlock('two')]), said('user', 'so?')],
     });
-    expect(history[1]?.blocks).toEqual([thinking, { type: 'text', text: 'two' }]);
+    expect(history[1]?.blocks).toEqual([thinking, textBlock('two')]);
   });
 
   it('has thinking that an answer to the same owner carried in a Responses item', () => {
@@ -101,14 +92,8 @@ describe('a request to Claude Code', () => {
       content: [{ type: 'reasoning_text', text: 'shown' }],
       encrypted_content: seal(writeReasoning({ text: 'hm', sealed: { model, signature: 'c2ln' } })),
     });
-    const input = [
-      { role: 'user', content: 'one' },
-      signed('m'),
-      signed('another'),
-      { role: 'assistant', content: 'two' },
-      { role: 'user', content: 'three' },
-    ];
-    const text = { type: 'text', text: 'two' };
+    const input = [said('user', 'one'), signed('m'), signed('n'), said('assistant', 'two'), said('user', 'so?')];
+    const text = textBlock('two');
     const blocks = (target: Omit<Target, 'model'>) => responses({ input }, target).history[1]?.blocks;
     expect(blocks({ unseal })).toEqual([{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, text]);
     expect(blocks({ unseal: sealer(Buffer.alloc(32, 6)).unseal })).toEqual([text]);
@@ -118,11 +103,9 @@ describe('a request to Claude Code', () => {
     ['tools.0.type', () => messages({ tools: [{ type: 'code_execution_20250825', name: 'x' }] })],
     ['mcp_servers', () => messages({ mcp_servers: [{ name: 'x' }] })],
     ['container', () => messages({ container: 'c' })],
-    [
-      'messages.0.content.0.type',
-      () => messages({ messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] }),
-    ],
-    ['input', () => responses({ input: [{ role: 'assistant', content: 'a' }] })],
+    ['messages.0.content.0.type', () => messages({ messages: [said('user', [{ type: 'container_upload' }])] })],
+    ['input', () => responses({ input: [said('assistant', 'a')] })],
+    ['messages', () => chat({ messages: [said('assistant', 'b')] })],
     ['tools', () => messages({ tools: [{ name: 'f', input_schema: {} }] }, {})],
     ['output_config.format', () => messages({ output_config: { format: { type: 'json_schema' } } }, {})],
     ['response_format', () => chat({ response_format: { type: 'json_schema', json_schema: { schema: {} } } }, {})],

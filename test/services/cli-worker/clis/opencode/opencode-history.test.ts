@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { isOfHistory, OpencodeHistories } from '#services/cli-worker/clis/opencode/opencode-history.ts';
+import { textBlock } from '../../../../helpers/formats/said.ts';
 
 const model = { providerID: 'p', modelID: 'm' };
 const message = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
@@ -43,17 +44,11 @@ describe('a history for opencode', () => {
       message('user', { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA' }),
     ]);
     expect(messagesIn(events)).toMatchObject([
-      [
-        'user',
-        [
-          { type: 'text', text: 'one' },
-          { type: 'file', mime: 'image/png', url },
-        ],
-      ],
+      ['user', [textBlock('one'), { type: 'file', mime: 'image/png', url }]],
       [
         'assistant',
         [
-          { type: 'text', text: 'two' },
+          textBlock('two'),
           {
             type: 'tool',
             callID: 'a',
@@ -63,8 +58,8 @@ describe('a history for opencode', () => {
           { type: 'tool', callID: 'b', state: { input: { value: '{"n":' }, output: 'three\nfour' } },
         ],
       ],
-      ['assistant', [{ type: 'text', text: 'six' }]],
-      ['user', [{ type: 'text', text: 'seven' }]],
+      ['assistant', [textBlock('six')]],
+      ['user', [textBlock('seven')]],
       ['user', [{ type: 'file', mime: 'application/pdf' }]],
     ]);
   });

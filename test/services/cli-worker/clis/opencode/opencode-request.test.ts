@@ -3,6 +3,7 @@ import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { itemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
 import { readOpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
+import { said } from '../../../../helpers/formats/said.ts';
 
 const { translations, upstream } = itemsDialogue(readOpencodeRequest);
 const { chat } = readRequests({ translations, upstream }, 'p/m');
@@ -13,12 +14,7 @@ const call = { id: 'c1', type: 'function', function: { name: 'a.b', arguments: '
 describe('a request to opencode', () => {
   it('has all system texts as one, and the turns without them', () => {
     const { system, items } = chat({
-      messages: [
-        { role: 'system', content: 'one' },
-        { role: 'user', content: 'two' },
-        { role: 'developer', content: 'three' },
-        { role: 'user', content: 'four' },
-      ],
+      messages: [said('system', 'one'), said('user', 'two'), said('developer', 'three'), said('user', 'four')],
     });
     expect(system).toBe('one\n\nthree');
     expect(items).toMatchObject([{ content: [{ text: 'two' }] }, { content: [{ text: 'four' }] }]);
@@ -36,7 +32,7 @@ describe('a request to opencode', () => {
     const { tools, toolNames, items } = chat({
       tools: ['plain', 'a.b', 'a_b', long].map(chatTool),
       messages: [
-        { role: 'user', content: 'hi' },
+        said('user', 'hi'),
         { role: 'assistant', content: null, tool_calls: [call] },
         { role: 'tool', tool_call_id: 'c1', content: 'done' },
       ],
@@ -57,23 +53,11 @@ describe('a request to opencode', () => {
       'response_format.json_schema.strict',
       { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
     ],
+    ['messages', { messages: [said('user', 'hi'), said('assistant', 'I')] }],
     [
       'messages',
       {
-        messages: [
-          { role: 'user', content: 'hi' },
-          { role: 'assistant', content: 'I' },
-        ],
-      },
-    ],
-    [
-      'messages',
-      {
-        messages: [
-          { role: 'user', content: 'hi' },
-          { role: 'assistant', content: null, tool_calls: [call] },
-          { role: 'user', content: 'well' },
-        ],
+        messages: [said('user', 'hi'), { role: 'assistant', content: null, tool_calls: [call] }, said('user', 'well')],
       },
     ],
   ])('refuses what opencode cannot do, by name: %s', (param, fields) => {

@@ -3,9 +3,10 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { answerOne, bodyOf, firstOf, found, openHosted } from '../../hosted/hosted-turns.ts';
 import { messageStart } from '../../../translate/upstream-streams.ts';
+import { said, textBlock } from '../../../../helpers/formats/said.ts';
 
 const search = { type: 'web_search_20250305', name: 'web_search' };
-const base = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'See https://named.example/a' }] };
+const base = { model: 'm', max_tokens: 100, messages: [said('user', 'See https://named.example/a')] };
 
 const open = (fields: object = {}) => openHosted(messagesFormat, { ...base, tools: [search], ...fields });
 
@@ -59,17 +60,11 @@ describe('an answer with hosted tools in the messages format', () => {
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
       messages: [
         ...base.messages,
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 'hm', signature: 's' },
-            { type: 'tool_use', id: 'c1', name: 'web_search', input: { query: 'ö' } },
-          ],
-        },
-        {
-          role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: 'c1', content: '1. T\nhttps://found.example/\nx' }],
-        },
+        said('assistant', [
+          { type: 'thinking', thinking: 'hm', signature: 's' },
+          { type: 'tool_use', id: 'c1', name: 'web_search', input: { query: 'ö' } },
+        ]),
+        said('user', [{ type: 'tool_result', tool_use_id: 'c1', content: '1. T\nhttps://found.example/\nx' }]),
       ],
     });
     expect(bodyOf(answer.next(true))['tool_choice']).toEqual({ type: 'none' });
@@ -161,10 +156,7 @@ describe('an answer with hosted tools in the messages format', () => {
   it('cites the results that a text names, which the model does not read', () => {
     const answer = open();
     const text = 'As [T](https://found.example/) and https://found.example/ say.';
-    const before: [JsonObject, ...JsonObject[]] = [
-      { type: 'text', text: '' },
-      { type: 'text_delta', text },
-    ];
+    const before: [JsonObject, ...JsonObject[]] = [textBlock(''), { type: 'text_delta', text }];
     answer.next(false);
     // Nothing has been found yet.
     expect(answer.relay(Buffer.from(turn([before, call('c1', '{"query":"q"}')], 'tool_use')))).not.toContain(
@@ -186,12 +178,12 @@ describe('an answer with hosted tools in the messages format', () => {
     answer.finish();
     expect(answer.whole()).toMatchObject({
       content: {
-        0: { type: 'text', text },
+        0: textBlock(text),
         3: { text, citations: [citation] },
         4: { text, citations: [{ type: 'own' }] },
       },
     });
-    expect(bodyOf(answer.next(false))).toMatchObject({ messages: { 3: { content: { 0: { type: 'text', text } } } } });
+    expect(bodyOf(answer.next(false))).toMatchObject({ messages: { 3: { content: { 0: textBlock(text) } } } });
     expect(answer.next(false).toString()).not.toContain('web_search_result_location');
   });
 

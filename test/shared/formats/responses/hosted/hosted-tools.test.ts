@@ -197,15 +197,7 @@ describe('the items of hosted calls, for a model', () => {
       approve,
       ...(reason !== undefined && { reason }),
     });
-    const ran = {
-      type: 'mcp_call',
-      id: 'c',
-      server_label: 'w',
-      name: 'f',
-      arguments: '{}',
-      output: 'ran',
-      approval_request_id: 'r4',
-    };
+    const ran = { ...approval('c'), type: 'mcp_call', output: 'ran', approval_request_id: 'r4' };
     expect(
       outputs(
         plain(

@@ -20,3 +20,11 @@ it.each<{ client: string; upstream: string; body: JsonObject; sent: JsonObject }
   expect(request).toMatchObject(sent);
   expect(JSON.stringify(request)).not.toContain(name);
 });
+
+it.each([
+  ['messages', claude],
+  ['responses', responses],
+])('a stream of a %s client asks a chat upstream for its usage', (client, body) => {
+  const request = translationBetween(client, 'chat').request({ ...body, stream: true }, { model: 'up' });
+  expect(request).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+});

@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatMessageParts } from '#shared/formats/chat/message-parts.ts';
+import { completionsMessageParts } from '#shared/formats/completions/message-parts.ts';
+import { readEvents, type MessageParts } from '#shared/formats/message-parts.ts';
+import { messagesMessageParts } from '#shared/formats/messages/message-parts.ts';
+import { responsesMessageParts } from '#shared/formats/responses/message-parts.ts';
+import { upstreamStreams } from '../translate/upstream-streams.ts';
+
+const asked = 'How warm is it?';
+const text = (content: string) => ({ type: 'text', content });
+const thought = { type: 'reasoning', content: 'A tool knows.' };
+const question = { role: 'user', parts: [text(asked)] };
+const called = { type: 'tool_call', id: 'c1', name: 'weather', arguments: { city: 'Rome' } };
+const returned = { type: 'tool_call_response', id: 'c1', response: '21 degrees' };
+const blob = (modality: string, mime_type: string, length: number) => {
+  return { type: 'blob', modality, mime_type, content: '', 'rtr.length': length };
+};
+const url = (name: string) => `https://example.com/${name}`;
+const png = 'data:image/png;base64,iVBORw0K';
+const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
+
+describe('the messages of a request', () => {
+  it('are parts: texts, thinking, calls of tools and their results', () => {
+    const { instructions, messages } = chatMessageParts.request({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: [{ type: 'text', text: asked }] },
+        {
+          role: 'assistant',
+          content: null,
+          reasoning_content: 'A tool knows.',
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+            { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free text' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: '21 degrees' },
+      ],
+    });
+    expect(instructions).toEqual([]);
+    const noted = { type: 'tool_call', id: 'c2', name: 'note', arguments: 'free text' };
+    expect(messages).toEqual([
+      { role: 'system', parts: [text('Be brief.')] },
+      question,
+      { role: 'assistant', parts: [thought, called, noted] },
+      { role: 'tool', parts: [returned] },
+    ]);
+  });
+
+  it('of the messages format have the instructions beside them', () => {
+    const map = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0K' } };
+    const results = [
+      { type: 'tool_result', tool_use_id: 'c1', content: '21 degrees' },
+      { type: 'tool_result', tool_use_id: 'c2', content: [{ type: 'text', text: 'A map:' }, map] },
+    ];
+    const answer = [
+      { type: 'thinking', thinking: 'A tool knows.', signature: 'sealed' },
+      { type: 'redacted_thinking', data: 'sealed' },
+      { type: 'tool_use', id: 'c1', name: 'weather', input: { city: 'Rome' } },
+    ];
+    const { instructions, messages } = messagesMessageParts.request({
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+      messages: [
+        { role: 'user', content: asked },
+        { role: 'assistant', content: answer },
+        { role: 'user', content: results },
+      ],
+    });
+    expect(instructions).toEqual([text('Be brief.')]);
+    const response = [text('A map:'), blob('image', 'image/png', 8)];
+    expect(messages).toEqual([
+      question,
+      { role: 'assistant', parts: [thought, called] },
+      { role: 'user', parts: [returned, { type: 'tool_call_response', id: 'c2', response }] },
+    ]);
+    expect(messagesMessageParts.request({ system: 'Be kind.' }).instructions).toEqual([text('Be kind.')]);
+  });
+
+  it('of Responses are its items, with the instructions beside them', () => {
+    const { instructions, messages } = responsesMessageParts.request({
+      instructions: 'Be brief.',
+      input: [
+        { role: 'user', content: asked },
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'A tool knows.' }], encrypted_content: 'sealed' },
+        { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{"city":"Rome"}' },
+        { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: '42' },
+        { type: 'function_call_output', call_id: 'c1', output: '21 degrees' },
+        { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'done' }] },
+        { type: 'item_reference', id: 'msg_1' },
+      ],
+    });
+    expect(instructions).toEqual([text('Be brief.')]);
+    expect(messages).toEqual([
+      question,
+      { role: 'assistant', parts: [thought] },
+      { role: 'assistant', parts: [called] },
+      { role: 'assistant', parts: [{ type: 'tool_call', id: 'c2', name: 'patch', arguments: '42' }] },
+      { role: 'tool', parts: [returned] },
+      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c2', response: [text('done')] }] },
+    ]);
+    expect(responsesMessageParts.request({ input: asked }).messages).toEqual([question]);
+  });
+
+  it.each([
+    ['Once', ['Once']],
+    [
+      ['Once', 'Twice'],
+      ['Once', 'Twice'],
+    ],
+    [[1, 2, 3], []],
+    [[[1], [2]], []],
+    [undefined, []],
+  ])('of completions are the prompts that are text: %j', (prompt, said) => {
+    const messages = said.map((each) => ({ role: 'user', parts: [text(each)] }));
+    expect(completionsMessageParts.request({ prompt })).toEqual({ instructions: [], messages });
+  });
+
+  it.each<[string, MessageParts, JsonObject[], JsonObject[]]>([
+    [
+      'chat',
+      chatMessageParts,
+      [
+        { type: 'image_url', image_url: { url: png } },
+        { type: 'image_url', image_url: { url: url('a.png') } },
+        { type: 'input_audio', input_audio: { format: 'wav', data: 'UklGRg==' } },
+        { type: 'file', file: { file_id: 'file-1' } },
+        { type: 'file', file: pdf },
+      ],
+      [
+        blob('image', 'image/png', 8),
+        { type: 'uri', modality: 'image', uri: url('a.png') },
+        blob('audio', 'audio/wav', 8),
+        { type: 'file', modality: 'document', file_id: 'file-1' },
+        blob('document', 'application/pdf', 8),
+      ],
+    ],
+    [
+      'messages',
+      messagesMessageParts,
+      [
+        { type: 'image', source: { type: 'url', url: url('a.png') } },
+        { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'A long text' } },
+        { type: 'document', source: { type: 'unknown', data: 'x' } },
+      ],
+      [
+        { type: 'uri', modality: 'image', uri: url('a.png') },
+        { type: 'file', modality: 'document', file_id: 'file_1' },
+        blob('document', 'text/plain', 11),
+      ],
+    ],
+    [
+      'responses',
+      responsesMessageParts,
+      [
+        { type: 'input_image', image_url: png },
+        { type: 'input_image', image_url: url('a.png') },
+        { type: 'input_image', file_id: 'file-1' },
+        { type: 'input_file', ...pdf },
+        { type: 'input_file', file_url: url('a.pdf') },
+      ],
+      [
+        blob('image', 'image/png', 8),
+        { type: 'uri', modality: 'image', uri: url('a.png') },
+        { type: 'file', modality: 'image', file_id: 'file-1' },
+        blob('document', 'application/pdf', 8),
+        { type: 'uri', modality: 'document', uri: url('a.pdf') },
+      ],
+    ],
+  ])('of %s have references in place of images, sounds and files', (_, { request }, content, parts) => {
+    const said = [{ role: 'user', content }];
+    expect(request({ messages: said, input: said }).messages[0]?.parts).toEqual(parts);
+  });
+
+  const user = (...content: (JsonObject | number)[]) => ({ role: 'user', content });
+  it.each<[MessageParts, JsonObject]>([
+    [chatMessageParts, {}],
+    [chatMessageParts, { messages: 'none' }],
+    [chatMessageParts, { messages: [1, null, [], {}, { role: 'user' }, user({ type: 'unknown', data: 'x' })] }],
+    [chatMessageParts, { messages: [{ role: 'assistant', tool_calls: [null, {}, { function: 1 }] }] }],
+    [chatMessageParts, { messages: [user({ type: 'image_url' }, { type: 'file' }, { type: 'input_audio' })] }],
+    [messagesMessageParts, {}],
+    [messagesMessageParts, { system: 1, messages: {} }],
+    [messagesMessageParts, { messages: [null, 'text', user({ type: 'image' }, { type: 'unknown' }, 1)] }],
+    [responsesMessageParts, {}],
+    [responsesMessageParts, { input: 1 }],
+    [responsesMessageParts, { input: [null, 'a', { type: 'unknown', text: 'x' }, user({ type: 'input_image' })] }],
+  ])('are none of what is unknown (%#)', ({ request }, body) => {
+    expect(request(body)).toEqual({ instructions: [], messages: [] });
+  });
+
+  it('have arguments that nest too deeply to be written as a text', () => {
+    const deep = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`;
+    const calls = [{ id: 'c1', function: { name: 'deep', arguments: deep } }];
+    const { messages } = chatMessageParts.request({ messages: [{ role: 'assistant', tool_calls: calls }] });
+    expect(messages[0]?.parts[0]?.['arguments'] === deep).toBe(true);
+  });
+});
+
+describe('the messages of an answer', () => {
+  const warm = { role: 'assistant', parts: [text('Warm.')] };
+
+  it('of the chat format are its choices', () => {
+    const call = { id: 'c1', function: { name: 'weather', arguments: '{"city":' } };
+    const choices = [
+      { index: 0, message: { role: 'assistant', content: 'Warm.' }, finish_reason: 'stop' },
+      { index: 1, message: { content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
+    ];
+    // What is no JSON stays as the model wrote it.
+    const unread = { ...called, arguments: '{"city":' };
+    expect(chatMessageParts.answer({ choices })).toEqual([
+      { ...warm, finish_reason: 'stop' },
+      { role: 'assistant', parts: [unread], finish_reason: 'tool_call' },
+    ]);
+  });
+
+  it.each([
+    ['end_turn', 'stop'],
+    ['max_tokens', 'length'],
+    ['tool_use', 'tool_call'],
+    ['refusal', 'content_filter'],
+    ['pause_turn', 'pause_turn'],
+    [null, 'error'],
+  ])('of the messages format that ended with %s have the finish reason %s', (reason, finish_reason) => {
+    const body = { type: 'message', content: [{ type: 'text', text: 'Warm.' }], stop_reason: reason };
+    expect(messagesMessageParts.answer(body)).toEqual([{ ...warm, finish_reason }]);
+  });
+
+  it('of Responses are one of all its items', () => {
+    const output = [
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'A tool knows.' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Warm.' }] },
+    ];
+    const call = { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{"city":"Rome"}' };
+    const { answer } = responsesMessageParts;
+    const parts = [thought, text('Warm.')];
+    expect(answer({ status: 'completed', output })).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }]);
+    expect(answer({ status: 'completed', output: [call] })).toMatchObject([
+      { parts: [called], finish_reason: 'tool_call' },
+    ]);
+    const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output };
+    expect(answer(incomplete)).toMatchObject([{ finish_reason: 'length' }]);
+    expect(answer({ status: 'queued', output: [] })).toEqual([]);
+  });
+
+  it('of completions are their texts', () => {
+    const choices = [{ index: 0, text: ' upon a time', finish_reason: 'length' }];
+    expect(completionsMessageParts.answer({ choices })).toEqual([
+      { role: 'assistant', parts: [text(' upon a time')], finish_reason: 'length' },
+    ]);
+    expect(completionsMessageParts.answer({ choices: [null, { text: 1 }] })).toEqual([]);
+  });
+
+  it('are none of an error or a count', () => {
+    for (const { answer } of [chatMessageParts, messagesMessageParts, responsesMessageParts])
+      expect(answer({ type: 'error', error: { message: 'No.' } })).toEqual([]);
+    expect(messagesMessageParts.answer({ input_tokens: 3 })).toEqual([]);
+  });
+});
+
+const done = (at: number, item: object) => ({ type: 'response.output_item.done', output_index: at, item });
+const items = [
+  { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
+  { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] },
+  { type: 'function_call', call_id: 'c0', name: 'f', arguments: '{"x":1}' },
+  { type: 'function_call', call_id: 'c1', name: 'g', arguments: '{}' },
+];
+const [first, ...others] = items.map((item, at) => done(at, item));
+const responses = [
+  { type: 'response.created', response: { id: 'r', status: 'in_progress', output: [] } },
+  first ?? {},
+  ...['Hel', 'lo'].map((delta) => ({ type: 'response.output_text.delta', output_index: 1, delta })),
+  ...others,
+  { type: 'response.completed', response: { id: 'r', status: 'completed', output: items } },
+];
+
+/** The streams with the number of events after which a text has come in part, and the finish reason. */
+const streams: [string, MessageParts, readonly (object | string)[], number, string][] = [
+  ['chat', chatMessageParts, upstreamStreams.chat, 4, 'stop'],
+  ['messages', messagesMessageParts, upstreamStreams.messages, 7, 'tool_call'],
+  ['responses', responsesMessageParts, responses, 3, 'tool_call'],
+];
+
+const written = (events: readonly (object | string)[]) =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+
+describe.each(streams)('the message of a stream of %s', (_, { answer, joined }, events, inText, finish_reason) => {
+  const thinking = { type: 'reasoning', content: 'hm' };
+
+  it('is joined of its events', () => {
+    const calls = [
+      { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } },
+      { type: 'tool_call', id: 'c1', name: 'g', arguments: {} },
+    ];
+    expect(answer(joined(readEvents(`: waiting\n\n${written(events).join('')}`)))).toEqual([
+      { role: 'assistant', parts: [thinking, text('Hello'), ...calls], finish_reason },
+    ]);
+  });
+
+  it('is what there is of one that was cut', () => {
+    const begun = written(events.slice(0, inText + 1)).join('');
+    const said = { type: 'text', content: expect.stringMatching(/^Hel?$/) as string };
+    expect(answer(joined(readEvents(begun.slice(0, -5))))).toEqual([
+      { role: 'assistant', parts: [thinking, said], finish_reason: 'error' },
+    ]);
+  });
+});
+
+it('the messages of a stream of completions are joined of its chunks, for each choice', () => {
+  const chunk = (index: number, text: string, finish_reason: string | null = null) => {
+    return { choices: [{ index, text, finish_reason }] };
+  };
+  const stream = written([chunk(0, 'a'), chunk(1, 'x'), chunk(0, 'b', 'stop')]).join('');
+  expect(completionsMessageParts.answer(completionsMessageParts.joined(readEvents(stream)))).toEqual([
+    { role: 'assistant', parts: [text('ab')], finish_reason: 'stop' },
+    { role: 'assistant', parts: [text('x')], finish_reason: 'error' },
+  ]);
+});
