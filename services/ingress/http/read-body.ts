@@ -3,8 +3,15 @@ import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { RouterError } from '#shared/core/errors.ts';
 
+/** A stream that decodes, and the bytes that it was given. */
+type Decoder = Transform & { bytesWritten: number };
+
 /** Log2 of the largest window of a zstd body: 16 MiB of memory in the decoder. The encoding allows far more. */
 const zstdWindowLog = 24;
+
+/** How many times as large as what was sent a body may become, and from which size on: texts and base64 shrink to a tenth at most times. */
+const mostExpansion = 100;
+const expandedBytes = 1024 * 1024;
 
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
@@ -34,6 +41,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       parts.push(part);
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
+        if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * mostExpansion)) throw tooExpansive();
         onBytes(part.length);
       } catch (error) {
         reject(error);
@@ -87,7 +95,7 @@ function withoutMark(body: Buffer): Buffer {
  * The stream that decodes a content-encoding; undefined if there is none.
  * @throws RouterError `unsupported_encoding`
  */
-function decoderFor(encoding: string | undefined): Transform | undefined {
+function decoderFor(encoding: string | undefined): Decoder | undefined {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
     case '':
@@ -111,6 +119,10 @@ function decoderFor(encoding: string | undefined): Transform | undefined {
 
 function tooLarge(maxBytes: number): RouterError {
   return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`);
+}
+
+function tooExpansive(): RouterError {
+  return new RouterError('body_too_large', `The request body is more than ${mostExpansion} times as large as what was sent.`);
 }
 
 function tooSlow(timeoutMs: number): RouterError {

@@ -156,6 +156,16 @@ describe('a large body', () => {
     expect(await errorOf(await cluster.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
   });
 
+  it.each([
+    ['of 30 KB that decompresses to ten million lists', '[],', 10_000_000, { 'content-encoding': 'gzip' }],
+    ['of a million numbers', '1,', 1_000_000, {}],
+  ])('%s is refused before it is parsed', async (_, value, count, headers) => {
+    const text = `{"model":"m","messages":[${value.repeat(count)}1]}`;
+    const body = 'content-encoding' in headers ? gzipSync(text) : text;
+    const answer = cluster.postRaw(body, { headers });
+    expect(await errorOf(await answer)).toMatchObject(tooLarge);
+  });
+
   it('with a wrong key or path still gets its answer', async () => {
     const body = Buffer.alloc(20 * mebibyte, 'x');
     const wrongKey = await cluster.postRaw(body, { headers: { authorization: 'Bearer wrong' } });
