@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Holding } from './held-bodies.ts';
 
 /** A stream that decodes, and the bytes that it was given. */
 type Decoder = Transform & { bytesWritten: number };
@@ -22,15 +23,18 @@ export interface BodyLimits {
 
 /**
  * Reads a request's whole body, decompressed and without a byte order mark.
- * @param onBytes called with the size of each piece; an error that it throws ends the reading
+ * @param holding the request's share of memory, an error of which ends the reading
  * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off
  * or cannot be decompressed), as soon as it is known. The rest of the request stays unread; see `refuse`
  */
-export type ReadBody = (request: IncomingMessage, onBytes: (bytes: number) => void) => Promise<Buffer>;
+export type ReadBody = (
+  request: IncomingMessage,
+  holding: Pick<Holding, 'grow' | 'isSlow' | 'arrived'>,
+) => Promise<Buffer>;
 
 /** Makes a reader with these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
-  return async (request, onBytes) => {
+  return async (request, holding) => {
     const decoder = decoderFor(request.headers['content-encoding']);
     if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { promise: arrived, resolve, reject } = Promise.withResolvers<void>();
@@ -42,7 +46,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
         if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * mostExpansion)) throw tooExpansive();
-        onBytes(part.length);
+        holding.grow(part.length);
       } catch (error) {
         reject(error);
       }
@@ -57,7 +61,9 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     let isOver = false;
     // Most bodies arrive together with their headers and are complete by then.
     process.nextTick(() => {
-      if (!request.complete && !isOver) timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+      if (request.complete || isOver) return;
+      timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+      holding.isSlow(reject);
     });
     const source = decoder ? request.pipe(decoder) : request;
     source.on('data', onData).on('end', onEnd).on('error', onError);
@@ -71,6 +77,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       throw error;
     } finally {
       isOver = true;
+      holding.arrived();
       clearTimeout(timer);
       // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing
       // them costs more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
@@ -122,7 +129,10 @@ function tooLarge(maxBytes: number): RouterError {
 }
 
 function tooExpansive(): RouterError {
-  return new RouterError('body_too_large', `The request body is more than ${mostExpansion} times as large as what was sent.`);
+  return new RouterError(
+    'body_too_large',
+    `The request body is more than ${mostExpansion} times as large as what was sent.`,
+  );
 }
 
 function tooSlow(timeoutMs: number): RouterError {
