@@ -54,6 +54,11 @@ export class ChatToChatStream implements StreamTranslation {
     return this.#hasContent;
   }
 
+  get awaitsChoice(): boolean {
+    const choices = [...this.#choices.values()];
+    return choices.length < this.#asked || choices.some(({ finish }) => finish === undefined);
+  }
+
   event(data: string): string {
     if (data === '[DONE]') {
       this.#done = true;
