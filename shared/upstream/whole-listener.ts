@@ -39,8 +39,17 @@ export class WholeListener implements Listener {
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, text, this.#headers);
     const answer = parseUpstreamJson(text, keepsNumbers(this.#upstream) ? parseExact : JSON.parse);
     if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
+    const status = errorStatusOf(answer);
+    if (status !== undefined) throw this.#upstream.readError(status, text, this.#headers);
     return answer;
   }
+}
+
+/** The status of an error that comes with status 200, as OpenRouter and some engines send it; a failed response is no such error. */
+function errorStatusOf({ error, object }: JsonObject): number | undefined {
+  if (object === 'response' || (!isJsonObject(error) && typeof error !== 'string')) return undefined;
+  const code = Number(isJsonObject(error) ? error['code'] : undefined);
+  return code >= 400 && code < 600 ? code : 500;
 }
 
 /** Writes a translated answer for the client. */

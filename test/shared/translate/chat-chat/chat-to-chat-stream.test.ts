@@ -215,6 +215,13 @@ describe('a chat stream', () => {
     ]);
   });
 
+  it('has the text of chunks that call their delta a message', () => {
+    const chunk = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: null }] };
+    const { deltas, chunks } = run([chunk, delta({}, 'stop')]);
+    expect(deltas).toEqual([{ role: 'assistant', content: 'Hi' }, {}]);
+    expect(chunks[0]?.choices[0]).not.toHaveProperty('message');
+  });
+
   it('treats a [DONE] without finish reason as an ordinary end', () => {
     expect(run([...plain, '[DONE]']).chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
   });
