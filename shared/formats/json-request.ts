@@ -4,6 +4,7 @@ import { hasMoreValues, mostValues } from '#shared/core/count-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
+import { checkSpelling } from './validation/check-spelling.ts';
 import { findFileInputs, type FileParts } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 
@@ -46,6 +47,7 @@ export function readJsonRequest(
 ): ClientRequest {
   const text = parseBody(body);
   const { value: parsed, skim } = text;
+  checkSpelling(parsed);
   try {
     const parameters = check(parsed, skim, body.length);
     const files = fileParts && findFileInputs(body, text, fileParts);

@@ -103,6 +103,16 @@ describe('a chat request', () => {
     expect(await answer.text()).toBe('served');
   });
 
+  it.each(['Model', 'MAX_TOKENS', 'me\u017f\u017fages', 'Stream'])(
+    'with a known field spelled %s is refused, as some decoders would read it',
+    async (name) => {
+      const body = JSON.stringify({ ...chatRequest([]), [name]: 'other' });
+      const answer = await errorOf(await cluster.postRaw(body));
+      expect(answer).toMatchObject({ status: 400, param: name });
+      expect(answer.message).toContain(`the field is called '${name.toUpperCase().toLowerCase()}'`);
+    },
+  );
+
   it('with tools nested a hundred thousand levels deep is refused, not an internal error', async () => {
     const depth = 100_000;
     const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
