@@ -19,6 +19,7 @@ import { writeRequest, type WrittenRequest } from '#shared/upstream/write-reques
 import { countTokens } from './count-tokens.ts';
 import { LackingPaths } from './providers/lacking-paths.ts';
 import type { Provider } from './providers/provider.ts';
+import { withUsualTier } from './providers/request-rules.ts';
 import { chooseFormat, servedFormats, type Chosen, type ServedFormat } from './providers/served-format.ts';
 
 export interface HandleJobOptions {
@@ -38,6 +39,8 @@ export interface HandleJobOptions {
   origin: string;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
+  /** Values of `service_tier` at another price than the usual one which clients may ask for. */
+  passedTiers?: readonly string[];
   /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
@@ -90,6 +93,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     timeouts,
     origin,
     takesPrompts,
+    passedTiers = [],
     usageChunk = false,
     fitsOutput = false,
     onHead,
@@ -164,7 +168,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const searches = capabilities.includes(hostedCapability('web_search', client));
     const takes = { takesFiles, takesPrompts, searches, compacts, encrypts };
     const target = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: unsealOf(fixed) };
-    return adapt(translation.request(body, target), model);
+    return withUsualTier(adapt(translation.request(body, target), model), passedTiers);
   }
 
   function requestOf(

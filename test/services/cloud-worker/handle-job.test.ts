@@ -13,6 +13,8 @@ const hello = { model: 'gpt-9', input: 'Hello.', store: false };
 
 let asked: string[];
 let handle: JobHandler;
+/** Of the requests that the provider got. */
+let bodies: readonly string[];
 /** Paths that are served. */
 let served: string[];
 /** The most output tokens that the model generates; it refuses higher limits in OpenAI's words. */
@@ -44,6 +46,7 @@ beforeEach(async () => {
     await http.close();
     await upstream.stop();
   });
+  bodies = upstream.bodies;
   handle = createHandleJob({
     http,
     provider: openai,
@@ -53,6 +56,7 @@ beforeEach(async () => {
     timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
     origin: 'here',
     takesPrompts: false,
+    passedTiers: ['scale'],
     fitsOutput: true,
     onHead: () => undefined,
   });
@@ -112,4 +116,15 @@ describe('an output limit above the model’s own', () => {
     expect(asked).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/chat/completions']);
     expect(Object.assign({}, ...heads)).toEqual({ 'x-rtr-max-tokens': '16384' });
   });
+});
+
+it.each([
+  ['priority', undefined],
+  ['flex', 'flex'],
+  // Permitted above.
+  ['scale', 'scale'],
+])('the service tier %s is asked for as %s', async (tier, sent) => {
+  await serve({ ...hello, service_tier: tier });
+  expect(JSON.parse(bodies.at(-1) ?? '')).toHaveProperty('model', 'gpt-9');
+  expect((JSON.parse(bodies.at(-1) ?? '') as JsonObject)['service_tier']).toBe(sent);
 });
