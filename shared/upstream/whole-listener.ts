@@ -59,7 +59,7 @@ export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, bod
 
 /** Vectors have thousands of numbers, of which nobody cares how they are written. */
 function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
-  return operation === 'generate';
+  return operation === 'generate' || operation === 'complete';
 }
 
 /** The bytes of a body, up to a limit. */

@@ -1,15 +1,18 @@
 import { expect, it } from 'vitest';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
-import { WholeListener } from '#shared/upstream/whole-listener.ts';
+import { WholeListener, writeAnswer } from '#shared/upstream/whole-listener.ts';
 import { errorWith } from '../../helpers/error-with.ts';
 
-function answerOf(body: object, upstream = chatUpstream): object {
+function read(text: string, upstream = chatUpstream) {
   const listener = new WholeListener(upstream);
   listener.onStart(200, { 'content-type': 'application/json' });
-  listener.onData(Buffer.from(JSON.stringify(body)));
+  listener.onData(Buffer.from(text));
   return listener.end();
 }
+
+const answerOf = (body: object, upstream = chatUpstream) => read(JSON.stringify(body), upstream);
 
 it.each([
   [{ message: 'Slow down.', code: 429 }, 'rate_limit_exceeded'],
@@ -23,4 +26,9 @@ it('an answer with no error, and a failed response, are none', () => {
   expect(answerOf({ choices: [], error: null })).toEqual({ choices: [], error: null });
   const failed = { object: 'response', status: 'failed', error: { code: 'server_error', message: 'No.' } };
   expect(answerOf(failed, responsesUpstream)).toEqual(failed);
+});
+
+it.each([chatUpstream, completionsUpstream])('numbers of $name answers are written as they came', (upstream) => {
+  const text = '{"choices":[{"logprobs":{"token_logprobs":[0.0,-1e-7]}}]}';
+  expect(writeAnswer(upstream, read(text, upstream))).toBe(text);
 });
