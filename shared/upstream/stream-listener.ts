@@ -4,10 +4,7 @@ import type { Ending, StreamTranslation } from '#shared/translate/translation.ts
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener, Progress } from './exchange.ts';
 import { SseReader } from './sse-reader.ts';
-import { AnswerBody } from './whole-listener.ts';
-
-/** Maximum size of an error's body, in bytes. */
-const maxErrorBytes = 256 * 1024;
+import { errorBody } from './whole-listener.ts';
 
 /**
  * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived, those that arrive
@@ -18,7 +15,7 @@ export class StreamListener implements Listener {
   readonly #translation: StreamTranslation;
   readonly #write: (text: string) => void;
   readonly #reader = new SseReader();
-  readonly #errorBody = new AnswerBody(maxErrorBytes);
+  readonly #errorBody = errorBody();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;

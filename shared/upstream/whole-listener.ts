@@ -6,18 +6,17 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import type { Listener } from './exchange.ts';
 
-/** Maximum size of an answer in bytes, far more than any model writes. */
-const maxBytes = 64 * 1024 * 1024;
-
 /** Receives an answer that is one JSON object. */
 export class WholeListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
-  readonly #body = new AnswerBody(maxBytes);
+  readonly #body: AnswerBody;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
 
-  constructor(upstream: HttpUpstreamFormat) {
+  /** @param grow counts the bytes of the answer, see `HeldAnswer` */
+  constructor(upstream: HttpUpstreamFormat, grow: (bytes: number) => void) {
     this.#upstream = upstream;
+    this.#body = new AnswerBody(grow);
   }
 
   onStart(status: number, headers: IncomingHttpHeaders): void {
@@ -62,24 +61,34 @@ function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boo
   return operation === 'generate' || operation === 'complete';
 }
 
-/** The bytes of a body, up to a limit. */
+/** The bytes of a body. */
 export class AnswerBody {
-  readonly #limit: number;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #grow: (bytes: number) => void;
+  readonly #chunks: Buffer[] = [];
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  /** @param grow counts its bytes, and throws when they are too many */
+  constructor(grow: (bytes: number) => void) {
+    this.#grow = grow;
   }
 
-  /** @throws RouterError `upstream_failed` if the body exceeds the limit */
   add(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#limit) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+    this.#grow(chunk.length);
     this.#chunks.push(chunk);
   }
 
   text(): string {
     return Buffer.concat(this.#chunks).toString();
   }
+}
+
+/** Maximum size of an error's body, in bytes. */
+const mostErrorBytes = 256 * 1024;
+
+/** For the body of an error. */
+export function errorBody(): AnswerBody {
+  let left = mostErrorBytes;
+  return new AnswerBody((bytes) => {
+    left -= bytes;
+    if (left < 0) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+  });
 }

@@ -6,7 +6,7 @@ import { WholeListener, writeAnswer } from '#shared/upstream/whole-listener.ts';
 import { errorWith } from '../../helpers/error-with.ts';
 
 function read(text: string, upstream = chatUpstream) {
-  const listener = new WholeListener(upstream);
+  const listener = new WholeListener(upstream, () => undefined);
   listener.onStart(200, { 'content-type': 'application/json' });
   listener.onData(Buffer.from(text));
   return listener.end();
