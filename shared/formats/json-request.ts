@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
-import { hasMoreValues, mostValues } from '#shared/core/count-values.ts';
+import { hasMoreValues, mostOfRequest } from '#shared/core/count-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
@@ -20,8 +20,7 @@ export function parseJsonBody(body: Buffer): unknown {
 
 function parseBody(body: Buffer): JsonText {
   if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
-  if (hasMoreValues(body))
-    throw new RouterError('body_too_large', `The request body has more than ${mostValues} values.`);
+  if (hasMoreValues(body)) throw tooManyValues();
   if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
   try {
     return parseJsonText(body);
@@ -58,6 +57,14 @@ export function readJsonRequest(
     if (!(error instanceof RangeError)) throw error;
     throw nestedTooDeeply(error);
   }
+}
+
+function tooManyValues(): RouterError {
+  const { values, groups } = mostOfRequest;
+  return new RouterError(
+    'body_too_large',
+    `The request body has more than ${values} values, or more than ${groups} lists and objects.`,
+  );
 }
 
 function nestedTooDeeply(cause?: unknown): RouterError {
