@@ -27,6 +27,9 @@ export const cloudWorkerConfig = z.object({
     "Whether every client may name the prompts that are stored in the provider's account (`prompt` of the Responses format)",
     false,
   ),
+  PROVIDER_SERVICE_TIERS: setting.list(
+    'Values of `service_tier` at another price, such as `priority`, that clients may ask the provider for; others are dropped',
+  ),
   PROVIDER_MODELS: setting.list('Models to serve, separated by commas, the preferred first; all if empty'),
   SLOTS: setting.integer('Maximum number of jobs at once', 32, 1, 16_384),
   MODELS_REFRESH_MS: setting.integer(

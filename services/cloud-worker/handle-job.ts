@@ -19,6 +19,7 @@ import { writeRequest, type WrittenRequest } from '#shared/upstream/write-reques
 import { countTokens } from './count-tokens.ts';
 import { LackingPaths } from './providers/lacking-paths.ts';
 import type { Provider } from './providers/provider.ts';
+import { withUsualTier } from './providers/request-rules.ts';
 import { chooseFormat, servedFormats, type Chosen, type ServedFormat } from './providers/served-format.ts';
 
 export interface HandleJobOptions {
@@ -38,6 +39,8 @@ export interface HandleJobOptions {
   origin: string;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
+  /** Values of `service_tier` at another price than the usual one which clients may ask for. */
+  passedTiers?: readonly string[];
   /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
@@ -50,6 +53,8 @@ interface Ask {
   /** The client's headers that pass to an upstream of the same format. */
   headers: GrantedJob['headers'];
   fixed: Fixed;
+  /** Whether the client brings tools. */
+  hasTools: boolean;
 }
 
 /** A translated request. It may be large, so only these parts of it are kept. */
@@ -79,6 +84,9 @@ interface Prepared {
 /** What a path that a provider does not have is answered with. */
 const noSuchPath = 404;
 
+/** What OpenAI answers a request with functions for a model that takes these at another path, which it names, only. */
+const badRequest = 400;
+
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const {
@@ -90,6 +98,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     timeouts,
     origin,
     takesPrompts,
+    passedTiers = [],
     usageChunk = false,
     fitsOutput = false,
     onHead,
@@ -102,15 +111,22 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
     const { headers, answerId, ownerKey } = job;
-    const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey } };
-    const chosen = formatFor(ask, (format) => lacking.has(model.id, format));
+    const read = readRequest(job);
+    const { tools } = read.given;
+    const hasTools = Array.isArray(tools) && tools.length > 0;
+    const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey }, hasTools };
+    const chosen = formatFor(ask, (format) => isLacking(ask, format));
     if (job.operation === 'count_tokens') {
-      const count = await explained(countFor(chosen, ask, readRequest(job).given, signal), signal);
+      const count = await explained(countFor(chosen, ask, read.given, signal), signal);
       reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    return explained(serve(prepare(chosen, ask, readRequest(job), signal), ask, job, reply, signal), signal);
+    return explained(serve(prepare(chosen, ask, read, signal), ask, job, reply, signal), signal);
   };
+
+  function isLacking({ model, hasTools }: Ask, format: string): boolean {
+    return lacking.has(model.id, format) || (hasTools && lacking.has(model.id, withTools(format)));
+  }
 
   function formatFor({ model, client }: Ask, lacks: (format: string) => boolean): Chosen {
     return chooseFormat(provider, model.id, translations, client, lacks);
@@ -118,7 +134,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   function prepare(chosen: Chosen, ask: Ask, body: ReadRequest, signal: AbortSignal): Prepared {
     const { format } = chosen.served;
-    const other = formatFor(ask, (name) => name === format.name || lacking.has(ask.model.id, name));
+    const other = formatFor(ask, (name) => name === format.name || isLacking(ask, name));
     const hasOther = other.served.format !== format;
     return {
       chosen,
@@ -139,16 +155,18 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const onStatus = (answered: number): void => {
       status = answered;
       // The client's body may be large, and is needed no more.
-      if (status !== noSuchPath) prepared.inOther = undefined;
+      if (status !== noSuchPath && status !== badRequest) prepared.inOther = undefined;
     };
     try {
       return await generate(prepared, ask, job, reply, signal, onStatus);
     } catch (error) {
-      const other = status === noSuchPath && !signal.aborted ? prepared.inOther?.() : undefined;
+      const isElsewhere = status === badRequest && isServedAtResponses(error);
+      const other = (status === noSuchPath || isElsewhere) && !signal.aborted ? prepared.inOther?.() : undefined;
       if (!other) throw error;
       const end = await generate(other, ask, job, reply, signal, () => undefined);
       // A model that does not exist is answered so at every path.
-      lacking.note(ask.model.id, prepared.chosen.served.format.name);
+      const { name } = prepared.chosen.served.format;
+      lacking.note(ask.model.id, isElsewhere && ask.hasTools ? withTools(name) : name);
       return end;
     }
   }
@@ -164,7 +182,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const searches = capabilities.includes(hostedCapability('web_search', client));
     const takes = { takesFiles, takesPrompts, searches, compacts, encrypts };
     const target = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: unsealOf(fixed) };
-    return adapt(translation.request(body, target), model);
+    return withUsualTier(adapt(translation.request(body, target), model), passedTiers);
   }
 
   function requestOf(
@@ -264,4 +282,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       throw upstreamFailure(error, signal);
     }
   }
+}
+
+/** What a format's path is remembered by that takes no requests with tools. */
+function withTools(format: string): string {
+  return `${format} with tools`;
+}
+
+function isServedAtResponses(error: unknown): boolean {
+  return error instanceof RouterError && error.message.includes('/v1/responses');
 }

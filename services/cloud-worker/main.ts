@@ -61,6 +61,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       },
       origin: originOf(provider, config, environment),
       takesPrompts: config.PROVIDER_PROMPTS,
+      passedTiers: config.PROVIDER_SERVICE_TIERS,
       onHead: (status, headers) => {
         reportRefusal(status);
         limited.update(readRateLimits(headers, Date.now()));

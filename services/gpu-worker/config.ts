@@ -22,6 +22,9 @@ export const gpuWorkerConfig = z.object({
     ['auto', ...engineKinds],
   ),
   ENGINE_API_KEY: setting.optionalText('Key that is sent to the engine as a bearer token'),
+  ENGINE_FIELDS: setting.list(
+    'Names of fields, such as `priority`, that steer the engine and that clients may set; all others of them are dropped',
+  ),
   SLOTS: setting.integer(
     'Maximum number of jobs at once; 0 takes the number that the engine reports, or 8 if it reports none',
     0,

@@ -22,6 +22,7 @@ import { inlineImages, mayNameImages } from './images/inline-images.ts';
 import { begunStream, type BegunStream } from './continuation/begun-stream.ts';
 import { continueAnswer, continuedStream, endAnswer, type ContinuedAnswer } from './continuation/continue-answer.ts';
 import { refusedIfClientError } from './continuation/refused.ts';
+import { saltCache, withoutSteering } from './requests/engine-fields.ts';
 import { begunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
 
 export interface HandleJobOptions {
@@ -36,6 +37,8 @@ export interface HandleJobOptions {
   usageChunk?: boolean;
   /** Whether limits of output tokens that the engine refuses are lowered. */
   fitsOutput?: boolean;
+  /** Names of fields that steer the engine which clients may set. */
+  passedFields?: readonly string[];
   /** Called when the engine refuses connections. */
   onUnreachable: () => void;
 }
@@ -70,6 +73,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     timeouts,
     usageChunk = false,
     fitsOutput = false,
+    passedFields = [],
     onUnreachable,
   } = options;
   const traced = { provider: engine.kind, server: http.server };
@@ -112,7 +116,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { makesOneChoice } = engine;
     const { id, maxOutput } = model;
     const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: unsealOf(job) };
-    const translated = begin(translation.request(given, target));
+    const plain = withoutSteering(translation.request(given, target), passedFields);
+    const translated = begin(engine.saltsCaches === true ? saltCache(plain, job.ownerKey) : plain);
     if (format !== chatOfEngines) return translated;
     const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;

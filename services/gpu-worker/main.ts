@@ -44,6 +44,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, p
       fetchImage: createImageFetcher(),
       usageChunk: config.USAGE_CHUNK,
       fitsOutput: config.FIT_MAX_TOKENS,
+      passedFields: config.ENGINE_FIELDS,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

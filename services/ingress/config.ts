@@ -62,9 +62,8 @@ export const ingressConfig = z
       0,
       60_000,
     ),
-    MAX_HELD_BYTES: setting.integer(
-      'Most bytes of all request bodies held at once; a key with several leaves as much free as it takes',
-      1024 ** 3,
+    MAX_HELD_BYTES: setting.optionalInteger(
+      'Most bytes of all request bodies held at once, of which a key with several leaves as much free as it takes; a quarter of the memory limit and at most 1 GiB if unset',
       1_024,
       64 * 1024 ** 3,
     ),

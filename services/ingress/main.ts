@@ -40,7 +40,7 @@ import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
-import { defaultMaxActive, HeldBodies } from './http/held-bodies.ts';
+import { defaultHeldBytes, defaultMaxActive, HeldBodies } from './http/held-bodies.ts';
 import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
@@ -141,7 +141,7 @@ await runService(async (environment, releases) => {
   const load = new EventLoopLoad(config.SHED_DELAY_MS);
   releases.add('event loop load', () => load.close());
   const maxActive = config.MAX_ACTIVE ?? defaultMaxActive(process.constrainedMemory());
-  const held = new HeldBodies(config.MAX_HELD_BYTES, maxActive, load);
+  const held = new HeldBodies(config.MAX_HELD_BYTES ?? defaultHeldBytes(process.constrainedMemory()), maxActive, load);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   const counted: Pick<LimitKeeper, 'reserve'> = {

@@ -122,7 +122,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
 }
 
 /** The position of the quote that ends a string. @param start the position after the quote that begins it */
-function endOfString(text: Buffer, start: number): number {
+export function endOfString(text: Buffer, start: number): number {
   let at = start;
   for (const near = Math.min(start + shortLength, text.length); at < near; at += text[at] === backslash ? 2 : 1) {
     if (text[at] === quote) return at;

@@ -1,21 +1,26 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
+import { hasMoreValues, mostOfRequest } from '#shared/core/count-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
-import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
+import { checkSpelling } from './validation/check-spelling.ts';
 import { findFileInputs, type FileParts } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 
 /**
- * Parses a body as JSON.
- * @throws RouterError `invalid_json`
+ * Parses a body as JSON that can be written again.
+ * @throws RouterError `invalid_json`, `invalid_request` for one nested too deeply, `body_too_large` for too many values
  */
 export function parseJsonBody(body: Buffer): unknown {
-  return parseBody(body).value;
+  const { value, skim } = parseBody(body);
+  if (skim(() => nestsTooDeeply(value as Json))) throw nestedTooDeeply();
+  return value;
 }
 
 function parseBody(body: Buffer): JsonText {
   if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
+  if (hasMoreValues(body)) throw tooManyValues();
   if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
   try {
     return parseJsonText(body);
@@ -30,7 +35,8 @@ function parseBody(body: Buffer): JsonText {
  * @param check checks the body and returns what the router reads of it
  * @param fileParts how the body names files; undefined if it names none
  * @param findHosted finds the hosted tools of a checked body
- * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, or as `check` does
+ * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, `body_too_large` for too many values, or
+ * as `check` does
  */
 export function readJsonRequest(
   body: Buffer,
@@ -40,6 +46,7 @@ export function readJsonRequest(
 ): ClientRequest {
   const text = parseBody(body);
   const { value: parsed, skim } = text;
+  checkSpelling(parsed);
   try {
     const parameters = check(parsed, skim, body.length);
     const files = fileParts && findFileInputs(body, text, fileParts);
@@ -48,8 +55,20 @@ export function readJsonRequest(
     return { parameters, ...(files && { files }), ...(hosted && { hosted }), withDefaults };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });
+    throw nestedTooDeeply(error);
   }
+}
+
+function tooManyValues(): RouterError {
+  const { values, groups } = mostOfRequest;
+  return new RouterError(
+    'body_too_large',
+    `The request body has more than ${values} values, or more than ${groups} lists and objects.`,
+  );
+}
+
+function nestedTooDeeply(cause?: unknown): RouterError {
+  return new RouterError('invalid_request', 'The request is nested too deeply.', { cause });
 }
 
 /**

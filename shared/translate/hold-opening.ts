@@ -29,6 +29,9 @@ export function holdOpening(translation: StreamTranslation): StreamTranslation {
     get hasContent(): boolean {
       return translation.hasContent;
     },
+    get awaitsChoice(): boolean | undefined {
+      return translation.awaitsChoice;
+    },
     event: (data) => pass(translation.event(data)),
     end: (): { text: string; ending: Ending } => {
       const { text, ending } = translation.end();

@@ -80,6 +80,8 @@ export interface StreamTranslation {
    * `message_start`, only opens the stream.
    */
   readonly hasContent: boolean;
+  /** Whether, after one choice has ended, another one of the answer has not; absent where an answer has one. */
+  readonly awaitsChoice?: boolean | undefined;
   /**
    * Translates one upstream event.
    * @param data the event's data, JSON text (or `[DONE]` in the chat format)

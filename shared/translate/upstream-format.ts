@@ -16,6 +16,12 @@ export interface EncodedRequest {
   body: Buffer[];
 }
 
+/**
+ * `ping`: only shows that the connection lives. `finish`: says why the answer ends; its usage may follow, and other choices. `last`: nothing
+ * follows.
+ */
+export type EventKind = 'answer' | 'ping' | 'finish' | 'last';
+
 /** A wire format of upstreams over HTTP: all that a worker needs besides its translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
   /** What a model that is served in it does. */
@@ -33,8 +39,8 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   estimateInput(request: JsonObject): number;
   /** Reads the router's error from an error answer. */
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
-  /** Whether this is the data of a stream's last event. */
-  isLastEvent(data: string): boolean;
+  /** What a stream's event means for the wait for more; absent for a format whose streams have none but answers. */
+  kindOfEvent?(data: string): EventKind;
   /** Counts a request's input tokens without inference; undefined for a format without such a path. */
   count?: {
     path: string;

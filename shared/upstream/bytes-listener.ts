@@ -2,17 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
-import { AnswerBody } from './whole-listener.ts';
-
-/** Maximum size of an error's body, in bytes. */
-const maxErrorBytes = 256 * 1024;
+import { errorBody } from './whole-listener.ts';
 
 /** Receives an answer of plain bytes, such as sound, and passes it on as it comes. */
 export class BytesListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #head: (headers: Record<string, string>) => void;
   readonly #write: (piece: Uint8Array) => void;
-  readonly #errorBody = new AnswerBody(maxErrorBytes);
+  readonly #errorBody = errorBody();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;

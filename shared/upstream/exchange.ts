@@ -2,11 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
+/**
+ * What a chunk adds: nothing, or less than a piece of the answer; a piece; a piece, where nothing but its usage or another choice can be
+ * missing; the rest of it.
+ */
+export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
+
 /** Receives an answer as it arrives. If a method throws, the connection closes and the exchange fails. */
 export interface Listener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
-  /** Returns `more` if the chunk completes a piece of the answer, `complete` if it completes the answer, else `nothing`. */
-  onData(chunk: Buffer): 'nothing' | 'more' | 'complete';
+  onData(chunk: Buffer): Progress;
   /** Called before the first chunk, which is passed on when it resolves. Undefined to go on. For waits of some milliseconds. */
   ready?: (() => Promise<void> | undefined) | undefined;
   /** Called after each chunk: the upstream is not read until it resolves. Undefined to go on. */
@@ -20,6 +25,9 @@ export interface ExchangeTimeouts {
   /** Between two pieces. */
   idleMs: number;
 }
+
+/** Time for the usage of a finished answer, or another choice, in milliseconds. */
+const usageMs = 2000;
 
 /** Time for the upstream to end a complete answer, so that the connection can be reused, in milliseconds. */
 const drainMs = 1000;
@@ -121,6 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const progress = this.#listener.onData(chunk);
       if (progress !== 'nothing') this.#firstAt ??= performance.now();
       if (progress === 'complete') this.#complete();
+      else if (progress === 'finished') this.#finished();
       else if (progress === 'more') this.#answering();
       const room = progress === 'complete' ? undefined : this.#listener.room?.();
       if (room && this.#controller && !this.#isPaused) this.#pause(this.#controller, room);
@@ -149,6 +158,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     const { idleMs } = this.#timeouts;
     this.#timer = setTimeout(() => this.#exceed(`The upstream stopped answering for ${idleMs} ms.`), idleMs);
+  }
+
+  /** An upstream that does not close such an answer has given it nevertheless. */
+  #finished(): void {
+    this.#state = 'answering';
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#isPaused) this.#timer.refresh();
+      else this.#complete();
+    }, usageMs);
   }
 
   #exceed(message: string): void {

@@ -11,6 +11,7 @@ import type { OutputFit } from './output-fit.ts';
 import { PausedStream, type PausedTurn } from './paused-turn.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
+import { wholeAnswers } from './whole-answers.ts';
 import { writeAnswer, WholeListener } from './whole-listener.ts';
 
 /** Timeouts of an answer, in milliseconds. */
@@ -116,16 +117,21 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
     }
   }
   const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
+  const held = wholeAnswers.open();
   const receive = async (sent: UpstreamRequest): Promise<JsonObject> => {
-    const listener = new WholeListener(upstream);
+    const listener = new WholeListener(upstream, held.grow);
     await http.send(sent, withHead(listener, onHead), answerTimeouts, signal);
     return listener.end();
   };
-  let answer = await receive(request);
-  while (turn?.add(answer) === true) answer = await receive({ ...request, body: turn.continuation() });
-  const { body, ending } = translation.reply({ ...answer, ...turn?.whole() }, minted);
-  write(writeAnswer(upstream, body));
-  return ending;
+  try {
+    let answer = await receive(request);
+    while (turn?.add(answer) === true) answer = await receive({ ...request, body: turn.continuation() });
+    const { body, ending } = translation.reply({ ...answer, ...turn?.whole() }, minted);
+    write(writeAnswer(upstream, body));
+    return ending;
+  } finally {
+    held.release();
+  }
 }
 
 /** The same listener, with `onHead` called before its `onStart`, and the waits before and after its `onData`. */

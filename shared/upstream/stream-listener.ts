@@ -2,12 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import type { Listener } from './exchange.ts';
+import type { Listener, Progress } from './exchange.ts';
 import { SseReader } from './sse-reader.ts';
-import { AnswerBody } from './whole-listener.ts';
-
-/** Maximum size of an error's body, in bytes. */
-const maxErrorBytes = 256 * 1024;
+import { errorBody } from './whole-listener.ts';
 
 /**
  * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived, those that arrive
@@ -18,10 +15,12 @@ export class StreamListener implements Listener {
   readonly #translation: StreamTranslation;
   readonly #write: (text: string) => void;
   readonly #reader = new SseReader();
-  readonly #errorBody = new AnswerBody(maxErrorBytes);
+  readonly #errorBody = errorBody();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
+  /** Whether an event has said why the answer ends. */
+  #isFinished = false;
 
   constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
     this.#upstream = upstream;
@@ -35,7 +34,7 @@ export class StreamListener implements Listener {
     this.#isStream = status === 200 && (headers['content-type']?.startsWith('text/event-stream') ?? false);
   }
 
-  onData(chunk: Buffer): 'nothing' | 'more' | 'complete' {
+  onData(chunk: Buffer): Progress {
     if (this.#isStream) return this.#translate(this.#reader.push(chunk));
     this.#errorBody.add(chunk);
     return 'nothing';
@@ -56,18 +55,24 @@ export class StreamListener implements Listener {
     return ending;
   }
 
-  /** Neither a comment nor an event before the first content counts as progress. */
-  #translate(events: string[]): 'nothing' | 'more' | 'complete' {
+  /** Neither a comment, a ping nor an event before the first content counts as progress. */
+  #translate(events: string[]): Progress {
     let text = '';
+    let isMore = false;
     try {
       for (const data of events) {
         text += this.#translation.event(data);
-        if (this.#upstream.isLastEvent(data)) return 'complete';
+        const kind = this.#upstream.kindOfEvent?.(data) ?? 'answer';
+        if (kind === 'last') return 'complete';
+        if (kind === 'finish') this.#isFinished = true;
+        if (kind !== 'ping') isMore = true;
       }
     } finally {
       // Also what came before an event that ends the answer with an error.
       if (text !== '') this.#write(text);
     }
-    return events.length > 0 && this.#translation.hasContent ? 'more' : 'nothing';
+    if (!isMore) return 'nothing';
+    if (this.#isFinished && this.#translation.awaitsChoice !== true) return 'finished';
+    return this.#translation.hasContent ? 'more' : 'nothing';
   }
 }

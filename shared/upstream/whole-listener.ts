@@ -6,18 +6,17 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import type { Listener } from './exchange.ts';
 
-/** Maximum size of an answer in bytes, far more than any model writes. */
-const maxBytes = 64 * 1024 * 1024;
-
 /** Receives an answer that is one JSON object. */
 export class WholeListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
-  readonly #body = new AnswerBody(maxBytes);
+  readonly #body: AnswerBody;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
 
-  constructor(upstream: HttpUpstreamFormat) {
+  /** @param grow counts the bytes of the answer, see `HeldAnswer` */
+  constructor(upstream: HttpUpstreamFormat, grow: (bytes: number) => void) {
     this.#upstream = upstream;
+    this.#body = new AnswerBody(grow);
   }
 
   onStart(status: number, headers: IncomingHttpHeaders): void {
@@ -39,8 +38,17 @@ export class WholeListener implements Listener {
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, text, this.#headers);
     const answer = parseUpstreamJson(text, keepsNumbers(this.#upstream) ? parseExact : JSON.parse);
     if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
+    const status = errorStatusOf(answer);
+    if (status !== undefined) throw this.#upstream.readError(status, text, this.#headers);
     return answer;
   }
+}
+
+/** The status of an error that comes with status 200, as OpenRouter and some engines send it; a failed response is no such error. */
+function errorStatusOf({ error, object }: JsonObject): number | undefined {
+  if (object === 'response' || (!isJsonObject(error) && typeof error !== 'string')) return undefined;
+  const code = Number(isJsonObject(error) ? error['code'] : undefined);
+  return code >= 400 && code < 600 ? code : 500;
 }
 
 /** Writes a translated answer for the client. */
@@ -50,27 +58,37 @@ export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, bod
 
 /** Vectors have thousands of numbers, of which nobody cares how they are written. */
 function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
-  return operation === 'generate';
+  return operation === 'generate' || operation === 'complete';
 }
 
-/** The bytes of a body, up to a limit. */
+/** The bytes of a body. */
 export class AnswerBody {
-  readonly #limit: number;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #grow: (bytes: number) => void;
+  readonly #chunks: Buffer[] = [];
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  /** @param grow counts its bytes, and throws when they are too many */
+  constructor(grow: (bytes: number) => void) {
+    this.#grow = grow;
   }
 
-  /** @throws RouterError `upstream_failed` if the body exceeds the limit */
   add(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#limit) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+    this.#grow(chunk.length);
     this.#chunks.push(chunk);
   }
 
   text(): string {
     return Buffer.concat(this.#chunks).toString();
   }
+}
+
+/** Maximum size of an error's body, in bytes. */
+const mostErrorBytes = 256 * 1024;
+
+/** For the body of an error. */
+export function errorBody(): AnswerBody {
+  let left = mostErrorBytes;
+  return new AnswerBody((bytes) => {
+    left -= bytes;
+    if (left < 0) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+  });
 }

@@ -242,6 +242,19 @@ describe('the files of the messages format', () => {
     expect(Date.parse(soon.expires_at ?? '') - Date.parse(soon.created_at)).toBe(7_200_000);
   });
 
+  it('are unnamed when their part of the form has no filename', async () => {
+    const head = 'content-disposition: form-data; name="file"\r\ncontent-type: application/octet-stream';
+    const answer = await fetch(`${otherUrl}/api/anthropic/v1/files`, {
+      method: 'POST',
+      headers: { 'x-api-key': cluster.key, 'content-type': 'multipart/form-data; boundary=edge' },
+      body: `--edge\r\n${head}\r\n\r\nsome bytes\r\n--edge--\r\n`,
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      expect.objectContaining({ filename: 'unnamed', size_bytes: 10 }),
+    ]);
+  });
+
   it('are listed by the pages of every SDK, and by ids', async () => {
     const { raw, anthropic } = await newOwner();
     const ids: string[] = [];

@@ -76,6 +76,19 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
   });
 }
 
+/** Values of `service_tier` that cost what prices say, or less. */
+const usualTiers: readonly unknown[] = ['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only'];
+
+/**
+ * A request without a `service_tier` of another price. The given request is not changed.
+ * @param permitted values that clients may ask for nevertheless
+ */
+export function withUsualTier(request: JsonObject, permitted: readonly string[]): JsonObject {
+  const { service_tier: tier, ...rest } = request;
+  const isKept = typeof tier !== 'string' || usualTiers.includes(tier) || permitted.includes(tier);
+  return isKept ? request : rest;
+}
+
 /**
  * Limits `reasoning_effort` to what the model accepts: none for a model that does not think, which would refuse the field, and
  * none of the levels that only the newest models of two vendors know.

@@ -64,6 +64,8 @@ export interface Engine {
   readonly kind: EngineKind;
   /** Whether it takes `none` for an effort, and does not think then where the model allows that. */
   readonly switchesThinking?: boolean;
+  /** Whether it keeps its prefix caches apart by `cache_salt`. */
+  readonly saltsCaches?: boolean;
   /** See `Target.makesOneChoice`. */
   readonly makesOneChoice?: boolean;
   /** Whether a whole answer repeats the beginning that the request gives it; streams go on behind it. */

@@ -34,6 +34,7 @@ export const continuationByTokenizing: EngineContinuation = {
 export const vllm: Engine = {
   kind: 'vllm',
   switchesThinking: true,
+  saltsCaches: true,
   healthPath: '/health',
   continuation: continuationByTokenizing,
 

@@ -95,10 +95,11 @@ async function fromFile(
   source: Source<'file'>,
   { readBody, held, files, formats }: CreateBatchParts,
 ): Promise<NewBatch> {
-  const { id: key } = identityOf(response);
-  const holding = held.open(key);
+  const identity = identityOf(response);
+  const { id: key } = identity;
+  const holding = held.open(identity);
   response.on('close', () => holding.release());
-  const body = await readBody(request, holding.grow);
+  const body = await readBody(request, holding);
   await claimKey(response, body);
   const creation = source.read(body);
   const { endpoint, path, windowMs, inputFile: shown, window, metadata, outputSeconds } = creation;
@@ -131,10 +132,11 @@ async function fromBody(
 ): Promise<NewBatch> {
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
-  const { id: key } = identityOf(response);
+  const identity = identityOf(response);
+  const { id: key } = identity;
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
-  const holding = held.open(key);
+  const holding = held.open(identity);
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));

@@ -88,7 +88,7 @@ async function upload(
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
-  const holding = held.open(identityOf(response).id);
+  const holding = held.open(identityOf(response));
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));

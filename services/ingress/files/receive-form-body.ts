@@ -39,7 +39,7 @@ export async function receiveFormBody(
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.open(identityOf(response).id);
+  const holding = held.open(identityOf(response));
   response.on('close', () => holding.release());
   let left = maxBytes;
   const onBytes = (plain: number, coded: number): void => {
@@ -53,6 +53,7 @@ export async function receiveFormBody(
     isKept: () => true,
     keep: (content) => inBase64(content, onBytes),
   });
+  holding.arrived();
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const body = jsonOf(form);

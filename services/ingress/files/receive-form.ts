@@ -67,14 +67,15 @@ export async function receiveForm<Kept>(
     if (isCut) failed.reject(tooLong(name));
     else entries.push([name, value]);
   });
-  parser.on('file', (field, stream, name, _encoding, mimeType) => {
+  // A part that gives bytes may have no name.
+  parser.on('file', (field, stream, name: string | undefined, _encoding, mimeType) => {
     if (!isKept(field)) {
       stream.resume();
       return;
     }
     contents.push(stream);
     stream.on('error', () => undefined);
-    const kept = keep(stream).then((content) => ({ field, name, mimeType, kept: content }));
+    const kept = keep(stream).then((content) => ({ field, name: name ?? '', mimeType, kept: content }));
     kept.catch((error: unknown) => failed.reject(error));
     keeping.push(kept);
   });

@@ -2,9 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Holding } from './held-bodies.ts';
+
+/** A stream that decodes, and the bytes that it was given. */
+type Decoder = Transform & { bytesWritten: number };
 
 /** Log2 of the largest window of a zstd body: 16 MiB of memory in the decoder. The encoding allows far more. */
 const zstdWindowLog = 24;
+
+/** How many times as large as what was sent a body may become, and from which size on: texts and base64 shrink to a tenth at most times. */
+const mostExpansion = 100;
+const expandedBytes = 1024 * 1024;
 
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
@@ -15,15 +23,18 @@ export interface BodyLimits {
 
 /**
  * Reads a request's whole body, decompressed and without a byte order mark.
- * @param onBytes called with the size of each piece; an error that it throws ends the reading
+ * @param holding the request's share of memory, an error of which ends the reading
  * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off
  * or cannot be decompressed), as soon as it is known. The rest of the request stays unread; see `refuse`
  */
-export type ReadBody = (request: IncomingMessage, onBytes: (bytes: number) => void) => Promise<Buffer>;
+export type ReadBody = (
+  request: IncomingMessage,
+  holding: Pick<Holding, 'grow' | 'isSlow' | 'arrived'>,
+) => Promise<Buffer>;
 
 /** Makes a reader with these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
-  return async (request, onBytes) => {
+  return async (request, holding) => {
     const decoder = decoderFor(request.headers['content-encoding']);
     if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { promise: arrived, resolve, reject } = Promise.withResolvers<void>();
@@ -34,7 +45,8 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       parts.push(part);
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
-        onBytes(part.length);
+        if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * mostExpansion)) throw tooExpansive();
+        holding.grow(part.length);
       } catch (error) {
         reject(error);
       }
@@ -49,7 +61,9 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     let isOver = false;
     // Most bodies arrive together with their headers and are complete by then.
     process.nextTick(() => {
-      if (!request.complete && !isOver) timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+      if (request.complete || isOver) return;
+      timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+      holding.isSlow(reject);
     });
     const source = decoder ? request.pipe(decoder) : request;
     source.on('data', onData).on('end', onEnd).on('error', onError);
@@ -63,6 +77,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       throw error;
     } finally {
       isOver = true;
+      holding.arrived();
       clearTimeout(timer);
       // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing
       // them costs more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
@@ -87,7 +102,7 @@ function withoutMark(body: Buffer): Buffer {
  * The stream that decodes a content-encoding; undefined if there is none.
  * @throws RouterError `unsupported_encoding`
  */
-function decoderFor(encoding: string | undefined): Transform | undefined {
+function decoderFor(encoding: string | undefined): Decoder | undefined {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
     case '':
@@ -111,6 +126,13 @@ function decoderFor(encoding: string | undefined): Transform | undefined {
 
 function tooLarge(maxBytes: number): RouterError {
   return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`);
+}
+
+function tooExpansive(): RouterError {
+  return new RouterError(
+    'body_too_large',
+    `The request body is more than ${mostExpansion} times as large as what was sent.`,
+  );
 }
 
 function tooSlow(timeoutMs: number): RouterError {

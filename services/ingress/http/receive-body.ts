@@ -32,9 +32,9 @@ export async function receiveBody(
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.open(identityOf(response).id);
+  const holding = held.open(identityOf(response));
   response.on('close', () => holding.release());
-  const body = await readBody(request, holding.grow);
+  const body = await readBody(request, holding);
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const claimed = claimKey(response, body);

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockHolder, takeLock } from '../../../shared/core/take-lock.mjs';
@@ -28,7 +29,7 @@ export async function installDependencies(root, purpose) {
   const lock = await waitForLock(join(root, '.rtr', 'install.lock'));
   try {
     const missing = missingDependencies(root, purpose);
-    if (missing.length > 0) runNpm(root, missing.length);
+    if (missing.length > 0) await runNpm(root, missing.length);
   } finally {
     lock.release();
   }
@@ -59,28 +60,66 @@ function takeInstallLock(file) {
   }
 }
 
+/** Milliseconds for npm to end when it is told to. */
+const stopMs = 5_000;
+
 /**
+ * Runs npm in a process group of its own. When this process is told to stop, npm and all that it has started are stopped first: what is
+ * left would write into the folder that the next start deletes.
  * @param {string} root
  * @param {number} count
+ * @throws {InstallError}
  */
-function runNpm(root, count) {
+async function runNpm(root, count) {
   console.error(`Installing dependencies (npm ci): ${count} packages are missing or have another version …`);
   // npm deletes node_modules, so it must not run on the Node inside it.
   const path = (process.env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => !folder.startsWith(join(root, 'node_modules')));
-  const { status, signal, error } = spawnSync(
-    'npm',
-    ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
-    {
-      cwd: root,
-      env: { ...process.env, PATH: path.join(delimiter) },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
-  if (error)
-    throw new InstallError(
-      `npm cannot be started (${error.message}). It comes with Node: check that it is on the PATH.`,
-    );
-  if (status !== 0) throw new InstallError(`npm ci failed (${signal ?? `exit code ${status}`}); its output is above.`);
+  const npm = spawn('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    env: { ...process.env, PATH: path.join(delimiter) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true,
+  });
+  const ended = once(npm, 'exit');
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    signalGroup(npm.pid, 'SIGTERM');
+    setTimeout(() => signalGroup(npm.pid, 'SIGKILL'), stopMs).unref();
+  };
+  for (const signal of stopSignals) process.on(signal, stop);
+  try {
+    const [status, signal] = await ended;
+    if (isStopped) {
+      signalGroup(npm.pid, 'SIGKILL');
+      throw new InstallError('The installation was stopped. The next start begins it again.');
+    }
+    if (status !== 0)
+      throw new InstallError(`npm ci failed (${signal ?? `exit code ${status}`}); its output is above.`);
+  } catch (error) {
+    if (error instanceof InstallError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InstallError(`npm cannot be started (${reason}). It comes with Node: check that it is on the PATH.`);
+  } finally {
+    for (const signal of stopSignals) process.off(signal, stop);
+  }
+}
+
+/** @type {readonly NodeJS.Signals[]} */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * @param {number | undefined} pid of the group's first process
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(pid, signal) {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // All of the group have ended.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }

@@ -1,16 +1,21 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 
-/** Reads the usage that an upstream reports; missing counts are 0. Undefined if it reports none. */
+/**
+ * Reads the usage that an upstream reports; missing counts are 0. Undefined if it reports none. The output is what the total has besides the
+ * prompt, where that is more: xAI and Gemini count reasoning in the total alone.
+ */
 export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
+  const promptTokens = count(usage['prompt_tokens']);
+  const besidesPrompt = promptTokens > 0 ? count(usage['total_tokens']) - promptTokens : 0;
   const prompt = objectOf(usage['prompt_tokens_details']);
   const completion = objectOf(usage['completion_tokens_details']);
   return {
-    promptTokens: count(usage['prompt_tokens']),
+    promptTokens,
     cachedTokens: count(prompt['cached_tokens']),
     cacheWriteTokens: count(prompt['cache_write_tokens']),
-    completionTokens: count(usage['completion_tokens']),
+    completionTokens: Math.max(count(usage['completion_tokens']), besidesPrompt),
     reasoningTokens: count(completion['reasoning_tokens']),
   };
 }

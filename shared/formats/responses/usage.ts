@@ -10,11 +10,14 @@ export function readResponsesUsage({ usage, output: items }: JsonObject): Usage 
   const searches = Array.isArray(items) ? items.filter(isSearch).length : 0;
   const input = objectOf(usage['input_tokens_details']);
   const output = objectOf(usage['output_tokens_details']);
+  const promptTokens = count(usage['input_tokens']);
+  const besidesPrompt = promptTokens > 0 ? count(usage['total_tokens']) - promptTokens : 0;
   return {
-    promptTokens: count(usage['input_tokens']),
+    promptTokens,
     cachedTokens: count(input['cached_tokens']),
     cacheWriteTokens: count(input['cache_write_tokens']),
-    completionTokens: count(usage['output_tokens']),
+    // See `readChatUsage`.
+    completionTokens: Math.max(count(usage['output_tokens']), besidesPrompt),
     reasoningTokens: count(output['reasoning_tokens']),
     ...(searches > 0 && { units: { searches } }),
   };

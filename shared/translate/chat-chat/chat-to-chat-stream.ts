@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { deltaOf } from '../upstreams/chat/delta-of.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
 import { customOf, ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
@@ -52,6 +53,11 @@ export class ChatToChatStream implements StreamTranslation {
 
   get hasContent(): boolean {
     return this.#hasContent;
+  }
+
+  get awaitsChoice(): boolean {
+    const choices = [...this.#choices.values()];
+    return choices.length < this.#asked || choices.some(({ finish }) => finish === undefined);
   }
 
   event(data: string): string {
@@ -130,7 +136,8 @@ export class ChatToChatStream implements StreamTranslation {
   /** Reads an upstream's choice and makes the client's of it. Returns whether that has to be sent: what ends a choice waits. */
   #read(given: JsonObject): boolean {
     const choice = this.#choiceOf(given);
-    const delta = isJsonObject(given['delta']) ? given['delta'] : {};
+    const delta = deltaOf(given) ?? {};
+    given['message'] = undefined;
     const shows = this.#repair(delta, choice);
     this.#hasContent ||= shows;
     if (typeof given['finish_reason'] === 'string') choice.finish = given['finish_reason'];

@@ -32,6 +32,10 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     return this.#hasContent;
   }
 
+  get awaitsChoice(): boolean {
+    return [...this.#ended.values()].includes(false);
+  }
+
   event(data: string): string {
     if (data === '[DONE]') return '';
     const chunk = parseUpstreamEvent(data);

@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { deltaOf } from '../upstreams/chat/delta-of.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
@@ -65,7 +66,8 @@ export class MessagesToChatStream implements StreamTranslation {
     if (!isJsonObject(choice)) return '';
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
     this.#stopSequence ??= matchedStop(choice);
-    const content = isJsonObject(choice['delta']) ? this.#delta(choice['delta']) : '';
+    const delta = deltaOf(choice);
+    const content = delta ? this.#delta(delta) : '';
     this.#hasContent ||= content !== '';
     return this.#start() + content;
   }

@@ -58,11 +58,12 @@ export class MessagesToMessagesStream implements StreamTranslation {
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#started || !this.#complete) {
+    if (!this.#started || (!this.#complete && this.#stopReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
     const finishReason = finishReasonFor(this.#stopReason, this.#hasToolCalls);
-    return { text: '', ending: { usage: readMessagesUsage(this.#usage), finishReason } };
+    const text = this.#complete ? '' : namedEvent('message_stop', '{"type":"message_stop"}');
+    return { text, ending: { usage: readMessagesUsage(this.#usage), finishReason } };
   }
 
   #start(event: JsonObject): string {

@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { deltaOf } from '../upstreams/chat/delta-of.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { ChatOutput } from './chat-output.ts';
@@ -38,7 +39,8 @@ export class ResponsesToChatStream implements StreamTranslation {
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
     const begin = this.#started ? '' : this.#output.begin();
     this.#started = true;
-    return isJsonObject(choice['delta']) ? begin + this.#output.add(choice['delta'], choice['logprobs']) : begin;
+    const delta = deltaOf(choice);
+    return delta ? begin + this.#output.add(delta, choice['logprobs']) : begin;
   }
 
   end(): { text: string; ending: Ending } {

@@ -3,7 +3,7 @@ import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { GivenHeaders } from '#shared/core/pick-headers.ts';
 import { readOverflowText } from './overflow-texts.ts';
-import { readUnsupportedInput } from './unsupported-input-text.ts';
+import { readRequestFault } from './request-fault-text.ts';
 
 /** An upstream's error, read from the error shape of its format. */
 export interface UpstreamFailure {
@@ -37,7 +37,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       if (counts !== undefined) return contextOverflow(counts);
       const tooLarge = readOutputLimit(sentence);
       if (tooLarge) return tooLarge;
-      const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readUnsupportedInput(sentence)?.missing;
+      const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(sentence)?.missing;
       return refused(sentence || `The upstream refused the request (status ${status}).`, param, missing);
     }
     case 429:
@@ -58,8 +58,8 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     default: {
       const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
       if (counts !== undefined) return contextOverflow(counts);
-      const unsupported = readUnsupportedInput(sentence);
-      if (unsupported) return refused(sentence, param, unsupported.missing);
+      const fault = readRequestFault(sentence);
+      if (fault) return refused(sentence, param, fault.missing);
       return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, {
         byUpstream: true,
         cause: sentence,

@@ -13,23 +13,46 @@ const hello = { model: 'gpt-9', input: 'Hello.', store: false };
 
 let asked: string[];
 let handle: JobHandler;
+/** Of the requests that the provider got. */
+let bodies: readonly string[];
 /** Paths that are served. */
 let served: string[];
 /** The most output tokens that the model generates; it refuses higher limits in OpenAI's words. */
 let mostOutput: number;
+/** Whether functions are refused at /chat/completions. */
+let takesNoTools: boolean;
 
 beforeEach(async () => {
   asked = [];
   heads.length = 0;
   served = ['/v1/chat/completions'];
   mostOutput = Number.POSITIVE_INFINITY;
+  takesNoTools = false;
   const upstream = await startScriptedEngine((response, { url = '' }: IncomingMessage) => {
     asked.push(url);
     if (!served.includes(url)) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"Not Found"}}');
       return;
     }
-    const { max_completion_tokens: asks } = JSON.parse(upstream.bodies.at(-1) ?? '') as JsonObject;
+    const { max_completion_tokens: asks, tools } = JSON.parse(upstream.bodies.at(-1) ?? '') as JsonObject;
+    if (url === '/v1/responses') {
+      const events = [
+        { type: 'response.output_text.delta', delta: 'Hello!' },
+        { type: 'response.completed', response: { status: 'completed' } },
+      ];
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+      return;
+    }
+    if (tools !== undefined && takesNoTools) {
+      // In OpenAI's words.
+      const message = `Function tools with reasoning_effort are not supported for gpt-9 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`;
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ error: { message, type: 'invalid_request_error', param: 'reasoning_effort', code: null } }),
+      );
+      return;
+    }
     if (typeof asks === 'number' && asks > mostOutput) {
       const message = `max_tokens is too large: ${asks}. This model supports at most ${mostOutput} completion tokens, whereas you provided ${asks}.`;
       response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
@@ -44,6 +67,7 @@ beforeEach(async () => {
     await http.close();
     await upstream.stop();
   });
+  bodies = upstream.bodies;
   handle = createHandleJob({
     http,
     provider: openai,
@@ -53,6 +77,7 @@ beforeEach(async () => {
     timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
     origin: 'here',
     takesPrompts: false,
+    passedTiers: ['scale'],
     fitsOutput: true,
     onHead: () => undefined,
   });
@@ -60,12 +85,12 @@ beforeEach(async () => {
 
 const heads: object[] = [];
 
-async function serve(body: JsonObject = hello, model = 'gpt-9'): Promise<string> {
+async function serve(body: JsonObject = hello, model = 'gpt-9', format = 'responses'): Promise<string> {
   let text = '';
   const write = (piece: string | Uint8Array): void => {
     text += typeof piece === 'string' ? piece : Buffer.from(piece).toString();
   };
-  const job = { id: 'j', requestId: 'r', operation: 'generate', format: 'responses', stream: true, model } as const;
+  const job = { id: 'j', requestId: 'r', operation: 'generate', format, stream: true, model } as const;
   const whole = Buffer.from(JSON.stringify({ ...body, model, stream: true }));
   const end = await handle(
     { ...job, body: whole },
@@ -110,4 +135,32 @@ it('an output limit above the model’s own is lowered, also at the other path, 
   expect(text).toContain('"max_output_tokens":32000');
   expect(asked).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/chat/completions']);
   expect(Object.assign({}, ...heads)).toEqual({ 'x-rtr-max-tokens': '16384' });
+});
+
+it.each([
+  ['priority', undefined],
+  ['flex', 'flex'],
+  // Permitted above.
+  ['scale', 'scale'],
+])('the service tier %s is asked for as %s', async (tier, sent) => {
+  await serve({ ...hello, service_tier: tier });
+  expect(JSON.parse(bodies.at(-1) ?? '')).toHaveProperty('model', 'gpt-9');
+  expect((JSON.parse(bodies.at(-1) ?? '') as JsonObject)['service_tier']).toBe(sent);
+});
+
+it('a model that takes functions at /responses only is served there, which is remembered for requests with tools', async () => {
+  served.push('/v1/responses');
+  takesNoTools = true;
+  const chat = { messages: [{ role: 'user', content: 'Hello.' }] };
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+  for (const body of [
+    { ...chat, tools },
+    { ...chat, tools, max_tokens: 1 },
+  ]) {
+    expect(await serve(body, 'gpt-9', 'chat')).toContain('Hello!');
+  }
+  expect(JSON.parse(bodies.at(-1) ?? '')).toMatchObject({ max_output_tokens: 16 });
+  expect(await serve(chat, 'gpt-9', 'chat')).toContain('Hello!');
+  const [chatPath, responses] = ['/v1/chat/completions', '/v1/responses'];
+  expect(asked).toEqual([chatPath, responses, responses, chatPath]);
 });

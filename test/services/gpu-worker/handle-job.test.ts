@@ -62,6 +62,30 @@ async function serve(
   return runJob({ engine: openai, ...(await start(script)), models, options }, fields, signal, onPiece);
 }
 
+describe('a request', () => {
+  const steering = { priority: -9, kv_transfer_params: { remote_host: 'evil' }, lora_path: '/x', cache_salt: 'mine' };
+  const sent = async (options: Partial<HandleJobOptions>, fields: Partial<JobFields> = {}) => {
+    await serve(sendOne, { body: { ...streamed, ...steering, top_k: 3 }, ...fields }, options);
+    return JSON.parse(engine?.bodies.at(-1) ?? '') as JsonObject;
+  };
+
+  it('does not steer the engine, but for the fields that its owner lets pass', async () => {
+    const usual = await sent({});
+    expect(usual).toMatchObject({ top_k: 3 });
+    for (const name of Object.keys(steering)) expect(usual).not.toHaveProperty(name);
+    const steered = await sent({ passedFields: ['priority'] });
+    expect(steered).toMatchObject({ priority: -9 });
+    expect(steered).not.toHaveProperty('lora_path');
+  });
+
+  it('has a salt of its owner for the prefix cache of vLLM', async () => {
+    const saltOf = async (ownerKey: string) => (await sent({ engine: vllm }, { ownerKey }))['cache_salt'];
+    const [one, again, other] = [await saltOf('a.b'), await saltOf('a.b'), await saltOf('c.d')];
+    expect(one).toMatch(/^[\w-]{43}$/);
+    expect([again === one, other === one]).toEqual([true, false]);
+  });
+});
+
 describe('a streamed answer', () => {
   it('is relayed piece by piece while the engine generates', async () => {
     let next = (): void => undefined;

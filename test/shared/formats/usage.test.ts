@@ -1,6 +1,28 @@
 import { describe, expect, it } from 'vitest';
+import { readChatUsage } from '#shared/formats/chat/usage.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
+
+describe('the usage of a chat or Responses upstream', () => {
+  it.each([
+    // As Gemini's and xAI's APIs count reasoning.
+    ['reasoning that is in the total alone', { completion_tokens: 1_499, total_tokens: 14_428 }, 4_308],
+    ['no total', { completion_tokens: 12 }, 12],
+    ['a total that is too small', { completion_tokens: 12, total_tokens: 9 }, 12],
+  ])('has the output of an answer with %s', (_, counts, completionTokens) => {
+    const usage = readChatUsage({ prompt_tokens: 10_120, ...counts });
+    expect(usage).toMatchObject({ promptTokens: 10_120, completionTokens });
+    const { completion_tokens: output_tokens, ...total } = counts;
+    expect(readResponsesUsage({ usage: { input_tokens: 10_120, output_tokens, ...total } })).toMatchObject({
+      promptTokens: 10_120,
+      completionTokens,
+    });
+  });
+
+  it('has no output of a total without a prompt', () => {
+    expect(readChatUsage({ total_tokens: 7 })).toMatchObject({ promptTokens: 0, completionTokens: 0 });
+  });
+});
 
 describe('the usage of a messages upstream', () => {
   // The fields of the API reference, "Create a Message".

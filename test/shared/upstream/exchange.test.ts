@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
@@ -67,4 +68,24 @@ it('chunks of a body that arrive together are passed on together, also before it
     else await expect(exchange.done).rejects.toThrow();
     expect(seen).toEqual(['ab'.repeat(500)]);
   }
+});
+
+it('a finished answer ends within two seconds although its upstream does not close it, and writes on', async () => {
+  const server = createServer((_, response) => {
+    response.write('data: 1\n\n');
+    const beats = setInterval(() => response.write(': alive\n\n'), 100);
+    response.on('close', () => clearInterval(beats));
+  });
+  const pool = new Pool(await serveLocal(server));
+  onTestFinished(() => pool.destroy());
+  onTestFinished(() => server.closeAllConnections());
+  const listener = {
+    onStart: () => undefined,
+    onData: (chunk: Buffer) => (chunk.includes('data') ? ('finished' as const) : ('nothing' as const)),
+  };
+  const exchange = new Exchange(listener, { firstMs: 20_000, idleMs: 20_000 }, new AbortController().signal);
+  const closed = once(server, 'request').then(([, response]) => once(response as ServerResponse, 'close'));
+  pool.dispatch({ path: '/', method: 'GET' }, exchange);
+  await expect(exchange.done).resolves.toBeUndefined();
+  await closed;
 });

@@ -1,20 +1,25 @@
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { StreamListener } from '#shared/upstream/stream-listener.ts';
 
 const minted = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
 
-function openStream(): { listener: StreamListener; pieces: string[] } {
+function openStream({ upstream = chatUpstream, translation = chatToChat.stream(minted) } = {}): {
+  listener: StreamListener;
+  pieces: string[];
+} {
   const pieces: string[] = [];
-  const listener = new StreamListener(chatUpstream, chatToChat.stream(minted), (text) => void pieces.push(text));
+  const listener = new StreamListener(upstream, translation, (text) => void pieces.push(text));
   listener.onStart(200, { 'content-type': 'text/event-stream' });
   return { listener, pieces };
 }
 
-function event(delta: object): string {
-  return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+function event(delta: object, finish_reason: string | null = null, index = 0): string {
+  return `data: ${JSON.stringify({ choices: [{ index, delta, finish_reason }] })}\n\n`;
 }
 
 /** The texts of the events in a piece. */
@@ -35,6 +40,40 @@ it('events that arrive together are one piece, with the role in front of the fir
   ]);
   listener.onData(Buffer.from(event({ content: 'd' })));
   expect(textsOf(pieces[1])).toEqual([{ content: 'd' }]);
+});
+
+it('is finished by the reason why it ends, whatever comes then, and not before each choice has one', () => {
+  const { listener } = openStream();
+  const two = openStream({ translation: chatToChat.stream({ ...minted, recalled: { n: 2 } }) }).listener;
+  const progress = (bytes: string, each = listener) => each.onData(Buffer.from(bytes));
+  expect([event({ content: 'a' }), event({}, 'stop'), ': alive\n\n'].map((bytes) => progress(bytes))).toEqual([
+    'more',
+    'finished',
+    'nothing',
+  ]);
+  const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
+  expect(progress(`data: ${JSON.stringify(usage)}\n\n`)).toBe('finished');
+  expect(listener.end()).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 1, completionTokens: 1 } });
+  expect(progress(event({ content: 'a' }, 'stop'), two)).toBe('more');
+  expect(progress(event({ content: 'b' }, 'stop', 1), two)).toBe('finished');
+});
+
+it('of a messages upstream gets no progress by a ping', () => {
+  const { listener } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(minted) });
+  const progress = (data: object) => listener.onData(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
+  const delta = { type: 'text_delta', text: 'a' };
+  expect(
+    [
+      { type: 'message_start', message: { usage: { input_tokens: 1 } } },
+      { type: 'ping' },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta },
+      { type: 'ping' },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+      { type: 'ping' },
+      { type: 'message_stop' },
+    ].map(progress),
+  ).toEqual(['nothing', 'nothing', 'nothing', 'more', 'nothing', 'finished', 'nothing', 'complete']);
 });
 
 it('what arrives before an error in the same bytes is written', () => {

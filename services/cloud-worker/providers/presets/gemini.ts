@@ -1,5 +1,7 @@
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { mapMessages } from '#shared/upstream/chat-messages.ts';
 import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
@@ -27,11 +29,34 @@ export const gemini: Provider = {
   list: { path: '/models', read: (answer) => readNames(guess)(answer).map(withShortId) },
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
-  adaptation: limitedEffort,
+  adaptation: {
+    description: `${limitedEffort.description}; a placeholder where the first call of an answer has no signature (Gemini 3 and later)`,
+    apply: (request, model) => withSignatures(limitedEffort.apply(request, model), model),
+  },
   further: [guessedEmbeddings],
 };
 
 /** The list has `models/gemini-…`; requests also accept the usual name, without the prefix. */
 function withShortId(model: ModelInfo): ModelInfo {
   return { ...model, id: model.id.replace(/^models\//, '') };
+}
+
+/** Models that refuse an answer of the history whose first call has no signature, as those of other models have none. */
+const needsSignatures = /gemini-([3-9]|\d\d)/;
+
+/** What Google takes for a signature of a call that has none (Google AI for Developers, "Thought signatures"). */
+const placeholder = { google: { thought_signature: 'skip_thought_signature_validator' } };
+
+function withSignatures(request: JsonObject, { id }: ModelInfo): JsonObject {
+  if (!needsSignatures.test(id)) return request;
+  return mapMessages(request, (message) => {
+    const [first, ...others] = Array.isArray(message['tool_calls']) ? message['tool_calls'] : [];
+    if (!isJsonObject(first) || isSigned(first)) return message;
+    return { ...message, tool_calls: [{ ...first, extra_content: placeholder }, ...others] };
+  });
+}
+
+function isSigned({ extra_content: extra }: JsonObject): boolean {
+  const google = isJsonObject(extra) ? extra['google'] : undefined;
+  return isJsonObject(google) && typeof google['thought_signature'] === 'string';
 }

@@ -32,6 +32,9 @@ const responsesOnly = /codex|-pro(-|$)/;
 const chatOnly = /search-preview/;
 const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
+/** The least `max_output_tokens` at `/responses`. */
+const leastOutput = 16;
+
 /** The hosted tools that OpenAI runs for the newer ones of the models that it serves at `/responses`. */
 const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
 
@@ -85,7 +88,10 @@ export const openai: Provider = {
         if (chatOnly.test(id) || hasOwnEndpoint(id)) return 'not';
         return responsesOnly.test(id) ? 'only' : 'also';
       },
-      adaptation: { description: 'thinking only as OpenAI has encrypted it', apply: withOwnThinking },
+      adaptation: {
+        description: 'thinking only as OpenAI has encrypted it, `max_output_tokens` from 16',
+        apply: (request, model) => withLeastOutput(withOwnThinking(request, model)),
+      },
     },
     { format: completionsUpstream, serves: (id) => onlyIf(completes.test(id)) },
     { format: embeddingsUpstream, serves: (id) => onlyIf(embeds.test(id)) },
@@ -118,6 +124,12 @@ function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): 
     ...(Array.isArray(input) && { input: input.filter((item) => !isForeignThinking(item)) }),
     ...(asked !== undefined && { include: asked }),
   };
+}
+
+/** In other formats, programs ask for one token to see whether a key works; here that is refused. */
+function withLeastOutput(request: JsonObject): JsonObject {
+  const { max_output_tokens: asked } = request;
+  return typeof asked === 'number' && asked < leastOutput ? { ...request, max_output_tokens: leastOutput } : request;
 }
 
 function isForeignThinking(item: Json): boolean {

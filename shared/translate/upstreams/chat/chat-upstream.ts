@@ -1,5 +1,6 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { kindOfChatEvent } from './kind-of-chat-event.ts';
 import { upstreamErrorFromChat } from './upstream-error.ts';
 
 /** Chat completions, as engines and most providers serve them. */
@@ -10,5 +11,5 @@ export const chatUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => chatFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: (data) => data === '[DONE]',
+  kindOfEvent: kindOfChatEvent,
 };

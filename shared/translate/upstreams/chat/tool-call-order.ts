@@ -32,8 +32,8 @@ interface Call {
 
 /**
  * Assigns each piece of a streamed answer to its tool call. Engines differ: some count indexes from 1 or leave gaps, some
- * omit the index, some (Ollama) send index 0 for every call with different ids, some send no ids, and some repeat id and
- * name in every piece.
+ * omit the index, some (Ollama) send index 0 for every call with different ids, some send no ids, some repeat id and
+ * name in every piece, some send another id with each piece, and some go on with a call at another index than it began at.
  */
 export class ToolCallOrder {
   readonly #mintedPrefix: string;
@@ -65,7 +65,7 @@ export class ToolCallOrder {
     const index = Number.isInteger(piece['index']) ? Number(piece['index']) : undefined;
     const text = argumentsText(custom ? custom['input'] : fn['arguments']);
 
-    const known = this.#find(index, id, name);
+    const known = this.#find(index, id, { name, text });
     const call = known ?? this.#open(id);
     if (index !== undefined) this.#byIndex.set(index, call);
     this.#last = call;
@@ -79,15 +79,25 @@ export class ToolCallOrder {
   }
 
   /** The call that a piece continues; undefined if it begins one. */
-  #find(index: number | undefined, id: string | undefined, name: string | undefined): Call | undefined {
+  #find(
+    index: number | undefined,
+    id: string | undefined,
+    { name, text }: { name: string | undefined; text: string },
+  ): Call | undefined {
     const current = index === undefined ? this.#last : this.#byIndex.get(index);
+    const withId = id === undefined ? undefined : this.#byId.get(id);
+    if (name === undefined) {
+      const found = withId ?? current;
+      // The name of a call with an id and an index of its own may still come; else this goes on with the last one.
+      return found ?? (id !== undefined && text === '' ? undefined : this.#last);
+    }
     if (id !== undefined) {
-      if (index === undefined) return this.#byId.get(id);
+      if (index === undefined) return withId;
       if (current === undefined || current.upstreamId === undefined || current.upstreamId === id) return current;
-      return this.#byId.get(id);
+      return withId;
     }
     // Without ids, a name after complete arguments begins the next call; before that, the engine repeats the name.
-    const another = name !== undefined && current?.named === true && current.upstreamId === undefined;
+    const another = current?.named === true && current.upstreamId === undefined;
     return another && isJson(current.arguments) ? undefined : current;
   }
 

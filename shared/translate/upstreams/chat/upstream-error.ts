@@ -35,7 +35,8 @@ export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | und
   const error = errorField(event);
   const code = error['code'];
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
-  return upstreamError({ status, message: messageOf(error), retryAfter: undefined, overflow: overflowOf(error) });
+  const [message, param, overflow] = [messageOf(error), paramOf(error), overflowOf(error)];
+  return upstreamError({ status, message, param, retryAfter: undefined, overflow });
 }
 
 function errorField(body: Json | undefined): JsonObject {

@@ -10,5 +10,4 @@ export const embeddingsUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => embeddingsFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: () => false,
 };

@@ -12,5 +12,4 @@ export const imageEditsUpstream: HttpUpstreamFormat = {
   encode: formBody,
   estimateInput: (request) => imageEditsFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: () => false,
 };

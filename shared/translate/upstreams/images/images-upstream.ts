@@ -10,5 +10,4 @@ export const imagesUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => imagesFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: () => false,
 };

@@ -15,7 +15,7 @@ export const infillUpstream: HttpUpstreamFormat = {
   readError: (status, body, headers) =>
     status === 501 ? unsupportedInChat('suffix', 'a suffix') : upstreamErrorFromChat(status, body, headers),
   // Within a text, the quotes are escaped.
-  isLastEvent: (data) => /"stop"\s*:\s*true/.test(data),
+  kindOfEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
 };
 
 function estimateInput({ input_prefix: before, input_suffix: after, input_extra: files }: JsonObject): number {

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromMessages } from './upstream-error.ts';
 
 /** The API version of requests whose client names none. */
 const version = '2023-06-01';
+
+const kinds: Readonly<Record<string, EventKind>> = { ping: 'ping', message_delta: 'finish', message_stop: 'last' };
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
@@ -16,6 +18,7 @@ export const messagesUpstream: HttpUpstreamFormat = {
   headers: { 'anthropic-version': version },
   estimateInput: (request) => messagesFormat.estimateInput(request),
   readError: upstreamErrorFromMessages,
-  isLastEvent: (data) => /^\{\s*"type"\s*:\s*"message_stop"/.test(data),
+  kindOfEvent: (data) =>
+    kinds[/^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/.exec(data)?.[1] ?? ''] ?? 'answer',
   count: { path: '/messages/count_tokens', read: (body) => counted.safeParse(body).data?.input_tokens },
 };

@@ -10,5 +10,4 @@ export const moderationsUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => moderationsFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: () => false,
 };

@@ -10,5 +10,4 @@ export const rerankUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => rerankFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: () => false,
 };

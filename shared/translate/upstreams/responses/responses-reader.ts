@@ -82,6 +82,8 @@ export class ResponsesReader {
         return this.#thinking(event);
       case 'response.function_call_arguments.delta':
         return this.#arguments(this.#itemOf(event), event['delta']);
+      case 'response.function_call_arguments.done':
+        return this.#restOfArguments(this.#itemOf(event), event);
       case 'response.completed':
       case 'response.incomplete':
         return this.#end(event['response']);
@@ -123,7 +125,7 @@ export class ResponsesReader {
       case 'reasoning':
         return [...this.#rest(open, 'thinking', thinkingOf(item)), { kind: 'thought', item }];
       case 'function_call':
-        return [...begun, ...this.#arguments(open, argumentsOf(item).slice(open?.arguments ?? 0))];
+        return [...begun, ...this.#restOfArguments(open, item)];
       default:
         return [];
     }
@@ -163,6 +165,10 @@ export class ResponsesReader {
     open.arguments += delta.length;
     const call = { index: open.call, first: false, id: open.callId, name: undefined, arguments: delta };
     return [{ kind: 'call', call }];
+  }
+
+  #restOfArguments(open: OpenItem | undefined, whole: JsonObject): ResponsesPiece[] {
+    return this.#arguments(open, argumentsOf(whole).slice(open?.arguments ?? 0));
   }
 
   #itemOf(event: JsonObject): OpenItem | undefined {

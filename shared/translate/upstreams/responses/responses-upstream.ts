@@ -31,7 +31,7 @@ export const responsesUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => responsesFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: (data) => endsStream(eventType(data)),
+  kindOfEvent: (data) => (endsStream(eventType(data)) ? 'last' : 'answer'),
   count: {
     path: '/responses/input_tokens',
     request: countedPart,

@@ -10,5 +10,4 @@ export const speechUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => speechFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  isLastEvent: () => false,
 };

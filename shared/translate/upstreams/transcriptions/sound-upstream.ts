@@ -17,6 +17,5 @@ export function soundUpstream(
     encode: formBody,
     estimateInput,
     readError: upstreamErrorFromChat,
-    isLastEvent: () => false,
   };
 }

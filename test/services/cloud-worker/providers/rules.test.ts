@@ -56,6 +56,31 @@ describe('a chat request', () => {
     }
   });
 
+  it.each(['gemini', 'vertex'] as const)(
+    'has a signature on the first call of each answer for Gemini 3 of %s',
+    (name) => {
+      const call = (id: string, more = {}) => ({
+        id,
+        type: 'function',
+        function: { name: 'f', arguments: '{}' },
+        ...more,
+      });
+      const signed = { extra_content: { google: { thought_signature: 'theirs' } } };
+      const placeholder = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+      const history = (first: object) => ({
+        messages: [
+          ...hello,
+          { role: 'assistant', tool_calls: [call('a', first), call('b')] },
+          { role: 'tool', tool_call_id: 'a', content: '1' },
+          { role: 'assistant', tool_calls: [call('c', signed)] },
+        ],
+      });
+      expect(sent(name, history({}), 'gemini-3-pro-preview')).toEqual(history(placeholder));
+      expect(sent(name, history(signed), 'gemini-3-pro-preview')).toEqual(history(signed));
+      expect(sent(name, history({}), 'gemini-2.5-pro')).toEqual(history({}));
+    },
+  );
+
   it('asks no model to think that cannot', () => {
     for (const name of ['openai', 'azure', 'gemini', 'groq', 'cerebras'] as const) {
       expect(sent(name, { reasoning_effort: 'high' }, 'm', ['stream'])).toEqual({});

@@ -63,7 +63,7 @@ describe('a request to OpenAI at /responses', () => {
   };
 
   it('is not changed by the rules for chat requests', () => {
-    const request = { input: 'hi', max_output_tokens: 5, max_tokens: 6, top_k: 1, reasoning_effort: 'low' };
+    const request = { input: 'hi', max_output_tokens: 50, max_tokens: 6, top_k: 1, reasoning_effort: 'low' };
     expect(sent(request)).toEqual(request);
   });
 

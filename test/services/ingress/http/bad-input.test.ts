@@ -81,8 +81,18 @@ describe('a chat request', () => {
     expect(await (await cluster.postRaw(body)).text()).toBe('served');
   });
 
-  it('with tools nested a hundred thousand levels deep is refused, not an internal error', async () => {
-    const depth = 100_000;
+  it.each(['Model', 'MAX_TOKENS', 'me\u017f\u017fages', 'Stream'])(
+    'with a known field spelled %s is refused, as some decoders would read it',
+    async (name) => {
+      const body = JSON.stringify({ ...chatRequest([]), [name]: 'other' });
+      const answer = await errorOf(await cluster.postRaw(body));
+      expect(answer).toMatchObject({ status: 400, param: name });
+      expect(answer.message).toContain(`the field is called '${name.toUpperCase().toLowerCase()}'`);
+    },
+  );
+
+  it('with tools nested fifty thousand levels deep is refused, not an internal error', async () => {
+    const depth = 50_000;
     const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     const tools = `[{"type":"function","function":{"name":"f","parameters":${nested}}}]`;
     const body = JSON.stringify(chatRequest([])).replace(/}$/, `,"tools":${tools}}`);
@@ -132,6 +142,16 @@ describe('a large body', () => {
     expect(await errorOf(await cluster.postRaw(broken, { headers }))).toMatchObject({ status: 400, code: null });
     const cut = small.subarray(0, small.length - 8);
     expect(await errorOf(await cluster.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
+  });
+
+  it.each([
+    ['of 30 KB that decompresses to ten million lists', '[],', 10_000_000, { 'content-encoding': 'gzip' }],
+    ['of a million numbers', '1,', 1_000_000, {}],
+  ])('%s is refused before it is parsed', async (_, value, count, headers) => {
+    const text = `{"model":"m","messages":[${value.repeat(count)}1]}`;
+    const body = 'content-encoding' in headers ? gzipSync(text) : text;
+    const answer = cluster.postRaw(body, { headers });
+    expect(await errorOf(await answer)).toMatchObject(tooLarge);
   });
 
   it('with a wrong key or path still gets its answer', async () => {

@@ -28,12 +28,14 @@ describe('an event loop', () => {
   it('is behind when its timers are late for about a second, until they are not', async () => {
     const load = start(200);
     const held = new HeldBodies(1_000, 10, load);
-    held.open('key').release();
+    held.open({ id: 'key', limits: [] }).release();
     await hold(500, 6);
     expect(load.isBehind).toBe(true);
-    expect(() => held.open('key')).toThrow(expect.objectContaining({ code: 'overloaded', retryAfter: 1 }));
+    expect(() => held.open({ id: 'key', limits: [] })).toThrow(
+      expect.objectContaining({ code: 'overloaded', retryAfter: 1 }),
+    );
     await until(() => !load.isBehind, 8_000);
-    held.open('key').release();
+    held.open({ id: 'key', limits: [] }).release();
   });
 
   it('is not behind after one pause, as of a process that is stopped', async () => {

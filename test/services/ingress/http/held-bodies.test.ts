@@ -1,31 +1,79 @@
 import { expect, it } from 'vitest';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
+
+const overloaded = expect.objectContaining({ code: 'overloaded' }) as Error;
+
+function sender(id: string, limits: Limits = {}) {
+  return { id, limits: [{ party: `key:${id}`, limits } as const] };
+}
 
 it('a body that is still decompressed after its client has left takes no room', () => {
   const held = new HeldBodies(1_000, 10);
-  const left = held.open('key');
+  const left = held.open(sender('key'));
   left.grow(400);
   left.release();
   expect(() => left.grow(400)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
   expect(held.bytes).toBe(0);
-  const next = held.open('key');
+  const next = held.open(sender('key'));
   next.grow(1_000);
   expect(held.bytes).toBe(1_000);
 });
 
 it('a key leaves as much free as it holds, and a single body may take all', () => {
   const held = new HeldBodies(1_000, 10);
-  const first = held.open('loud');
+  const first = held.open(sender('loud'));
   first.grow(400);
-  const second = held.open('loud');
+  const second = held.open(sender('loud'));
   second.grow(100);
-  expect(() => second.grow(1)).toThrow(expect.objectContaining({ code: 'overloaded' }));
-  const other = held.open('quiet');
+  expect(() => second.grow(1)).toThrow(overloaded);
+  const other = held.open(sender('quiet'));
   other.grow(250);
-  expect(() => held.open('quiet').grow(1)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  expect(() => held.open(sender('quiet')).grow(1)).toThrow(overloaded);
   first.release();
   second.grow(250);
   expect(held.bytes).toBe(600);
   for (const { release } of [second, other]) release();
-  held.open('loud').grow(1_000);
+  held.open(sender('loud')).grow(1_000);
+});
+
+it('a key has a tenth of the places less than all', () => {
+  const held = new HeldBodies(1_000, 10);
+  const loud = Array.from({ length: 9 }, () => held.open(sender('loud')));
+  expect(() => held.open(sender('loud'))).toThrow(overloaded);
+  held.open(sender('quiet'));
+  expect(() => held.open(sender('other'))).toThrow(overloaded);
+  loud[0]?.release();
+  held.open(sender('other'));
+});
+
+it('as many bodies of a key arrive at once as it may have requests', () => {
+  const held = new HeldBodies(1_000, 10);
+  const limited = sender('limited', { concurrentRequests: 2 });
+  const [first] = [held.open(limited), held.open(limited)];
+  expect(() => held.open(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+  first.arrived();
+  held.open(limited);
+});
+
+it('where all places are taken, the body that has been arriving for longest makes room', () => {
+  const held = new HeldBodies(1_000, 3);
+  const ended: string[] = [];
+  const slow = (name: string) => {
+    const holding = held.open(sender(name));
+    holding.isSlow(({ code }) => ended.push(`${name} ${code}`));
+    holding.grow(100);
+    return holding;
+  };
+  const [oldest, read] = [slow('oldest'), slow('read'), slow('newest')];
+  read.arrived();
+  const next = held.open(sender('next'));
+  expect(ended).toEqual(['oldest overloaded']);
+  expect(held.bytes).toBe(200);
+  oldest.release();
+  held.open(sender('last'));
+  expect(ended).toEqual(['oldest overloaded', 'newest overloaded']);
+  expect(() => held.open(sender('late'))).toThrow(overloaded);
+  next.release();
+  held.open(sender('late'));
 });

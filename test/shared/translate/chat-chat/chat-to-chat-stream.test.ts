@@ -190,6 +190,13 @@ describe('a chat stream', () => {
     ]);
   });
 
+  it('has the text of chunks that call their delta a message', () => {
+    const chunk = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: null }] };
+    const { deltas, chunks } = run([chunk, delta({}, 'stop')]);
+    expect(deltas).toEqual([{ role: 'assistant', content: 'Hi' }, {}]);
+    expect(chunks[0]?.choices[0]).not.toHaveProperty('message');
+  });
+
   it('treats a [DONE] without finish reason as an ordinary end', () => {
     expect(run([...plain, '[DONE]']).chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
   });
@@ -242,6 +249,32 @@ describe('the tool calls of a chat stream', () => {
         part(0, 'a', 'f', ''),
         call({ index: 0, function: { arguments: { x: 1 } } }),
         call({ index: 1, id: 'b', function: { name: 'g', arguments: { y: 2 } } }),
+      ],
+    ],
+    [
+      'have another id in each piece',
+      [
+        part(0, 'a', 'f', '{"x"'),
+        part(0, 'c', undefined, ':1}'),
+        part(1, 'b', 'g', '{"y"'),
+        part(1, 'd', undefined, ':2}'),
+      ],
+    ],
+    [
+      'go on at another index than they began at',
+      [part(0, 'a', 'f', '{"x":1}'), part(0, 'b', 'g', '{"y"'), more(1, ':2'), more(1, '}')],
+    ],
+    [
+      'are known by their ids alone',
+      [part(0, 'a', 'f', '{"x"'), part(1, 'b', 'g', '{"y":2}'), part(3, 'a', undefined, ':1}')],
+    ],
+    [
+      'have their names in a second piece',
+      [
+        part(0, 'a', undefined, ''),
+        part(0, undefined, 'f', '{"x":1}'),
+        part(1, 'b', undefined, ''),
+        part(1, 'b', 'g', '{"y":2}'),
       ],
     ],
     ['come with an empty id later', [part(0, 'a', 'f', '{"x"'), part(0, '', '', ':1}'), part(1, 'b', 'g', '{"y":2}')]],

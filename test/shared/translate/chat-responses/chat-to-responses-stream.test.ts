@@ -47,6 +47,19 @@ describe("a Responses upstream's stream, for a chat client", () => {
     expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
   });
 
+  it('has arguments that come in no delta, once', () => {
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '' };
+    const whole = { type: 'response.function_call_arguments.done', item_id: 'fc_1', arguments: '{"x":1}' };
+    const { text } = runStream(chatToResponses.stream(minted), [
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' },
+      whole,
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { status: 'completed', output: [] } },
+    ]);
+    expect(assembleCompletion(text).calls).toEqual([{ id: 'c', name: 'f', arguments: '{"x":1}' }]);
+  });
+
   it.each(['thinking', 'tool'])('of llama-server says what its whole answer says: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
     const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));

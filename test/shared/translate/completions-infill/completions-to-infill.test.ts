@@ -67,7 +67,7 @@ describe('an answer up to a suffix', () => {
   });
 
   it('ends with the event that says so, and not with a text that contains the same words', () => {
-    expect(infillUpstream.isLastEvent(JSON.stringify(last))).toBe(true);
-    expect(infillUpstream.isLastEvent(JSON.stringify({ content: '{"stop":true}', stop: false }))).toBe(false);
+    expect(infillUpstream.kindOfEvent?.(JSON.stringify(last))).toBe('last');
+    expect(infillUpstream.kindOfEvent?.(JSON.stringify({ content: '{"stop":true}', stop: false }))).toBe('answer');
   });
 });

@@ -31,6 +31,11 @@ describe('a messages stream from a chat upstream', () => {
     expect(namedEvents(stream)[1]).toEqual({ type: 'ping' });
   });
 
+  it('has the text of chunks that call their delta a message', () => {
+    const chunk = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: null }] };
+    expect(assembleMessage(run([chunk, chatChunk({}, 'stop')]).text).content).toEqual([text('Hi')]);
+  });
+
   describe('of a model that thinks', () => {
     const events = [
       chatChunk({ reasoning: 'h' }),

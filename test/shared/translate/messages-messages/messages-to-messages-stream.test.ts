@@ -41,9 +41,10 @@ describe('a messages stream from a messages upstream', () => {
     expect(text).toContain('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  it('fails when the upstream stops before its last event', () => {
-    expect(() => runStream(messagesToMessages.stream(minted), [start, ...rest.slice(0, -1)])).toThrow(
-      errorWith('upstream_failed'),
-    );
+  it('has its last event when the upstream stops before that, and fails when it stops before the stop reason', () => {
+    const [whole, unclosed, cut] = [0, -1, -2].map((end) => [start, ...rest.slice(0, rest.length + end)]);
+    const run = (events: string[] = []) => runStream(messagesToMessages.stream(minted), events);
+    expect(run(unclosed)).toEqual(run(whole));
+    expect(() => run(cut)).toThrow(errorWith('upstream_failed'));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
-import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { upstreamErrorFromChat, upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
 import {
   upstreamErrorFromMessages,
@@ -112,6 +112,18 @@ describe('an error of an upstream', () => {
     ['vLLM', 400, 'Qwen/Qwen3-8B is not a multimodal model', 'image_block'],
     ['OpenRouter', 404, 'No endpoints found that support image input', 'image_block'],
     ['LM Studio', 400, 'Model does not support images. Please use a model that does.', 'image_block'],
+    ['DeepSeek', 400, 'messages[0]: unknown variant `image_url`, expected `text`', 'image_block'],
+    ['OpenAI', 400, 'Invalid content type. image_url is only supported by certain models.', 'image_block'],
+    ['Groq', 400, "'messages.0.content' : value must be a string. messages.0.content must be a string", 'image_block'],
+    [
+      'llama.cpp',
+      500,
+      "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error at line 1, column 8: syntax error while parsing object - unexpected end of input; expected '}'",
+      undefined,
+    ],
+    ['llama.cpp', 500, 'Unable to generate parser for this template. Automatic parser generation failed', undefined],
+    ['llama.cpp', 500, 'Failed to load image or audio file: failed to decode image bytes', undefined],
+    ['SGLang', 500, 'cannot identify image file <_io.BytesIO object at 0x7f>', undefined],
   ])(
     'of %s with status %i about input that the model cannot take is one of the request',
     (_, status, said, missing) => {
@@ -121,6 +133,11 @@ describe('an error of an upstream', () => {
       expect(openaiErrorAnswer(error)).toMatchObject({ status: 400, headers: { 'x-should-retry': 'false' } });
     },
   );
+
+  it('in a stream names the field that is wrong', () => {
+    const error = { message: 'This field must be positive.', code: 400, param: 'temperature' };
+    expect(upstreamErrorFromChatEvent({ error })).toMatchObject({ code: 'invalid_request', param: 'temperature' });
+  });
 
   const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum (capability_rejected: prompt_too_long)';
   const together =

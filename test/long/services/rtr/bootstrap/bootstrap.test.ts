@@ -13,6 +13,7 @@ import { until } from '../../../../helpers/until.ts';
 const npm = `#!/bin/sh
 echo "$@" >> npm-runs
 sleep 0.2
+[ -f npm-hangs ] && { trap '' INT; sleep 300 & echo "$$ $!" > npm-hangs; wait; wait; }
 [ -f npm-fails ] && { echo "npm error network is away" >&2; exit 7; }
 mkdir -p node_modules/node/bin
 ln -sf "${process.execPath}" node_modules/node/bin/node
@@ -110,6 +111,20 @@ describe('the bootstrap', () => {
     expect(await run.ended).toBe(1);
     expect(run.err).toContain('npm error network is away');
     expect(run.err).toContain('npm ci failed (exit code 7)');
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing of npm running when it gets %s meanwhile', async (signal) => {
+    const hangs = join(root, 'npm-hangs');
+    writeFileSync(hangs, '');
+    const run = rtr();
+    await until(() => expect(readFileSync(hangs, 'utf8')).toMatch(/^\d+ \d+\n$/));
+    const pids = readFileSync(hangs, 'utf8').split(' ').map(Number);
+    run.child.kill(signal);
+    expect(await run.ended).toBe(1);
+    expect(run.err).toContain('The installation was stopped.');
+    for (const pid of pids) expect(processIdentity(pid)).toBeUndefined();
+    rmSync(hangs);
+    expect(await rtr().ended).toBe(5);
   });
 
   it('refuses to replace the dependencies of a running cluster', async () => {

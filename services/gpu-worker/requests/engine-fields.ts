@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#shared/core/json.ts';
+
+/**
+ * Fields that tell an engine how to run, or what to do beside the answer: whose turn it is, where caches are and go, what is loaded, which
+ * code runs. A client that may ask a model may not steer the engine of all. From the request types of vLLM, SGLang, llama.cpp, Ollama and
+ * LM Studio.
+ */
+const steering: readonly string[] = [
+  'bootstrap_host',
+  'bootstrap_port',
+  'bootstrap_room',
+  'cache_salt',
+  'custom_logit_processor',
+  'custom_params',
+  'data_parallel_rank',
+  'ec_transfer_params',
+  'extra_key',
+  'id_slot',
+  'keep_alive',
+  'kv_transfer_params',
+  'lora',
+  'lora_path',
+  'n_cache_reuse',
+  'priority',
+  'request_id',
+  'return_hidden_states',
+  'rid',
+  'routed_dp_rank',
+  'session_id',
+  'session_params',
+  'slot_id',
+  'ttl',
+  'vllm_xargs',
+];
+
+/**
+ * A request without the fields that steer an engine. The given request is not changed.
+ * @param passed names of such fields that clients may set
+ */
+export function withoutSteering(request: JsonObject, passed: readonly string[]): JsonObject {
+  const dropped = steering.filter((name) => request[name] !== undefined && !passed.includes(name));
+  if (dropped.length === 0) return request;
+  const kept = { ...request };
+  for (const name of dropped) delete kept[name];
+  return kept;
+}
+
+/** Keeps what is cached of an owner's prompts apart: else `cached_tokens` and the time to the first token tell of those of others. */
+export function saltCache(request: JsonObject, ownerKey: string | undefined): JsonObject {
+  if (ownerKey === undefined) return request;
+  return { cache_salt: createHash('sha256').update(`prefix cache ${ownerKey}`).digest('base64url'), ...request };
+}

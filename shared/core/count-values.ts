@@ -1,0 +1,36 @@
+import { endOfString } from './json-lists.ts';
+
+/** How many values a JSON text has: elements of lists and fields of objects; and how many lists and objects it has, which cost more. */
+export interface ValueCounts {
+  values: number;
+  groups: number;
+}
+
+/**
+ * The most of a request: as many values as the token ids of the largest embeddings, and as many lists and objects as a process parses and
+ * checks within 0.2 s, while it serves nobody else.
+ */
+export const mostOfRequest: ValueCounts = { values: 500_000, groups: 100_000 };
+
+const comma = 0x2c;
+const quote = 0x22;
+const openBracket = 0x5b;
+const openBrace = 0x7b;
+
+/** Whether a JSON text in UTF-8 has more values than this, without parsing it. It stops at the first one too many. */
+export function hasMoreValues(text: Buffer, most: ValueCounts = mostOfRequest): boolean {
+  // Each takes a byte at least.
+  if (text.length <= Math.min(most.values, most.groups)) return false;
+  let { values, groups } = most;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === quote) at = endOfString(text, at + 1);
+    else if (byte === comma) values -= 1;
+    else if (byte === openBracket || byte === openBrace) {
+      values -= 1;
+      groups -= 1;
+    }
+    if (values < 0 || groups < 0) return true;
+  }
+  return false;
+}

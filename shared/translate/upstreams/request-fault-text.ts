@@ -1,0 +1,47 @@
+import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
+
+/**
+ * What upstreams say of requests that they cannot serve, whatever the status: llama.cpp and Ollama have 500 for some of it. With the
+ * capability that is missing, where clients go on without it.
+ */
+const texts: readonly [RegExp, RejectedCapability | undefined][] = [
+  // llama.cpp, Mistral.
+  [/image input is not supported/i, 'image_block'],
+  [/(?:audio|video) input is not supported/i, undefined],
+  // vLLM, a newer one first.
+  [/At most 0 image/i, 'image_block'],
+  [/At most 0 (?:audio|video)/i, undefined],
+  [/is not a multimodal model/i, 'image_block'],
+  // Ollama.
+  [/is missing data required for image input/i, 'image_block'],
+  // OpenRouter, with 404.
+  [/No endpoints found that support image/i, 'image_block'],
+  // OpenAI, DeepSeek, xAI, and engines that read a text where a list stands.
+  [/image_url\W* is only supported by certain models/i, 'image_block'],
+  [/unknown variant \W*image_url/i, 'image_block'],
+  [/(?:content|messages\S*) (?:must|should) be a (?:valid )?string/i, 'image_block'],
+  // llama.cpp: arguments of an earlier call, tools, messages, a template, a schema.
+  [/failed to parse (?:tool call arguments|tools?|messages?|grammar|json schema)/i, undefined],
+  [
+    /(?:generate parser for|apply|render|parse|execut\w+) (?:this|the|chat|jinja)? ?(?:chat )?template|jinja exception/i,
+    undefined,
+  ],
+  [/JSON schema (?:error|conversion failed)|unrecognized schema/i, undefined],
+  // llama.cpp, vLLM, SGLang.
+  [
+    /(?:failed|unable|cannot|could not) (?:to )?(?:load|decode|identify|open|process|preprocess) (?:the )?(?:image|audio|media|bitmap)/i,
+    undefined,
+  ],
+  // LM Studio, Gemini, and llama.cpp for models of several kinds.
+  [/does not support (?:image|vision|multimodal)/i, 'image_block'],
+  [/does not support (?:audio|video)/i, undefined],
+];
+
+/**
+ * Reads from an upstream's message that the request is wrong, not the upstream.
+ * @returns undefined for any other message; else the capability that is missing, where clients go on without it
+ */
+export function readRequestFault(sentence: string): { missing: RejectedCapability | undefined } | undefined {
+  const found = texts.find(([text]) => text.test(sentence));
+  return found && { missing: found[1] };
+}

@@ -1,0 +1,46 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+/** The most bytes of one answer, far more than any model writes. */
+const mostOfOne = 64 * 1024 * 1024;
+
+/** An answer is in memory several times while it is parsed, translated and written: one in so many bytes of the limit may be answers. */
+const shareOfMemory = 10;
+
+/** One answer's share of the memory for whole answers. */
+export interface HeldAnswer {
+  /** @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if others leave too little room */
+  grow: (bytes: number) => void;
+  release: () => void;
+}
+
+/** Limits the bytes of all answers that a process holds until they are whole. */
+export class WholeAnswers {
+  readonly #mostBytes: number;
+  #bytes = 0;
+
+  /** @param memoryBytes what this process may use; 0 without a limit */
+  constructor(memoryBytes: number) {
+    this.#mostBytes = memoryBytes > 0 ? Math.floor(memoryBytes / shareOfMemory) : Number.POSITIVE_INFINITY;
+  }
+
+  open(): HeldAnswer {
+    let held = 0;
+    return {
+      grow: (bytes) => {
+        if (held + bytes > Math.min(mostOfOne, this.#mostBytes))
+          throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+        if (this.#bytes + bytes > this.#mostBytes)
+          throw new RouterError('overloaded', 'The worker holds as many answers as it can.', { retryAfter: 1 });
+        held += bytes;
+        this.#bytes += bytes;
+      },
+      release: () => {
+        this.#bytes -= held;
+        held = 0;
+      },
+    };
+  }
+}
+
+/** Those of this process. */
+export const wholeAnswers = new WholeAnswers(process.constrainedMemory());

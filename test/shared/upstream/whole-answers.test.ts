@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { WholeAnswers } from '#shared/upstream/whole-answers.ts';
+import { errorWith } from '../../helpers/error-with.ts';
+
+const mebibyte = 1024 * 1024;
+
+it('all answers of a process have a tenth of its memory together, and get it back', () => {
+  const answers = new WholeAnswers(512 * mebibyte);
+  const [first, second] = [answers.open(), answers.open()];
+  first.grow(30 * mebibyte);
+  second.grow(20 * mebibyte);
+  expect(() => second.grow(2 * mebibyte)).toThrow(errorWith('overloaded'));
+  first.release();
+  second.grow(30 * mebibyte);
+  expect(() => second.grow(2 * mebibyte)).toThrow(errorWith('upstream_failed'));
+  second.release();
+  second.release();
+  answers.open().grow(51 * mebibyte);
+});
+
+it('one answer has 64 MiB where memory has no limit', () => {
+  const answers = new WholeAnswers(0);
+  for (const answer of [answers.open(), answers.open()]) {
+    answer.grow(64 * mebibyte);
+    expect(() => answer.grow(1)).toThrow(errorWith('upstream_failed'));
+  }
+});
