@@ -5,7 +5,7 @@ import { post } from '../helpers/clients/keyed-requests.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
+import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
@@ -13,7 +13,7 @@ import { until } from '../helpers/until.ts';
 let cluster: SharedCluster;
 
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: pricedDemo() });
+  cluster = await shareCluster({ ingress: commonIngress() });
 });
 afterAll(() => cluster.stop());
 

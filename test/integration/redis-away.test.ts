@@ -15,6 +15,8 @@ import { until } from '../helpers/until.ts';
 let redis: TestServer;
 let cluster: Cluster;
 let client: OpenAI;
+/** Another ingress, which stores no responses. */
+let otherUrl: string;
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -23,6 +25,7 @@ beforeAll(async () => {
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
   });
   client = clientAt(cluster.url);
+  ({ url: otherUrl } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -197,12 +200,10 @@ describe('while Redis is away for longer than requests wait', () => {
 });
 
 describe('a restart of Redis', () => {
-  let otherUrl: string;
   /** An ingress with room for one request. */
   let narrow: string;
   beforeAll(async () => {
-    const [other, one] = await Promise.all([cluster.addIngress(), cluster.addIngress({ MAX_ACTIVE: '1' })]);
-    [otherUrl, narrow] = [other.url, one.url];
+    ({ url: narrow } = await cluster.addIngress({ MAX_ACTIVE: '1' }));
     for (const url of [cluster.url, otherUrl, narrow])
       await until(async () => (await send(newKey(), short, url)).status === 200);
   });
@@ -321,8 +322,7 @@ describe('a restart of Redis', () => {
 
 describe('an ingress that stores nothing', () => {
   it('refuses a request that relies on it', async () => {
-    const { url } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' });
-    const off = clientAt(url);
+    const off = clientAt(otherUrl);
     const answer = await off.responses.create({ model: 'demo', input: 'Hello.' });
     expect(answer).toMatchObject({ status: 'completed', store: false });
     const streamed = off.responses.stream({ model: 'demo', input: 'Hello.' });

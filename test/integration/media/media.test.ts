@@ -4,8 +4,9 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage, recordOf } from '../../helpers/accounts/read-usage.ts';
 import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
 /*
@@ -13,22 +14,15 @@ import { until } from '../../helpers/until.ts';
  * real worker.
  */
 
-const registry = `
-prices:
-  painter: { input: 0, output: 0, image: 0.04 }
-  speaker: { input: 0, output: 0, characters: 15 }
-  scribe: { input: 0, output: 0, second: 0.0001 }
-`;
-
-let cluster: Cluster;
+let cluster: SharedCluster;
+let engineUrl: string;
+let doomed: ServiceProcess;
 beforeAll(async () => {
-  const engine = {
+  cluster = await shareCluster({ ingress: commonIngress() });
+  ({ engineUrl, worker: doomed } = await cluster.addEngine({
     DEMO_MODELS: 'painter,speaker,scribe,writer',
     DEMO_OPERATIONS: 'painter=draw+redraw speaker=speak scribe=transcribe+translate writer=generate',
-  };
-  // Room for one recording of 25 MiB, in base64, and not for two.
-  const ingress = { ...withRegistry(registry), MAX_HELD_BYTES: String(64 * 1024 * 1024) };
-  cluster = await startCluster({ engine, ingress });
+  }));
 });
 afterAll(() => cluster.stop());
 
@@ -109,7 +103,7 @@ describe('changed pictures, by the official SDK', () => {
     const headers = { authorization: `Bearer ${cluster.key}`, 'x-request-id': 'redrawn' };
     const [routed, direct] = await Promise.all([
       fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body: form() }),
-      fetch(`${cluster.engineUrl}/v1/images/edits`, { method: 'POST', body: form() }),
+      fetch(`${engineUrl}/v1/images/edits`, { method: 'POST', body: form() }),
     ]);
     const [ours, theirs] = (await Promise.all([routed.json(), direct.json()])) as { data: object[] }[];
     expect(ours?.data).toEqual(theirs?.data);
@@ -160,7 +154,7 @@ describe('speech, by the official SDK', () => {
     const sound = Buffer.from(await answer.arrayBuffer());
     expect(sound.subarray(0, 4).toString()).toBe('RIFF');
     expect((sound.length - 44) % 400).toBe(0);
-    const direct = await fetch(`${cluster.engineUrl}/v1/audio/speech`, {
+    const direct = await fetch(`${engineUrl}/v1/audio/speech`, {
       method: 'POST',
       body: JSON.stringify({ model: 'speaker', input }),
     });
@@ -238,7 +232,7 @@ describe('transcriptions, by the official SDK', () => {
       language: 'en',
     });
     expect(answer).toMatchObject({ duration: 5.5, text: textOf('a.wav', content), segments: [{ end: 5.5 }] });
-    const { last } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as {
+    const { last } = (await (await fetch(`${engineUrl}/demo/state`)).json()) as {
       last: { fields: string[] } | undefined;
     };
     expect(last?.fields).toEqual(expect.arrayContaining(['timestamp_granularities[]', 'language', 'file']));
@@ -285,13 +279,13 @@ describe('transcriptions, by the official SDK', () => {
     const answer = openai().audio.transcriptions.create(asked, { headers });
     answer.catch(() => undefined);
     await until(async () => {
-      const { active } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
+      const { active } = (await (await fetch(`${engineUrl}/demo/state`)).json()) as { active: number };
       expect(active).toBe(1);
     });
-    cluster.workers[0]?.child.kill('SIGKILL');
+    doomed.child.kill('SIGKILL');
     const another = openai().audio.transcriptions.create({ model: 'scribe', file });
     await expect(another).rejects.toMatchObject({ status: 503, code: 'overloaded' });
-    await cluster.addWorker();
+    await cluster.addWorker({ ENGINE_URL: engineUrl });
     expect((await answer).text).toBe(textOf('long.wav', content));
     const seconds = Math.ceil(content.length / 1000);
     expect(await recordOf(cluster, 'moved')).toMatchObject({
