@@ -218,18 +218,3 @@ describe('credentials that administrators make', () => {
     expect((await ada[0].get('/about')).body).toMatchObject({ managesCredentials: true });
   });
 });
-
-describe('an ingress', () => {
-  it.each([
-    ['no authority', () => join(nats.folder, 'nowhere'), 'there is no authority'],
-    ['that of another cluster', () => nats.folder, `the authority belongs to the cluster ${prefix}`],
-  ])('whose CREDENTIALS_DIR has %s does not start, and says so', async (_, folder, reason) => {
-    const ingress = startProcess('services/ingress/main.ts', { PORT: '0', ADMIN_PORT: '0', CREDENTIALS_DIR: folder() });
-    let said = '';
-    ingress.child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const [code] = (await once(ingress.child, 'close')) as [number];
-    expect(code).toBe(78);
-    expect(said).toContain('CREDENTIALS_DIR=');
-    expect(said).toContain(reason);
-  });
-});

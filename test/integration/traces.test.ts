@@ -291,11 +291,3 @@ describe('a collector that is away', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });
-
-describe('tracing without a collector', () => {
-  it('is off', async () => {
-    const { process } = await cluster.addIngress({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
-    expect(process.lines.some(({ msg }) => msg === 'tracing is enabled')).toBe(false);
-    await process.stop();
-  });
-});

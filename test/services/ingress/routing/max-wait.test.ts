@@ -12,7 +12,7 @@ let cluster: ScriptedCluster;
 let started = 0;
 beforeAll(async () => {
   cluster = await shareScriptedCluster();
-  await cluster.addScripted({ slots: 1 }, (event) => {
+  await cluster.addScripted({ slots: 1, models: [{ id: 'demo', capabilities: ['stream'] }] }, (event) => {
     if (event === 'started') started += 1;
   });
 });
@@ -23,7 +23,13 @@ const formats = [
   { format: 'messages', path: 'anthropic/v1/messages', busy: 529, type: 'overloaded_error' },
 ];
 
-function ask(path: string, maxWait: string | undefined, steps: Step[] = [{ write: '{}' }], signal?: AbortSignal) {
+function ask(
+  path: string,
+  maxWait: string | undefined,
+  steps: Step[] = [{ write: '{}' }],
+  signal?: AbortSignal,
+  fields = {},
+) {
   return fetch(`${cluster.url}/api/${path}`, {
     method: 'POST',
     headers: {
@@ -31,7 +37,7 @@ function ask(path: string, maxWait: string | undefined, steps: Step[] = [{ write
       'content-type': 'application/json',
       ...(maxWait !== undefined && { 'x-rtr-max-wait': maxWait }),
     },
-    body: JSON.stringify(chatRequest(steps, { max_tokens: 5 })),
+    body: JSON.stringify(chatRequest(steps, { max_tokens: 5, ...fields })),
     ...(signal && { signal }),
   });
 }
@@ -98,5 +104,17 @@ describe('x-rtr-max-wait', () => {
     await until(async () => expect((await ask(path, undefined)).status).toBe(200));
     const answer = await ask(path, '1', [{ waitMs: 1_300 }, { write: '{"a":1}' }]);
     expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
+  });
+});
+
+it('a request that no connected model can serve does not wait, and is told what none of them takes', async () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+  const asked = { model: 'auto', messages: [{ role: 'user', content: [image] }] };
+  const begun = performance.now();
+  const answer = await ask('openai/chat/completions', undefined, [], undefined, asked);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    error: { message: 'No connected model takes images.' },
   });
 });
