@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage, recordOf } from '../../helpers/accounts/read-usage.ts';
-import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
+import { engineState, post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
 import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -278,10 +278,7 @@ describe('transcriptions, by the official SDK', () => {
     const headers = { 'x-request-id': 'moved' };
     const answer = openai().audio.transcriptions.create(asked, { headers });
     answer.catch(() => undefined);
-    await until(async () => {
-      const { active } = (await (await fetch(`${engineUrl}/demo/state`)).json()) as { active: number };
-      expect(active).toBe(1);
-    });
+    await until(async () => expect((await engineState({ engineUrl })).active).toBe(1));
     doomed.child.kill('SIGKILL');
     const another = openai().audio.transcriptions.create({ model: 'scribe', file });
     await expect(another).rejects.toMatchObject({ status: 503, code: 'overloaded' });

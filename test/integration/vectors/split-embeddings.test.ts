@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedText } from '#services/demo-engine/vectors/embed-text.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
+import { engineState } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
 import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -52,10 +53,7 @@ function expectInOrder({ data }: Answer): void {
   expect(wrong).toEqual([]);
 }
 
-async function busyWorkers(): Promise<number> {
-  const { active } = (await (await fetch(`${engineUrl}/demo/state`)).json()) as { active: number };
-  return active;
-}
+const busyWorkers = async (): Promise<number> => (await engineState({ engineUrl })).active;
 
 describe('ten thousand texts', () => {
   it('are shared by the workers, and answered in order, billed once, although one of them is killed', async () => {

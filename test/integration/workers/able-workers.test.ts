@@ -3,6 +3,7 @@ import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cl
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import { until } from '../../helpers/until.ts';
+import { slowCat } from '../../helpers/cluster/worker-settings.ts';
 
 const registry = `
 auto: { tiers: [cli, gpu, cloud], except: [limited] }
@@ -23,11 +24,7 @@ beforeAll(async () => {
   );
   cluster = await shareCluster({ ingressOnce: withRegistry(registry) });
   await Promise.all([
-    cluster.addCliWorker({
-      CLI_KIND: 'command',
-      CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
-      CLI_MODELS: 'cat',
-    }),
+    cluster.addCliWorker(slowCat()),
     cluster.addCloudWorker({
       PROVIDER: 'anthropic',
       PROVIDER_URL: `${upstream.url}/v1`,

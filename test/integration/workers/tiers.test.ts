@@ -3,6 +3,7 @@ import { metricOf } from '../../helpers/cluster/worker-admin.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { customProvider, slowCat } from '../../helpers/cluster/worker-settings.ts';
 
 let cluster: Cluster;
 let upstream: ServiceProcess;
@@ -17,16 +18,11 @@ beforeAll(async () => {
   });
   const { url } = await upstream.line('demo engine is ready');
   await cluster.addCloudWorker({
-    PROVIDER: 'custom',
-    PROVIDER_URL: `${String(url)}/v1`,
-    PROVIDER_KEY: 'none',
-    PROVIDER_FORMAT: 'chat',
+    ...customProvider(String(url), 'chat'),
     SLOTS: '1',
   });
   await cluster.addCliWorker({
-    CLI_KIND: 'command',
-    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 3000`,
-    CLI_MODELS: 'cat',
+    ...slowCat(3000),
     SLOTS: '1',
   });
 });
