@@ -76,6 +76,20 @@ async function refusal(asked: Promise<unknown>): Promise<unknown> {
   return [error.status, error.code, error.param];
 }
 
+/** A response that takes long, once its stream at the other ingress is under way. @returns with what that stream ends with */
+async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
+  const input = 'Tell a story.\n[demo rate=20 tokens=2000]';
+  const { id } = await here.responses.create({ model: 'demo', input, background: true });
+  const stream = await there.responses.retrieve(id, { stream: true });
+  let seen = 0;
+  const ended = (async () => {
+    for await (const _ of stream) seen += 1;
+  })();
+  ended.catch(() => undefined);
+  await until(() => seen > 10);
+  return { id, ended };
+}
+
 describe('a response in the background', () => {
   it('is queued at once, made without its client, stored, and counted once', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
@@ -163,50 +177,30 @@ describe('a response in the background', () => {
 
   it('that is cancelled stops, is counted as far as it came, and its stream ends with an error', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
-    const asked = await here.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo rate=20 tokens=2000]',
-      background: true,
-    });
-    const stream = await there.responses.retrieve(asked.id, { stream: true });
-    const seen: ResponseStreamEvent[] = [];
-    const ended = (async () => {
-      for await (const event of stream) seen.push(event);
-    })();
-    ended.catch(() => undefined);
-    await until(() => seen.length > 10);
-    const cancelled = await there.responses.cancel(asked.id);
-    expect(cancelled).toMatchObject({ id: asked.id, status: 'cancelled', output: [], background: true });
+    const { id, ended } = await streamLong();
+    const cancelled = await there.responses.cancel(id);
+    expect(cancelled).toMatchObject({ id, status: 'cancelled', output: [], background: true });
     await expect(ended).rejects.toMatchObject({ code: 'response_cancelled' });
-    expect((await here.responses.cancel(asked.id)).status).toBe('cancelled');
-    expect((await here.responses.retrieve(asked.id)).status).toBe('cancelled');
+    expect((await here.responses.cancel(id)).status).toBe('cancelled');
+    expect((await here.responses.retrieve(id)).status).toBe('cancelled');
     const [used] = await usedSince(before, 1);
     expect(used).toMatchObject({ outcome: 'cancelled' });
     expect(used?.completionTokens).toBeGreaterThan(0);
     expect(used?.completionTokens).toBeLessThan(500);
-    expect(
-      await refusal(here.responses.create({ model: 'demo', input: 'And?', previous_response_id: asked.id })),
-    ).toEqual([400, 'previous_response_not_found', 'previous_response_id']);
-    expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
-    expect(await refusal(here.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await refusal(here.responses.create({ model: 'demo', input: 'And?', previous_response_id: id }))).toEqual([
+      400,
+      'previous_response_not_found',
+      'previous_response_id',
+    ]);
+    expect(await here.responses.delete(id)).toMatchObject({ deleted: true });
+    expect(await refusal(here.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
 
   it('that is deleted while it is made says so to those who stream it', async () => {
-    const asked = await here.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo rate=20 tokens=2000]',
-      background: true,
-    });
-    const stream = await there.responses.retrieve(asked.id, { stream: true });
-    const seen: ResponseStreamEvent[] = [];
-    const ended = (async () => {
-      for await (const event of stream) seen.push(event);
-    })();
-    ended.catch(() => undefined);
-    await until(() => seen.length > 10);
-    expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
+    const { id, ended } = await streamLong();
+    expect(await here.responses.delete(id)).toMatchObject({ deleted: true });
     await expect(ended).rejects.toMatchObject({ code: 'response_removed' });
-    expect(await refusal(there.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await refusal(there.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
 
   it('that fails says why, to those who stream it and those who ask later', async () => {

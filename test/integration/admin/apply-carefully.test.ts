@@ -1,16 +1,14 @@
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
 import { compileCache } from '../../helpers/processes/start-process.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
 let cluster: ScriptedCluster;
@@ -50,31 +48,22 @@ it('names teams that are one to the router before anything is changed', async ()
 });
 
 /** A way to the cluster on which each request waits for what is to happen before it. */
-async function wayWith(before: (method: string, path: string) => Promise<void>): Promise<string> {
-  const server = createServer((request, response) => {
+function wayWith(before: (method: string, path: string) => Promise<void>): Promise<string> {
+  return serveInTest(async (request, response) => {
     const { method = '', url = '' } = request;
-    void (async () => {
-      const sent = await buffer(request);
-      await before(method, url);
-      const { authorization = '', 'if-match': ifMatch } = request.headers;
-      const headers = {
-        authorization,
-        'content-type': 'application/json',
-        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-      };
-      const answer = await fetch(`${cluster.url}${url}`, { method, headers, ...(sent.length > 0 && { body: sent }) });
-      const etag = answer.headers.get('etag');
-      response.writeHead(answer.status, { ...(etag !== null && { etag }), 'content-type': 'application/json' });
-      response.end(Buffer.from(await answer.arrayBuffer()));
-    })();
+    const sent = await buffer(request);
+    await before(method, url);
+    const { authorization = '', 'if-match': ifMatch } = request.headers;
+    const headers = {
+      authorization,
+      'content-type': 'application/json',
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    };
+    const answer = await fetch(`${cluster.url}${url}`, { method, headers, ...(sent.length > 0 && { body: sent }) });
+    const etag = answer.headers.get('etag');
+    response.writeHead(answer.status, { ...(etag !== null && { etag }), 'content-type': 'application/json' });
+    response.end(Buffer.from(await answer.arrayBuffer()));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 it('overwrites nothing that somebody else has changed since the plan was made', async () => {
