@@ -27,11 +27,7 @@ const ask = (
 ): Promise<Response> => post({ url, key, path: '/openai/chat/completions', body: { ...hello, ...fields }, ...init });
 
 const askMessages = (key: string, fields: object = {}): Promise<Response> =>
-  fetch(`${cluster.url}/api/anthropic/v1/messages`, {
-    method: 'POST',
-    body: JSON.stringify({ ...hello, ...fields }),
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-  });
+  post({ ...cluster, key, path: '/anthropic/v1/messages', body: { ...hello, ...fields } });
 
 /** The counts of a key's limits in Redis, by period. */
 async function useOf(id: string): Promise<Record<string, Record<string, string>>> {

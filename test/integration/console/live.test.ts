@@ -23,12 +23,8 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 async function ask(url: string): Promise<void> {
-  const answer = await post({
-    url,
-    key: cluster.key,
-    path: '/openai/chat/completions',
-    body: { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] },
-  });
+  const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };
+  const answer = await post({ ...cluster, url, body });
   expect(answer.status).toBe(200);
   await answer.text();
 }
@@ -100,10 +96,7 @@ describe('a worker', () => {
     expect((await admin.ask('POST', path, {}, { 'x-csrf-token': 'wrong' })).status).toBe(403);
     expect((await admin.post('/workers/nobody/drain')).status).toBe(404);
     expect((await admin.post('/workers/a.*.b/drain')).status).toBe(404);
-    const { body } = await admin.post('/invitations', { email: 'bob@example.com', role: 'member' });
-    const member = new ConsoleClient(cluster.url);
-    const token = String(body.link).split('/link/')[1];
-    await member.post(`/links/${token}`, { name: 'Bob', password: goodPassword, email: '' });
+    const { client: member } = await inviteToConsole({ client: admin }, 'Bob');
     expect((await member.post(path)).status).toBe(403);
     expect((await member.get('/models')).status).toBe(200);
   });

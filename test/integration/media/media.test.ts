@@ -31,6 +31,12 @@ const openai = (apiKey = cluster.key) => new OpenAI({ baseURL: `${cluster.url}/a
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   postTo({ ...cluster, path: `/openai${path}`, body, headers });
 
+function formOf(fields: Record<string, string | Blob>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return form;
+}
+
 describe('pictures, by the official SDK', () => {
   it('are as many as asked for, each a PNG', async () => {
     const { created, data = [] } = await openai().images.generate({ model: 'painter', prompt: 'A cat', n: 3 });
@@ -100,9 +106,8 @@ describe('changed pictures, by the official SDK', () => {
         made.append('image[]', new File([new Uint8Array(part)], 'a.png', { type: 'image/png' }));
       return made;
     };
-    const headers = { authorization: `Bearer ${cluster.key}`, 'x-request-id': 'redrawn' };
     const [routed, direct] = await Promise.all([
-      fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body: form() }),
+      post('/images/edits', form(), { 'x-request-id': 'redrawn' }),
       fetch(`${engineUrl}/v1/images/edits`, { method: 'POST', body: form() }),
     ]);
     const [ours, theirs] = (await Promise.all([routed.json(), direct.json()])) as { data: object[] }[];
@@ -128,10 +133,8 @@ describe('changed pictures, by the official SDK', () => {
     ['parts', { model: 'painter', prompt: 'a', image: new Blob(['x']), stream: 'true' }, { param: 'stream' }],
     ['another model', { model: 'writer', prompt: 'a', image: new Blob(['x']) }, { param: 'model' }],
   ])('are refused for %s', async (_, fields, expected) => {
-    const body = new FormData();
-    for (const [name, value] of Object.entries(fields)) body.set(name, value);
-    const headers = { authorization: `Bearer ${cluster.key}` };
-    const answer = await fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body });
+    const body = formOf(fields);
+    const answer = await post('/images/edits', body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
   });
@@ -243,15 +246,9 @@ describe('transcriptions, by the official SDK', () => {
     ['srt', 'text/plain; charset=utf-8', /^1\n00:00:00,000 --> 00:00:02,500\nI heard/],
     ['vtt', 'text/vtt', /^WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nI heard/],
   ] as const)('as %s pass as the engine writes them', async (format, type, text) => {
-    const form = new FormData();
-    form.set('file', new File([new Uint8Array(wave(2500))], 'a.wav', { type: 'audio/wav' }));
-    form.set('model', 'scribe');
-    form.set('response_format', format);
-    const answer = await fetch(`${cluster.url}/api/openai/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}`, 'x-request-id': `as-${format}` },
-      body: form,
-    });
+    const file = new File([new Uint8Array(wave(2500))], 'a.wav', { type: 'audio/wav' });
+    const form = formOf({ file, model: 'scribe', response_format: format });
+    const answer = await post('/v1/audio/transcriptions', form, { 'x-request-id': `as-${format}` });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
     expect(await answer.text()).toMatch(text);
     // Such answers have no counts: the length is that of the file.
@@ -336,13 +333,8 @@ describe('transcriptions, by the official SDK', () => {
     ['names no model', { file: new Blob(['x']) }, { param: 'model' }],
     ['is to be streamed', { model: 'scribe', file: new Blob(['x']), stream: 'true' }, { param: 'stream' }],
   ])('of a form that %s are refused with the field', async (_, fields, expected) => {
-    const body = new FormData();
-    for (const [name, value] of Object.entries(fields)) body.set(name, value);
-    const answer = await fetch(`${cluster.url}/api/openai/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}` },
-      body,
-    });
+    const body = formOf(fields);
+    const answer = await post('/v1/audio/transcriptions', body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedText } from '#services/demo-engine/vectors/embed-text.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import { engineState } from '../../helpers/clients/keyed-requests.ts';
+import { engineState, post } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
 import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -31,12 +31,9 @@ interface Answer {
 }
 
 function embed(body: object, requestId: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai/embeddings`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'x-request-id': requestId },
-    body: JSON.stringify({ model, dimensions: 8, ...body }),
-    ...(signal && { signal }),
-  });
+  const asked = { model, dimensions: 8, ...body };
+  const headers = { 'x-request-id': requestId };
+  return post({ ...cluster, path: '/openai/embeddings', body: asked, headers, ...(signal && { signal }) });
 }
 
 async function recordsOf(requestId: string) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
@@ -42,11 +43,7 @@ async function ask(
   fields: object,
   key = cluster.key,
 ): Promise<{ status: number; tier: string | null; retryAfter: string | null; body: unknown }> {
-  const answer = await fetch(`${cluster.url}/api/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'x-api-key': key },
-    body: JSON.stringify({ model: 'auto', max_tokens: 10, ...fields }),
-  });
+  const answer = await post({ ...cluster, key, path: `/${path}`, body: { model: 'auto', max_tokens: 10, ...fields } });
   const { status, headers } = answer;
   return { status, tier: headers.get('x-rtr-tier'), retryAfter: headers.get('retry-after'), body: await answer.json() };
 }

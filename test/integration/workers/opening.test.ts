@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 import { until } from '../../helpers/until.ts';
@@ -34,16 +35,13 @@ afterAll(async () => {
 });
 
 it.each([
-  { format: 'chat', path: '/api/openai/v1/chat/completions' },
-  { format: 'messages', path: '/api/anthropic/v1/messages' },
+  { format: 'chat', path: '/openai/v1/chat/completions' },
+  { format: 'messages', path: '/anthropic/v1/messages' },
 ])('a stream of the $format format moves when its worker dies after the role and before any text', async ({ path }) => {
   const before = opened;
   const doomed = await cluster.addWorker({ ENGINE_URL: stuck.url, ENGINE_KIND: 'openai' });
-  const asked = fetch(`${cluster.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
-  });
+  const body = { model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+  const asked = post({ ...cluster, path, body });
   await until(() => opened > before);
   // Time for the opening to reach the ingress, were it sent.
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../../helpers/cluster/worker-admin.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -38,11 +39,7 @@ interface Served {
 }
 
 async function ask(prompt: string, model = 'auto', more: object = {}): Promise<Served> {
-  const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}` },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: prompt }], ...more }),
-  });
+  const answer = await post({ ...cluster, body: { model, messages: [{ role: 'user', content: prompt }], ...more } });
   const body = (await answer.json()) as { model: string };
   expect(answer.status, JSON.stringify(body)).toBe(200);
   return {
@@ -97,15 +94,9 @@ describe('a named model of one tier', () => {
   });
 
   it('is refused with 400 that names what its tier cannot do', async () => {
-    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}` },
-      body: JSON.stringify({
-        model: 'cat',
-        messages: [{ role: 'user', content: 'Hello.' }],
-        tools: [{ type: 'function', function: { name: 'f' } }],
-      }),
-    });
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    const body = { model: 'cat', messages: [{ role: 'user', content: 'Hello.' }], tools };
+    const answer = await post({ ...cluster, body });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { param: expect.stringContaining('tools') } });
   });
