@@ -276,7 +276,7 @@ describe('the messages format over plain HTTP', () => {
       description: expect.stringMatching(/^tier gpu, [\d,]+ tokens of/),
     });
     const asked = { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
-    for (const model of ['anthropic/demo', 'anthropic/demo[1m]', 'anthropic/auto']) {
+    for (const model of ['anthropic/demo', 'anthropic/demo[1m]', 'demo[1m]', 'anthropic/auto']) {
       expect(await (await post('/v1/messages', { ...asked, model })).json()).toMatchObject({
         type: 'message',
         model: 'demo',

@@ -260,8 +260,18 @@ describe('the cases of the public Open Responses suite', () => {
   });
 });
 
-describe('a response in the background, by the official SDK', () => {
+describe('a stored response, by the official SDK', () => {
   const openai = () => new OpenAI7({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+
+  it('is continued, read and deleted', async () => {
+    const { responses } = openai();
+    const first = await responses.create({ model: 'demo', input: 'My name is Ada.' });
+    expect(await responses.retrieve(first.id)).toMatchObject({ id: first.id, output_text: first.output_text });
+    const next = { model: 'demo', input: 'And now?', previous_response_id: first.id };
+    expect((await responses.create(next)).output_text).toContain('Messages: 3 (2 user, 1 assistant).');
+    await responses.delete(first.id);
+    await expect(responses.create(next)).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' });
+  });
 
   it('queues a response in the background, and cancels it before it is over', async () => {
     const input = 'tokens=3000 rate=10';
