@@ -180,16 +180,4 @@ describe('the usage ledger', () => {
       }
     }
   });
-
-  it('is complete when a node stops', async () => {
-    const { process, url } = await cluster.addIngress();
-    onTestFinished(async () => void (await process.stop()));
-    const id = uniqueName('last-words');
-    const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };
-    const answer = await post({ url, key: cluster.key, path: chat, body, headers: { 'x-request-id': id } });
-    await answer.text();
-    await process.stop();
-    const { requests } = await (await reader()).requests(admin, { key: cluster.keyId }, 200);
-    expect(requests.map((record) => record.id)).toContain(id);
-  });
 });

@@ -297,17 +297,21 @@ describe('when the ingress that executes a request with an idempotency key is ki
 });
 
 describe('when the ingress that executes a request with an idempotency key is stopped', () => {
-  it('it serves the answer to its end, for its client and for those elsewhere', async () => {
+  it('it serves the answer to its end, for its client and for those elsewhere, and the ledger has it', async () => {
     const { process, url } = ofOwner;
     const asked = { key: newKey(), body: chat('tokens=60 rate=30', { stream: true }) };
     const { started } = await engineState(cluster);
-    const first = send({ ...asked, url }).then((answer) => answer.text());
+    const sent = send({ ...asked, url });
+    const first = sent.then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
     const second = send({ ...asked, url: otherUrl }).then((answer) => answer.text());
     await sleep(300);
     const stopped = process.stop();
     const texts = await Promise.all([first, second]);
     await stopped;
+    const id = (await sent).headers.get('x-request-id');
+    const recorded = (await readUsage(cluster.prefix, cluster.keyId)).find((record) => record.id === id);
+    expect(recorded).toMatchObject({ outcome: 'done', completionTokens: 60 });
     expect(texts[0]).toContain('[DONE]');
     expect(texts[1]).toBe(texts[0]);
     expect(await (await send(asked)).text()).toBe(texts[0]);
