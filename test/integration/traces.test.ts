@@ -11,6 +11,7 @@ import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts'
 import { until } from '../helpers/until.ts';
 import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
 import { startEngineProxy, type EngineProxy } from '../helpers/upstreams/start-engine-proxy.ts';
+import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { untilItTakesOffers } from '../helpers/cluster/worker-admin.ts';
 
 const [server, client, producer, consumer] = [2, 3, 4, 5];
@@ -24,7 +25,7 @@ beforeAll(async () => {
   collector = await startCollector();
   proxy = await startEngineProxy(() => cluster.engineUrl);
   const traced = { ...collector.environment, LOG_LEVEL: 'trace' };
-  const ingress = { ...traced, SEAL_SECRET: sealSecret.toString('hex') };
+  const ingress = { ...traced, SEAL_SECRET: sealSecret.toString('hex'), RECORDINGS: 'on' };
   cluster = await startCluster({ workers: 0, ingress, worker: traced });
   await untilItTakesOffers(await cluster.addWorker({ ENGINE_URL: proxy.url, ADMIN_PORT: '0' }), askUntraced);
 });
@@ -244,7 +245,12 @@ describe("a request's trace", () => {
     expect(linesOf(cluster.workers[0])).toEqual(['job done']);
   });
 
-  it('has no prompt, answer or key', () => {
+  it('has no prompt, answer or key, whether or not its request is recorded', async () => {
+    const recorded = () => ask('openai/chat/completions', { model: 'demo', messages });
+    await adminCommandsOf(cluster)('keys', 'set', cluster.keyId, '--records', 'on');
+    await until(async () => (await recorded()).answer.headers.get('x-rtr-recorded') === 'true');
+    const [span] = ofKind(await collector.trace((await recorded()).traceId, 5), server);
+    expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
     const sent = Buffer.concat(collector.raw).toString('latin1');
     expect(sent).toContain('gen_ai.request.model');
     expect(sent).not.toContain(secret);
