@@ -1,5 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatLine } from '../helpers/batches/batch-clients.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
 import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
@@ -59,8 +60,7 @@ const none = [404, 404, 404, 400];
 
 /** The statuses with which a batch, an answer in the background, and a file as input are reached with a key that may be another one. */
 async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
-  const body = { model: 'demo', messages: [{ role: 'user', content: 'x' }] };
-  const line = `${JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })}\n`;
+  const line = `${JSON.stringify(chatLine('a', 'x'))}\n`;
   const upload = (text: string, name: string, purpose: 'batch' | 'user_data') =>
     toFile(Buffer.from(text), name).then((file) => maker.files.create({ file, purpose }));
   const { id: lines } = await upload(line, 'lines.jsonl', 'batch');

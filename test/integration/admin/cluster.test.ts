@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
@@ -336,24 +338,18 @@ describe('rtr prices, rtr settings and rtr registry', () => {
 
 describe('rtr admin batches and rtr admin files', () => {
   it('list, show, cancel and delete what belongs to a router key', async () => {
-    const headers = { authorization: `Bearer ${cluster.key}` };
     const upload = async (): Promise<string> => {
       const form = new FormData();
       form.set('purpose', 'batch');
-      const body = { model: 'demo', messages: [{ role: 'user', content: 'Hi.' }] };
-      const line = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body };
-      form.set('file', new Blob([JSON.stringify(line)]), 'lines.jsonl');
-      const answer = await fetch(`${cluster.url}/api/openai/files`, { method: 'POST', headers, body: form });
+      form.set('file', new Blob([JSON.stringify(chatLine('a', 'Hi.'))]), 'lines.jsonl');
+      const answer = await post({ ...cluster, path: '/openai/files', body: form });
       return ((await answer.json()) as { id: string }).id;
     };
     const file = await upload();
     const owner = `key:${cluster.keyId}`;
     expect((await rtr('files', 'list', owner)).join('\n')).toContain('lines.jsonl');
-    const answer = await fetch(`${cluster.url}/api/openai/batches`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' }),
-    });
+    const body = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const answer = await post({ ...cluster, path: '/openai/batches', body });
     const { id } = (await answer.json()) as { id: string };
     expect((await rtr('batches', 'open')).join('\n')).toContain(id);
     expect((await rtr('batches', 'list', owner)).join('\n')).toContain(id);
