@@ -47,14 +47,8 @@ beforeAll(async () => {
   const { client: here } = await firstAdministrator(cluster);
   ada = [here, new ConsoleClient(other.url)];
   await ada[1].signIn('ada@example.com', goodPassword);
-  await cluster.addCloudWorker({
-    ...having(files.cloud),
-    ...customProvider(upstream.url, 'messages'),
-  });
-  await cluster.addCliWorker({
-    ...having(files.cli),
-    ...slowCat(),
-  });
+  await cluster.addCloudWorker({ ...having(files.cloud), ...customProvider(upstream.url, 'messages') });
+  await cluster.addCliWorker({ ...having(files.cli), ...slowCat() });
   await cluster.addToolsWorker(having(files.tools));
 });
 

@@ -26,11 +26,7 @@ beforeAll(async () => {
   cluster = await shareCluster({ ingressOnce: withRegistry(registry) });
   await Promise.all([
     cluster.addCliWorker(slowCat()),
-    cluster.addCloudWorker({
-      PROVIDER: 'anthropic',
-      PROVIDER_URL: `${upstream.url}/v1`,
-      PROVIDER_KEY: 'none',
-    }),
+    cluster.addCloudWorker({ PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' }),
   ]);
 });
 afterAll(async () => {

@@ -1,31 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../../helpers/cluster/worker-admin.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { customProvider, slowCat } from '../../helpers/cluster/worker-settings.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let upstream: ServiceProcess;
 
 /** A cluster with one slot in each tier: a GPU engine, a command-line agent, a cloud provider. */
 beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '1' } });
+  cluster = await shareScriptedCluster();
+  await cluster.addEngine({}, { SLOTS: '1' });
   upstream = startProcess('services/demo-engine/main.ts', {
     PORT: '0',
     DEMO_MODELS: 'far',
     DEMO_TOKENS_PER_SECOND: '0',
   });
   const { url } = await upstream.line('demo engine is ready');
-  await cluster.addCloudWorker({
-    ...customProvider(String(url), 'chat'),
-    SLOTS: '1',
-  });
-  await cluster.addCliWorker({
-    ...slowCat(3000),
-    SLOTS: '1',
-  });
+  await cluster.addCloudWorker({ ...customProvider(String(url), 'chat'), SLOTS: '1' });
+  await cluster.addCliWorker({ ...slowCat(3000), SLOTS: '1' });
 });
 afterAll(async () => {
   await cluster.stop();
