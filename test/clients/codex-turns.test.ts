@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
 import { startScriptFront, type ScriptFront } from '../helpers/upstreams/start-script-front.ts';
+import { customProvider } from '../helpers/cluster/worker-settings.ts';
 import { codex } from './agents/codex.ts';
 import { installClient } from './install-client.ts';
 import { runCommand } from './run-command.ts';
@@ -50,12 +51,7 @@ describe('Codex on llama-server', () => {
   it('edits a file by a patch in a command, then runs another, over its Responses API', async () => {
     const cluster = await startCluster({ workers: 0, engineUrl: front.url });
     onTestFinished(() => cluster.stop());
-    await cluster.addCloudWorker({
-      PROVIDER: 'custom',
-      PROVIDER_URL: `${front.url}/v1`,
-      PROVIDER_FORMAT: 'responses',
-      PROVIDER_KEY: 'none',
-    });
+    await cluster.addCloudWorker(customProvider(front.url, 'responses'));
     const before = front.asked.length;
     const edit = `apply_patch <<'EOF'\n${patch}\nEOF`;
     await moveUmbrella(cluster, `[demo call exec_command ${JSON.stringify({ cmd: edit })}]`);

@@ -12,6 +12,7 @@ import { runCommand } from './run-command.ts';
 import { describeUse, report } from './report.ts';
 import { Traffic } from './traffic.ts';
 import { until } from '../helpers/until.ts';
+import { slowCat } from '../helpers/cluster/worker-settings.ts';
 
 const options = inject('composeOptions');
 const compose = new ComposeProject({ ...options, profiles: [...(options.profiles ?? []), 'cloud'] });
@@ -91,9 +92,7 @@ describe('the cluster of the Compose file', () => {
     const worker = startProcess(
       'services/rtr/main.ts',
       {
-        CLI_KIND: 'command',
-        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
-        CLI_MODELS: 'cat',
+        ...slowCat(),
         WORKER_ID: 'w1',
       },
       ['worker', 'cli', '--nats', address, '--credentials', file],

@@ -19,7 +19,7 @@ let team: string;
 let bobId: string;
 
 beforeAll(async () => {
-  cluster = await shareCluster({ ingressOnce: { AGENT_SESSIONS_DAYS: '3' } });
+  cluster = await shareCluster();
   ({ url: otherUrl } = await cluster.otherIngress());
   const first = await newAdministrator(cluster);
   ada = first.client;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
+import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';
 import { until } from '../helpers/until.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
@@ -69,11 +70,18 @@ async function usedSince(before: number, count: number) {
   return used;
 }
 
-/** The status, code and param of a refusal. */
-async function refusal(asked: Promise<unknown>): Promise<unknown> {
-  const error: unknown = await asked.catch((thrown: unknown) => thrown);
-  if (!(error instanceof OpenAI.APIError)) throw new Error('it was not refused', { cause: error });
-  return [error.status, error.code, error.param];
+/** A response that takes long, once its stream at the other ingress is under way. @returns with what that stream ends with */
+async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
+  const input = 'Tell a story.\n[demo rate=20 tokens=2000]';
+  const { id } = await here.responses.create({ model: 'demo', input, background: true });
+  const stream = await there.responses.retrieve(id, { stream: true });
+  let seen = 0;
+  const ended = (async () => {
+    for await (const _ of stream) seen += 1;
+  })();
+  ended.catch(() => undefined);
+  await until(() => seen > 10);
+  return { id, ended };
 }
 
 describe('a response in the background', () => {
@@ -140,7 +148,7 @@ describe('a response in the background', () => {
       await eventsOf(await here.responses.retrieve(id, { stream: true, starting_after: whole.length - 1 })),
     ).toEqual([]);
     const after = { stream: true, starting_after: whole.length } as const;
-    expect(await refusal(there.responses.retrieve(id, after).asResponse())).toEqual([
+    expect(await openaiOutcome(there.responses.retrieve(id, after).asResponse())).toEqual([
       400,
       'invalid_value',
       'starting_after',
@@ -163,50 +171,28 @@ describe('a response in the background', () => {
 
   it('that is cancelled stops, is counted as far as it came, and its stream ends with an error', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
-    const asked = await here.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo rate=20 tokens=2000]',
-      background: true,
-    });
-    const stream = await there.responses.retrieve(asked.id, { stream: true });
-    const seen: ResponseStreamEvent[] = [];
-    const ended = (async () => {
-      for await (const event of stream) seen.push(event);
-    })();
-    ended.catch(() => undefined);
-    await until(() => seen.length > 10);
-    const cancelled = await there.responses.cancel(asked.id);
-    expect(cancelled).toMatchObject({ id: asked.id, status: 'cancelled', output: [], background: true });
+    const { id, ended } = await streamLong();
+    const cancelled = await there.responses.cancel(id);
+    expect(cancelled).toMatchObject({ id, status: 'cancelled', output: [], background: true });
     await expect(ended).rejects.toMatchObject({ code: 'response_cancelled' });
-    expect((await here.responses.cancel(asked.id)).status).toBe('cancelled');
-    expect((await here.responses.retrieve(asked.id)).status).toBe('cancelled');
+    expect((await here.responses.cancel(id)).status).toBe('cancelled');
+    expect((await here.responses.retrieve(id)).status).toBe('cancelled');
     const [used] = await usedSince(before, 1);
     expect(used).toMatchObject({ outcome: 'cancelled' });
     expect(used?.completionTokens).toBeGreaterThan(0);
     expect(used?.completionTokens).toBeLessThan(500);
     expect(
-      await refusal(here.responses.create({ model: 'demo', input: 'And?', previous_response_id: asked.id })),
+      await openaiOutcome(here.responses.create({ model: 'demo', input: 'And?', previous_response_id: id })),
     ).toEqual([400, 'previous_response_not_found', 'previous_response_id']);
-    expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
-    expect(await refusal(here.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await here.responses.delete(id)).toMatchObject({ deleted: true });
+    expect(await openaiOutcome(here.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
 
   it('that is deleted while it is made says so to those who stream it', async () => {
-    const asked = await here.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo rate=20 tokens=2000]',
-      background: true,
-    });
-    const stream = await there.responses.retrieve(asked.id, { stream: true });
-    const seen: ResponseStreamEvent[] = [];
-    const ended = (async () => {
-      for await (const event of stream) seen.push(event);
-    })();
-    ended.catch(() => undefined);
-    await until(() => seen.length > 10);
-    expect(await here.responses.delete(asked.id)).toMatchObject({ deleted: true });
+    const { id, ended } = await streamLong();
+    expect(await here.responses.delete(id)).toMatchObject({ deleted: true });
     await expect(ended).rejects.toMatchObject({ code: 'response_removed' });
-    expect(await refusal(there.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await openaiOutcome(there.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
 
   it('that fails says why, to those who stream it and those who ask later', async () => {
@@ -283,7 +269,7 @@ describe('a response in the background', () => {
 
   it('is refused where it cannot be', async () => {
     const ask = (fields: object): Promise<unknown> =>
-      refusal(here.responses.create({ model: 'demo', input: 'Hello.', background: true, ...fields }));
+      openaiOutcome(here.responses.create({ model: 'demo', input: 'Hello.', background: true, ...fields }));
     expect(await ask({ store: false })).toEqual([400, 'unsupported_parameter', 'background']);
     expect(await ask({ model: 'nobody' })).toEqual([404, 'model_not_found', 'model']);
     expect(await ask({ previous_response_id: 'resp_1' })).toEqual([
@@ -293,18 +279,18 @@ describe('a response in the background', () => {
     ]);
     const synchronous = await here.responses.create({ model: 'demo', input: 'Hello.' });
     const { id } = synchronous;
-    expect(await refusal(here.responses.cancel(id))).toEqual([400, 'invalid_type', null]);
-    expect(await refusal(here.responses.retrieve(id, { stream: true }).asResponse())).toEqual([
+    expect(await openaiOutcome(here.responses.cancel(id))).toEqual([400, 'invalid_type', null]);
+    expect(await openaiOutcome(here.responses.retrieve(id, { stream: true }).asResponse())).toEqual([
       400,
       'unsupported_parameter',
       'stream',
     ]);
-    expect(await refusal(here.responses.cancel('resp_unknown'))).toEqual([404, 'not_found', null]);
+    expect(await openaiOutcome(here.responses.cancel('resp_unknown'))).toEqual([404, 'not_found', null]);
     const other = await cluster.addKey({});
     const stranger = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: other.raw, maxRetries: 0 });
     const asked = await here.responses.create({ model: 'demo', input: 'Hello.', background: true });
-    expect(await refusal(stranger.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
-    expect(await refusal(stranger.responses.cancel(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await openaiOutcome(stranger.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
+    expect(await openaiOutcome(stranger.responses.cancel(asked.id))).toEqual([404, 'not_found', null]);
     expect((await untilOver(here, asked.id)).status).toBe('completed');
   });
 

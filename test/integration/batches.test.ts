@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import type Anthropic from '@anthropic-ai/sdk';
+import type { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -16,7 +17,15 @@ import { createLog } from '#shared/core/log.ts';
 import { fileIdOf } from '#shared/files/file-id.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
-import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
+import {
+  batchClients,
+  chatLine,
+  completedOf,
+  resultsOf,
+  slowLines,
+  submit,
+  untilBatch,
+} from '../helpers/batches/batch-clients.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
@@ -42,6 +51,11 @@ afterAll(async () => {
 
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 
+function batchesIn(redis: Redis): Batches {
+  const bounds = { mostOpen: 100, keepMs: 60_000 };
+  return new Batches(redis, `${cluster.prefix}:`, { bounds, report: () => undefined });
+}
+
 describe('a batch', () => {
   it('waits while there is no runner, and begins with the first one', async () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
@@ -57,16 +71,11 @@ describe('a batch', () => {
 
   it('whose time runs out keeps what is done, and has a line for each request that is not', async () => {
     const quick = Array.from({ length: 3 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
-    const slow = Array.from({ length: 20 }, (_, at) =>
-      chatLine(`slow-${at}`, 'Hi.', { demo: { first_token_delay_ms: 60_000 } }),
-    );
+    const slow = slowLines(20, 60_000);
     const text = [...quick, ...slow].map((line) => JSON.stringify(line)).join('\n');
     const file = await openai.files.create({ file: await toFile(Buffer.from(text), 'in.jsonl'), purpose: 'batch' });
     const { connection } = await openKeyStore(inject('redisUrl'));
-    const batches = new Batches(connection.redis, `${cluster.prefix}:`, {
-      bounds: { mostOpen: 100, keepMs: 60_000 },
-      report: () => undefined,
-    });
+    const batches = batchesIn(connection.redis);
     const webhooks = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
     const { endpoint } = await webhooks.add((await startReceiver()).url, { events: ['batch.expired'] });
     const createdAt = Date.now();
@@ -178,11 +187,9 @@ describe('a batch of the openai SDK', () => {
 
   it('that is cancelled keeps what is done, and has a line for each request that is not', async () => {
     const quick = Array.from({ length: 4 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
-    const slow = Array.from({ length: 40 }, (_, at) =>
-      chatLine(`slow-${at}`, 'Hi.', { demo: { first_token_delay_ms: 60_000 } }),
-    );
+    const slow = slowLines(40, 60_000);
     const { id } = await submit(openai, [...quick, ...slow]);
-    while (((await openai.batches.retrieve(id)).request_counts?.completed ?? 0) < 4) await sleep(50);
+    await until(async () => (await completedOf(openai, id)) === 4);
     expect((await openai.batches.cancel(id)).status).toBe('cancelling');
     const batch = await untilBatch(openai, id);
     expect(batch.status).toBe('cancelled');
@@ -199,9 +206,7 @@ describe('a batch of the openai SDK', () => {
     const team = await accounts.teams.create('Batches');
     const made = await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name: 'old' });
     if (typeof made === 'string') throw new Error(made);
-    const slow = Array.from({ length: 24 }, (_, at) =>
-      chatLine(`${at}`, 'Hi.', { demo: { first_token_delay_ms: 200 } }),
-    );
+    const slow = slowLines(24, 200);
     const { id } = await submit(batchClients({ url: cluster.url, key: made.raw }).openai, slow);
     const rotated = await rotateKey(store, made.record, { createdBy: 'nobody', overlapMs: 0 });
     if (typeof rotated === 'string') throw new Error(rotated);
@@ -210,10 +215,7 @@ describe('a batch of the openai SDK', () => {
     const endless = chatLine('endless', 'Hi.', { demo: { first_token_delay_ms: 60_000 } });
     const other = await submit(successor, [chatLine('quick', 'Hi.'), endless]);
     const found = () => batches.find(team.id, 'openai', other.id);
-    const batches = new Batches(open.connection.redis, `${cluster.prefix}:`, {
-      bounds: { mostOpen: 10, keepMs: 60_000 },
-      report: () => undefined,
-    });
+    const batches = batchesIn(open.connection.redis);
     await until(async () => (await found())?.succeeded === 1);
     await store.revoke(rotated.record.id, Date.now());
     await until(async () => (await found())?.state === 'ended');

@@ -4,9 +4,7 @@ import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helper
 import { signInProgram } from '../helpers/clients/device-flow.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
-import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
-import { inviteToConsole } from '../helpers/console/open-as.ts';
-import { uniqueName } from '../helpers/unique-name.ts';
+import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
 import { until } from '../helpers/until.ts';
 
 const denied = { error: { code: 'permission_denied' } };
@@ -20,10 +18,7 @@ let teamId: string;
 beforeAll(async () => {
   cluster = await shareCluster();
   await Promise.all([cluster.addEngine({ DEMO_MODELS: 'demo-b' }), cluster.addBatchRunner()]);
-  ({ client: ada } = await newAdministrator(cluster));
-  ({ client: bob, id: bobId } = await inviteToConsole({ client: ada }, 'Bob', { email: newEmail('Bob') }));
-  teamId = String((await ada.post('/teams', { name: uniqueName('Blue') })).body.id);
-  await ada.put(`/teams/${teamId}/members/${bobId}`, { role: 'owner' });
+  ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
 afterAll(() => cluster.stop());
 

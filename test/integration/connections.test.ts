@@ -1,9 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Redis } from 'ioredis';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
@@ -18,6 +15,7 @@ import {
   startProtectedMcp,
   type ProtectedMcp,
 } from '../helpers/upstreams/start-protected-mcp.ts';
+import { serveHttp } from '../helpers/servers/serve-http.ts';
 import { until } from '../helpers/until.ts';
 
 /** Where people reach the router, as the operator says. Nothing is there in this test. */
@@ -37,7 +35,7 @@ interface Person {
 }
 
 let notes: ProtectedMcp;
-let impostor: { url: string; close: () => void };
+let impostor: Awaited<ReturnType<typeof startImpostor>>;
 let cluster: SharedCluster;
 let otherUrl: string;
 let redis: Redis;
@@ -76,12 +74,12 @@ afterAll(async () => {
   await cluster?.stop();
   await redis?.quit();
   await notes?.close();
-  impostor?.close();
+  await impostor?.stop();
 });
 
 /** An MCP server whose authorization server has metadata of another issuer. */
 async function startImpostor() {
-  const server = createServer((request, response) => {
+  const { url, stop } = await serveHttp((request, response) => {
     const origin = `http://${request.headers.host}`;
     const answer = (body: object): void =>
       void response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
@@ -96,9 +94,8 @@ async function startImpostor() {
         code_challenge_methods_supported: ['S256'],
       });
     return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close: () => void server.close() };
+  });
+  return { url: `${url}/mcp`, stop };
 }
 
 async function withKey({ client, id }: SignedInPerson): Promise<Person> {

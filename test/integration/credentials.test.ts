@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import OpenAI, { toFile } from 'openai';
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { post } from '../helpers/clients/keyed-requests.ts';
+import { engineState, post } from '../helpers/clients/keyed-requests.ts';
 import { chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
@@ -15,6 +15,7 @@ import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstrea
 import { until } from '../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
+import { customProvider, slowCat } from '../helpers/cluster/worker-settings.ts';
 
 const prefix = `c${randomBytes(4).toString('hex')}`;
 const path = '/worker-credentials';
@@ -46,19 +47,8 @@ beforeAll(async () => {
   const { client: here } = await firstAdministrator(cluster);
   ada = [here, new ConsoleClient(other.url)];
   await ada[1].signIn('ada@example.com', goodPassword);
-  await cluster.addCloudWorker({
-    ...having(files.cloud),
-    PROVIDER: 'custom',
-    PROVIDER_URL: `${upstream.url}/v1`,
-    PROVIDER_KEY: 'none',
-    PROVIDER_FORMAT: 'messages',
-  });
-  await cluster.addCliWorker({
-    ...having(files.cli),
-    CLI_KIND: 'command',
-    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
-    CLI_MODELS: 'cat',
-  });
+  await cluster.addCloudWorker({ ...having(files.cloud), ...customProvider(upstream.url, 'messages') });
+  await cluster.addCliWorker({ ...having(files.cli), ...slowCat() });
   await cluster.addToolsWorker(having(files.tools));
 });
 
@@ -143,11 +133,9 @@ describe('a cluster in which every part has a credential of its own', () => {
       { signal: controller.signal },
     );
     await stream[Symbol.asyncIterator]().next();
-    const active = async (): Promise<number> =>
-      ((await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number }).active;
-    expect(await active()).toBe(1);
+    expect((await engineState(cluster)).active).toBe(1);
     controller.abort();
-    await until(async () => (await active()) === 0, 3_000);
+    await until(async () => (await engineState(cluster)).active === 0, 3_000);
   });
 
   it('never tries anything that is not permitted', () => {
@@ -216,20 +204,5 @@ describe('credentials that administrators make', () => {
     const listed = (await ada[1].get(path)).body as { name: string }[];
     expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining([...names, 'by-hand']));
     expect((await ada[0].get('/about')).body).toMatchObject({ managesCredentials: true });
-  });
-});
-
-describe('an ingress', () => {
-  it.each([
-    ['no authority', () => join(nats.folder, 'nowhere'), 'there is no authority'],
-    ['that of another cluster', () => nats.folder, `the authority belongs to the cluster ${prefix}`],
-  ])('whose CREDENTIALS_DIR has %s does not start, and says so', async (_, folder, reason) => {
-    const ingress = startProcess('services/ingress/main.ts', { PORT: '0', ADMIN_PORT: '0', CREDENTIALS_DIR: folder() });
-    let said = '';
-    ingress.child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const [code] = (await once(ingress.child, 'close')) as [number];
-    expect(code).toBe(78);
-    expect(said).toContain('CREDENTIALS_DIR=');
-    expect(said).toContain(reason);
   });
 });

@@ -8,6 +8,7 @@ import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+import { customProvider } from '../helpers/cluster/worker-settings.ts';
 
 /** A few of these are all that an owner may store. */
 const piece = 256 * 1024;
@@ -33,17 +34,12 @@ beforeAll(async () => {
       FILE_MAX_BYTES: String(8 * piece),
       FILE_MAX_LINES: '100',
       MAX_BODY_BYTES: String(4 * piece),
-      BODY_TIMEOUT_MS: '2000',
+      BODY_TIMEOUT_MS: '5000',
       SEAL_SECRET: randomBytes(32).toString('hex'),
     },
   });
   upstream = await startMessagesUpstream(['reader'], () => [{ type: 'text', text: 'I have read it.' }]);
-  await cluster.addCloudWorker({
-    PROVIDER: 'custom',
-    PROVIDER_FORMAT: 'messages',
-    PROVIDER_URL: `${upstream.url}/v1`,
-    PROVIDER_KEY: 'k',
-  });
+  await cluster.addCloudWorker(customProvider(upstream.url, 'messages'));
   ({ url: otherUrl } = await cluster.addIngress());
   here = openaiAt(cluster.url);
   there = openaiAt(otherUrl, '');

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { hostedToolsRegistry, shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
+import { commonRegistry } from '../helpers/cluster/common-ingress.ts';
+import { shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
 import { startFakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
 
@@ -15,7 +16,7 @@ let diary: string;
 
 beforeAll(async () => {
   ({ cluster, withoutTools, toolsWorker, diary } = await shareHostedTools());
-  await cluster.addBatchRunner(hostedToolsRegistry());
+  await cluster.addBatchRunner(commonRegistry());
 });
 afterAll(() => cluster.stop());
 

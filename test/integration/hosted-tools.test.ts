@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
 import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
@@ -234,11 +235,8 @@ describe('a web search on an engine without one', () => {
   });
 
   it('pings a streaming client while it runs', async () => {
-    const answer = await fetch(`${cluster.url}/api/anthropic/v1/messages`, {
-      method: 'POST',
-      headers: { 'x-api-key': cluster.key, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...ask([search('late'), '[demo say "At last."]']), stream: true }),
-    });
+    const body = { ...ask([search('late'), '[demo say "At last."]']), stream: true };
+    const answer = await post({ ...cluster, path: '/anthropic/v1/messages', body });
     const [, waiting = ''] = (await answer.text()).split('"type":"server_tool_use"');
     const [before = ''] = waiting.split('web_search_tool_result');
     expect(before.match(/event: ping/g)?.length).toBeGreaterThanOrEqual(2);

@@ -1,10 +1,9 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatLine } from '../helpers/batches/batch-clients.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
-import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
-import { inviteToConsole } from '../helpers/console/open-as.ts';
-import { uniqueName } from '../helpers/unique-name.ts';
+import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
 import { until } from '../helpers/until.ts';
 
 let cluster: SharedCluster;
@@ -15,10 +14,7 @@ let teamId: string;
 
 beforeAll(async () => {
   cluster = await shareCluster();
-  ({ client: ada } = await newAdministrator(cluster));
-  ({ client: bob, id: bobId } = await inviteToConsole({ client: ada }, 'Bob', { email: newEmail('Bob') }));
-  teamId = String((await ada.post('/teams', { name: uniqueName('Blue') })).body.id);
-  await ada.put(`/teams/${teamId}/members/${bobId}`, { role: 'owner' });
+  ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
 afterAll(() => cluster.stop());
 
@@ -64,8 +60,7 @@ const none = [404, 404, 404, 400];
 
 /** The statuses with which a batch, an answer in the background, and a file as input are reached with a key that may be another one. */
 async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
-  const body = { model: 'demo', messages: [{ role: 'user', content: 'x' }] };
-  const line = `${JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })}\n`;
+  const line = `${JSON.stringify(chatLine('a', 'x'))}\n`;
   const upload = (text: string, name: string, purpose: 'batch' | 'user_data') =>
     toFile(Buffer.from(text), name).then((file) => maker.files.create({ file, purpose }));
   const { id: lines } = await upload(line, 'lines.jsonl', 'batch');

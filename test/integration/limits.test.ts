@@ -5,7 +5,7 @@ import { post } from '../helpers/clients/keyed-requests.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
+import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
@@ -13,7 +13,7 @@ import { until } from '../helpers/until.ts';
 let cluster: SharedCluster;
 
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: pricedDemo() });
+  cluster = await shareCluster({ ingress: commonIngress() });
 });
 afterAll(() => cluster.stop());
 
@@ -27,11 +27,7 @@ const ask = (
 ): Promise<Response> => post({ url, key, path: '/openai/chat/completions', body: { ...hello, ...fields }, ...init });
 
 const askMessages = (key: string, fields: object = {}): Promise<Response> =>
-  fetch(`${cluster.url}/api/anthropic/v1/messages`, {
-    method: 'POST',
-    body: JSON.stringify({ ...hello, ...fields }),
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-  });
+  post({ ...cluster, key, path: '/anthropic/v1/messages', body: { ...hello, ...fields } });
 
 /** The counts of a key's limits in Redis, by period. */
 async function useOf(id: string): Promise<Record<string, Record<string, string>>> {

@@ -3,13 +3,14 @@ import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../helpers/clients/keyed-requests.ts';
+import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { withScripted } from '../helpers/cluster/start-scripted-cluster.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { responseEvents, type ResponseEvent } from '../shared/translate/responses/assemble-response.ts';
 
 let cluster: SharedCluster;
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
+  cluster = await shareCluster({ ingress: commonIngress() });
 });
 afterAll(() => cluster.stop());
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
+import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
@@ -8,8 +9,10 @@ import { createRouterKey, revokeKey } from '#services/rtr/commands/keys.ts';
 import { withKeyStore } from '#services/rtr/commands/with-key-store.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { chatRequest, startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
-import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { uniqueName } from '../helpers/unique-name.ts';
+import { ConsoleClient, type ApiAnswer } from '../helpers/console/console-client.ts';
 import { firstAdministrator } from '../helpers/console/first-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
@@ -19,12 +22,14 @@ import { startRedis } from '../helpers/servers/start-redis.ts';
 import { untilAppended } from '../helpers/servers/until-appended.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
 
-// The promises of "Outages" in docs/architecture.md that no other test shows.
+// The promises of "Outages" in docs/architecture.md that no other test shows, and who follows the registry when.
 
 let nats: TestServer;
 let redis: TestServer;
 let cluster: ScriptedCluster;
 let other: { process: ServiceProcess; url: string };
+/** An administrator, on the first ingress. */
+let ada: ConsoleClient;
 /** A key with a limit. */
 let limited: string;
 
@@ -36,6 +41,7 @@ beforeAll(async () => {
     ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '0' },
   });
   other = await cluster.addIngress();
+  ({ client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url }));
   limited = (await cluster.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
 });
 
@@ -86,6 +92,129 @@ async function spentToday(): Promise<number> {
   const spent = await Promise.all(names.map((name) => connection.redis.hget(name, 'tokens')));
   return spent.reduce((sum, tokens) => sum + Number(tokens), 0);
 }
+
+/** A registry with one name for the model of the scripted worker. */
+const naming = (name: string): string => `models:\n  ${name}: { targets: [{ model: demo }] } # a comment\n`;
+
+async function newest(): Promise<number> {
+  return Number((await ada.get('/registry')).body.version);
+}
+
+async function store(text: string): Promise<ApiAnswer> {
+  return ada.put('/registry', { text, basedOn: await newest() });
+}
+
+/** What an ingress answers to a request for this name. */
+async function statusOf(name: string, url = cluster.url): Promise<number> {
+  const answer = await post({ url, key: cluster.key, body: chatRequest([{ write: '{}' }], { model: name }) });
+  await answer.text();
+  return answer.status;
+}
+
+/** Whether a process has logged that it uses this version. */
+function uses({ lines }: ServiceProcess, version: number): boolean {
+  return lines.some((line) => line['msg'] === 'the registry was reloaded' && line['version'] === version);
+}
+
+async function versionsOf(): Promise<RegistryVersions> {
+  return (await openKeyStore(redis.url, `${cluster.prefix}:`)).accounts.registryVersions;
+}
+
+describe('an edit of the registry', () => {
+  let runner: ServiceProcess;
+  beforeAll(async () => {
+    const [started, worker] = await Promise.all([cluster.addBatchRunner(), cluster.addScripted()]);
+    runner = started;
+    return async () => {
+      await runner.stop();
+      await worker.drain(0);
+      await worker.close();
+    };
+  });
+
+  it('is taken by every ingress and batch runner within a second, and so is a revert', async () => {
+    const [fast, faster] = [uniqueName('fast'), uniqueName('faster')];
+    expect([await statusOf(fast), await statusOf(fast, other.url)]).toEqual([404, 404]);
+    const { body } = await store(naming(fast));
+    const begun = performance.now();
+    expect(await statusOf(fast)).toBe(200);
+    await until(() => uses(other.process, body.version) && uses(runner, body.version));
+    const storedMs = performance.now() - begun;
+    expect(await statusOf(fast, other.url)).toBe(200);
+
+    await store(naming(faster));
+    const reverted = await ada.post('/registry/revert', { version: body.version });
+    const again = performance.now();
+    await until(() => uses(other.process, reverted.body.version) && uses(runner, reverted.body.version));
+    // The faster of the two: other load on the machine may add to one.
+    expect(Math.min(storedMs, performance.now() - again)).toBeLessThan(1_000);
+    const names = await Promise.all([fast, faster].map((name) => statusOf(name, other.url)));
+    expect(names).toEqual([200, 404]);
+  });
+
+  it('that is not announced is taken within seconds', async () => {
+    const versions = await versionsOf();
+    const config = { models: { quiet: { targets: [{ model: 'demo' }] } } };
+    const added = await versions.add({ basedOn: await newest(), text: naming('quiet'), config, by: 'p1' });
+    const number = 'stored' in added ? added.stored : 0;
+    await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, number)), 6_000);
+    expect([await statusOf('quiet'), await statusOf('quiet', other.url)]).toEqual([200, 200]);
+  });
+
+  it('of a release that this one cannot read leaves the previous registry in use, and the log names the reason', async () => {
+    const { body: known } = await store(naming('known'));
+    // Whoever reads it later than the next one is stored never gets to know it.
+    await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, known.version)));
+    const versions = await versionsOf();
+    await versions.add({ basedOn: await newest(), text: 'moods: {}', config: { moods: {} }, by: 'p1' });
+    const complaint = 'this release cannot read the stored registry: the previous one stays in use';
+    for (const process of [cluster.ingress, other.process, runner])
+      expect(await process.line(complaint)).toMatchObject({ problems: [expect.stringContaining('moods')] });
+    expect([await statusOf('known'), await statusOf('known', other.url)]).toEqual([200, 200]);
+  });
+
+  it('stays while Redis is away, and an ingress that starts meanwhile has the last that it can read afterwards', async () => {
+    await redis.kill();
+    await other.process.line('the stored registry cannot be read');
+    expect([await statusOf('known'), await statusOf('known', other.url)]).toEqual([200, 200]);
+    const late = await cluster.addIngress();
+    expect((await store(naming('never'))).status).toBe(503);
+    await redis.restart();
+    await until(async () => (await statusOf('known', late.url)) === 200);
+    await until(async () => (await ada.get('/registry')).status === 200);
+    expect(await late.process.line('the stored registry can be read again')).toBeDefined();
+    await late.process.stop();
+    expect((await store(naming('mended'))).status).toBe(200);
+    await until(async () => (await statusOf('mended', other.url)) === 200);
+  });
+
+  it('stays when Redis comes back empty, until a version is stored', async () => {
+    const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    await store(naming('kept'));
+    await until(async () => (await statusOf('kept', other.url)) === 200);
+    const names = await connection.redis.keys(`${cluster.prefix}:registry-version*`);
+    await connection.redis.del(...names);
+    const { body } = await ada.get('/registry');
+    expect(body).toMatchObject({ source: 'none', version: 0 });
+    // Longer than a poll.
+    const since = performance.now();
+    await until(() => performance.now() - since > 3_500);
+    expect([await statusOf('kept'), await statusOf('kept', other.url)]).toEqual([200, 200]);
+    await store(naming('anew'));
+    await until(async () => (await statusOf('anew', other.url)) === 200);
+    expect(await statusOf('kept', other.url)).toBe(404);
+  });
+
+  it('is not for a node with a file that ROUTER_CONFIG names, which is its whole registry', async () => {
+    await store(naming('stored'));
+    const node = await cluster.addIngress(withRegistry(naming('written')));
+    expect([await statusOf('stored', node.url), await statusOf('written', node.url)]).toEqual([404, 200]);
+    const page = new ConsoleClient(node.url);
+    await page.signIn('ada@example.com', goodPassword);
+    expect((await page.get('/registry')).body).toMatchObject({ source: 'file', readOnly: true });
+    await node.process.stop();
+  });
+});
 
 describe('a key that is revoked on the command line', () => {
   it('is refused by every ingress within a second', async () => {
@@ -156,8 +285,7 @@ describe('while Redis is away', () => {
   it('known keys are accepted, others and the console answer 503, and all goes on afterwards', async () => {
     const { raw: unknown } = await newKey('not used before');
     expect(await statuses(cluster.key)).toEqual([200, 200]);
-    const { client: page } = await firstAdministrator({ ...cluster, redisUrl: redis.url });
-    expect((await page.get('/keys')).status).toBe(200);
+    expect((await ada.get('/keys')).status).toBe(200);
     await untilAppended(redis.url);
     await redis.kill();
     for (const url of [cluster.url, other.url]) {
@@ -168,14 +296,14 @@ describe('while Redis is away', () => {
       expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
     }
     const stranger = new ConsoleClient(cluster.url);
-    for (const answer of [await page.get('/keys'), await stranger.signIn('ada@example.com', goodPassword)])
+    for (const answer of [await ada.get('/keys'), await stranger.signIn('ada@example.com', goodPassword)])
       expect(answer).toMatchObject({ status: 503, body: { error: { code: 'store_unavailable' } } });
     const { code, err } = await runRtr(cluster, ['keys', 'list'], { NATS_URL: nats.url, REDIS_URL: redis.url });
     const sentence = `Redis does not answer at ${new URL(redis.url).host}: is the cluster running?\n`;
     expect([code, err]).toEqual([1, sentence]);
     await redis.restart();
     await until(async () => (await statuses(unknown)).every((status) => status === 200), 10_000);
-    await until(async () => (await page.get('/keys')).status === 200);
+    await until(async () => (await ada.get('/keys')).status === 200);
     expect((await stranger.signIn('ada@example.com', goodPassword)).status).toBe(200);
   });
 });
@@ -183,8 +311,6 @@ describe('while Redis is away', () => {
 describe('while NATS is away', () => {
   it('requests wait until it is back, with limits and without, and a price is changed all the same', async () => {
     const worker = await cluster.addScripted();
-    const page = new ConsoleClient(cluster.url);
-    expect((await page.signIn('ada@example.com', goodPassword)).status).toBe(200);
     await until(async () => (await Promise.all([ask(), ask(limited)])).every(({ status }) => status === 200));
     cluster.ingress.lines.length = 0;
     await nats.kill();
@@ -192,7 +318,7 @@ describe('while NATS is away', () => {
     const waiting = [ask(), ask(limited)];
     await until(async () => (await metricOf(cluster.adminUrl, 'rtr_open_requests')) === 2);
     const begun = performance.now();
-    expect((await page.put('/prices/demo', { input: 1, output: 2 })).status).toBe(200);
+    expect((await ada.put('/prices/demo', { input: 1, output: 2 })).status).toBe(200);
     expect(performance.now() - begun).toBeLessThan(5_000);
     await nats.restart();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);

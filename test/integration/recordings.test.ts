@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -7,7 +6,6 @@ import { shareCluster, type SharedCluster } from '../helpers/cluster/share-clust
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
-import { startProcess } from '../helpers/processes/start-process.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { until } from '../helpers/until.ts';
 
@@ -256,18 +254,6 @@ describe('nothing is recorded', () => {
     });
     const commands = adminCommandsOf({ url, prefix: cluster.prefix });
     await expect(commands('keys', 'set', cluster.keyId, '--records', 'on')).rejects.toThrow(/without RECORDINGS=on/);
-  });
-
-  it('without a secret from the environment: the ingress does not start', async () => {
-    const ingress = startProcess('services/ingress/main.ts', {
-      NATS_URL: inject('natsUrl'),
-      REDIS_URL: inject('redisUrl'),
-      RTR_PREFIX: cluster.prefix,
-      RECORDINGS: 'on',
-    });
-    const [code] = await once(ingress.child, 'close');
-    expect(code).not.toBe(0);
-    expect(JSON.stringify(ingress.lines)).toMatch(/RECORDINGS.*needs SEAL_SECRET/);
   });
 });
 

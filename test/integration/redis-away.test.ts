@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { chat, engineState, eventsIn, newKey, post } from '../helpers/clients/keyed-requests.ts';
+import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
@@ -15,6 +16,8 @@ import { until } from '../helpers/until.ts';
 let redis: TestServer;
 let cluster: Cluster;
 let client: OpenAI;
+/** Another ingress, which stores no responses. */
+let otherUrl: string;
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -23,6 +26,7 @@ beforeAll(async () => {
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
   });
   client = clientAt(cluster.url);
+  ({ url: otherUrl } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -42,17 +46,6 @@ function ask(key = cluster.key, path?: string): Promise<Response> {
 /** Sends a request with an idempotency key. */
 function send(key: string, body: object, url = cluster.url): Promise<Response> {
   return post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
-}
-
-/** The status, code and param of a refusal, or 200. */
-async function statusOf(asked: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await asked;
-    return 200;
-  } catch (error) {
-    if (!(error instanceof OpenAI.APIError)) throw error;
-    return [error.status, error.code, error.param];
-  }
 }
 
 async function storedOutcomes(): Promise<Record<string, number>> {
@@ -179,16 +172,16 @@ describe('while Redis is away for longer than requests wait', () => {
       client.files.list(),
       naming,
     ];
-    expect(await Promise.all(asked.map(statusOf))).toEqual(asked.map(() => away));
+    expect(await Promise.all(asked.map(openaiOutcome))).toEqual(asked.map(() => away));
   });
 
   it('nothing is lost, and all is served again when it is back', async () => {
     await redis.restart();
     await until(async () => (await ask(limited.raw)).status === 200);
-    await until(async () => (await statusOf(client.responses.retrieve(before.id))) === 200);
+    await until(async () => (await openaiOutcome(client.responses.retrieve(before.id))) === 200);
     expect(await (await client.files.content(file.id)).text()).toBe('Read me.');
-    expect(await statusOf(client.responses.create(next()))).toBe(200);
-    expect(await statusOf(client.responses.retrieve(unstored.id))).toEqual([404, 'not_found', null]);
+    expect(await openaiOutcome(client.responses.create(next()))).toBe(200);
+    expect(await openaiOutcome(client.responses.retrieve(unstored.id))).toEqual([404, 'not_found', null]);
     const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
     const month = `${cluster.prefix}:limit:key:${limited.id}:${new Date().toISOString().slice(0, 7)}`;
     // Answers do not wait for what they are charged.
@@ -197,12 +190,10 @@ describe('while Redis is away for longer than requests wait', () => {
 });
 
 describe('a restart of Redis', () => {
-  let otherUrl: string;
   /** An ingress with room for one request. */
   let narrow: string;
   beforeAll(async () => {
-    const [other, one] = await Promise.all([cluster.addIngress(), cluster.addIngress({ MAX_ACTIVE: '1' })]);
-    [otherUrl, narrow] = [other.url, one.url];
+    ({ url: narrow } = await cluster.addIngress({ MAX_ACTIVE: '1' }));
     for (const url of [cluster.url, otherUrl, narrow])
       await until(async () => (await send(newKey(), short, url)).status === 200);
   });
@@ -219,7 +210,7 @@ describe('a restart of Redis', () => {
     const askAll = (): void => {
       const next = { model: 'demo', input: 'Go on.', previous_response_id: id, store: false };
       const answers = [ask(limited.raw), ask(unknown.raw)].map(async (answer) => (await answer).status);
-      asked.push(...answers, statusOf(client.responses.create(next)));
+      asked.push(...answers, openaiOutcome(client.responses.create(next)));
     };
     // Some are under way when it goes.
     askAll();
@@ -321,16 +312,15 @@ describe('a restart of Redis', () => {
 
 describe('an ingress that stores nothing', () => {
   it('refuses a request that relies on it', async () => {
-    const { url } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' });
-    const off = clientAt(url);
+    const off = clientAt(otherUrl);
     const answer = await off.responses.create({ model: 'demo', input: 'Hello.' });
     expect(answer).toMatchObject({ status: 'completed', store: false });
     const streamed = off.responses.stream({ model: 'demo', input: 'Hello.' });
     expect(await streamed.finalResponse()).toMatchObject({ status: 'completed', store: false });
-    expect(await statusOf(off.responses.retrieve(answer.id))).toEqual([404, 'not_found', null]);
+    expect(await openaiOutcome(off.responses.retrieve(answer.id))).toEqual([404, 'not_found', null]);
     const refused = (param: string): unknown[] => [400, 'unsupported_parameter', param];
     const create = (fields: object): Promise<unknown> =>
-      statusOf(off.responses.create({ model: 'demo', input: 'Hello.', ...fields }));
+      openaiOutcome(off.responses.create({ model: 'demo', input: 'Hello.', ...fields }));
     expect(await create({ store: false })).toBe(200);
     expect(await create({ store: true })).toEqual(refused('store'));
     expect(await create({ previous_response_id: answer.id })).toEqual(refused('previous_response_id'));

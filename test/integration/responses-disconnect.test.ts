@@ -71,20 +71,15 @@ describe('a client that leaves while a hosted tool runs', () => {
   };
 
   it.each([
-    ['a stream', '/api/openai/v1/responses', { ...input, stream: true }],
-    ['a whole answer', '/api/openai/v1/responses', input],
-    ['a stream of messages', '/api/anthropic/v1/messages', { ...messages, stream: true }],
-    ['a whole message', '/api/anthropic/v1/messages', messages],
+    ['a stream', '/openai/v1/responses', { ...input, stream: true }],
+    ['a whole answer', '/openai/v1/responses', input],
+    ['a stream of messages', '/anthropic/v1/messages', { ...messages, stream: true }],
+    ['a whole message', '/anthropic/v1/messages', messages],
   ])('has it cancelled within a second, and no further turn: %s', async (_, path, body) => {
     const cancel = async (): Promise<number> => {
       writeFileSync(diary, '');
       const client = new AbortController();
-      const answer = fetch(`${cluster.url}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        signal: client.signal,
-      }).then((response) => response.text());
+      const answer = post({ ...cluster, path, body, signal: client.signal }).then((response) => response.text());
       const left = expect(answer).rejects.toThrow('aborted');
       await until(() => readFileSync(diary, 'utf8').includes('searching slow'));
       const { started } = await engineState(cluster);

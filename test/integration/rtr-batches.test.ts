@@ -8,14 +8,21 @@ import { batchesCommand } from '#services/rtr/commands/batches/batches-command.t
 import { filesCommand } from '#services/rtr/commands/files/files-command.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { batchClients, chatLine, untilBatch } from '../helpers/batches/batch-clients.ts';
+import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { clientCommands } from '../helpers/batches/run-client-command.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
+import type { ServiceProcess } from '../helpers/processes/start-process.ts';
+import { until } from '../helpers/until.ts';
+
+/** The largest body that the runner takes. */
+const bodyBytes = 64 * 1024;
 
 let cluster: SharedCluster;
+let runner: ServiceProcess;
 beforeAll(async () => {
   cluster = await shareCluster();
-  await cluster.addBatchRunner();
+  runner = await cluster.addBatchRunner({ ADMIN_PORT: '0', MAX_BODY_BYTES: String(bodyBytes) });
 });
 afterAll(() => cluster.stop());
 
@@ -198,4 +205,20 @@ describe('rtr batches', () => {
       /The router does not answer at http:\/\/127\.0\.0\.1:9/,
     );
   });
+});
+
+it('the requests of batches that run take as much memory as four of the largest bodies, and the others wait', async () => {
+  const admin = await adminOf(runner);
+  const text = 'x'.repeat(bodyBytes - 4_096);
+  const slow = { demo: { first_token_delay_ms: 1_000 } };
+  const lines = Array.from({ length: 8 }, (_, at) => chatLine(String(at), text, slow));
+  const { openai } = batchClients(cluster);
+  const { id } = await submit(openai, lines);
+  const running: number[] = [];
+  await until(async () => {
+    running.push(Number(await metricOf(admin, 'rtr_batch_lines_running')));
+    return (await openai.batches.retrieve(id)).status === 'completed';
+  });
+  expect((await openai.batches.retrieve(id)).request_counts).toEqual({ total: 8, completed: 8, failed: 0 });
+  expect(Math.max(...running)).toBe(4);
 });

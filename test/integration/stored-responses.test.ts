@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
-import { everythingUnder } from '../helpers/processes/everything-under.ts';
+import { readAllValues } from '../helpers/accounts/read-all-values.ts';
 
 let cluster: SharedCluster;
 /** The same client at each of two ingress nodes. */
@@ -174,7 +174,7 @@ describe('a stored response', () => {
   it('has no plain text in Redis', async () => {
     await here.responses.create({ model: 'demo', input: 'A very particular secret.' });
     const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
-    const stored = await everythingUnder(connection.redis, `${cluster.prefix}:stored-`);
+    const stored = await readAllValues(connection.redis, `${cluster.prefix}:stored-`);
     expect(stored).toContain('resp_');
     expect(stored).not.toContain('particular');
   });

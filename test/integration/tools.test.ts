@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import { startShakyMcp } from '../helpers/upstreams/start-shaky-mcp.ts';
 import { until } from '../helpers/until.ts';
@@ -35,7 +35,7 @@ const server = (name: string, ...args: string[]) => ({
   args: [resolve(`node_modules/@modelcontextprotocol/${name}/dist/index.js`), ...args],
 });
 
-let cluster: Cluster;
+let cluster: ScriptedCluster;
 let worker: ServiceProcess;
 
 beforeAll(async () => {
@@ -60,11 +60,7 @@ beforeAll(async () => {
     }),
   );
   writeOwn('greet', '`Hello, ${name}!`');
-  cluster = await startCluster({
-    workers: 0,
-    engineUrl: 'http://127.0.0.1:1',
-    ingress: { NO_WORKER_TIMEOUT_MS: '2000' },
-  });
+  cluster = await shareScriptedCluster();
   worker = await cluster.addToolsWorker({
     MCP_CONFIG: join(folder, 'mcp.json'),
     TOOLS_DIR: own,
@@ -93,7 +89,11 @@ function writeOwn(name: string, said: string): void {
 function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`${cluster.url}/api/tools/v1${path}`, {
     ...init,
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${cluster.key}`,
+      'content-type': 'application/json',
+      'x-rtr-max-wait': '2',
+    },
   });
 }
 

@@ -8,15 +8,13 @@ import { startCollector, type Collector } from '../helpers/tracing/start-collect
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { until } from '../helpers/until.ts';
 
-const recordings = { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32) };
+const recordings = { RECORDINGS: 'on', RECORDINGS_TRACES: 'on', SEAL_SECRET: 'ab'.repeat(32) };
 const server = 2;
 
 let collector: Collector;
 let cluster: SharedCluster;
 /** A key that is recorded. */
 let recorded: string;
-/** An ingress with recordings in its traces. That of the cluster has recordings alone. */
-let tracing: { url: string; adminUrl: string };
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -24,7 +22,6 @@ beforeAll(async () => {
   const { raw, id } = await cluster.addKey({ name: 'recorded' });
   await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
   recorded = raw;
-  tracing = await cluster.addIngress({ RECORDINGS_TRACES: 'on' });
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -37,14 +34,10 @@ interface Asked {
   span: ReceivedSpan | undefined;
 }
 
-async function ask(
-  path: string,
-  body: object,
-  { key = recorded, url = tracing.url, flags = '01', headers = {} } = {},
-): Promise<Asked> {
+async function ask(path: string, body: object, { key = recorded, flags = '01', headers = {} } = {}): Promise<Asked> {
   const traceId = randomBytes(16).toString('hex');
   const answer = await post({
-    url,
+    ...cluster,
     key,
     path,
     body,
@@ -143,36 +136,34 @@ describe('the span of a recorded request', () => {
   });
 
   it('is counted', async () => {
-    expect(await metricOf(tracing.adminUrl, 'rtr_traced_recordings_total{outcome="queued"}')).toBeGreaterThan(5);
-    expect(await metricOf(tracing.adminUrl, 'rtr_traced_recordings_total{outcome="failed"}')).toBe(0);
+    expect(await metricOf(cluster.adminUrl, 'rtr_traced_recordings_total{outcome="queued"}')).toBeGreaterThan(5);
+    expect(await metricOf(cluster.adminUrl, 'rtr_traced_recordings_total{outcome="failed"}')).toBe(0);
   });
 });
 
 describe('nothing of a conversation is in traces', () => {
-  it('of a request that is not recorded, without the setting, or of one that is not traced', async () => {
+  it('of a request that is not recorded, or of one that is not traced', async () => {
     const path = '/openai/v1/chat/completions';
     const marked = () => {
       const mark = `mark-${randomUUID()}`;
       return { mark, body: { model: 'demo', messages: user(`Please repeat: ${mark}`) } };
     };
-    const [control, unrecorded, silent, untraced] = [marked(), marked(), marked(), marked()];
+    const [control, unrecorded, untraced] = [marked(), marked(), marked()];
     const asked = [
       await ask(path, unrecorded.body, { key: cluster.key }),
-      await ask(path, silent.body, { url: cluster.url }),
       await ask(path, untraced.body, { flags: '00' }),
       await ask(path, control.body),
     ];
-    expect(asked.map(({ answer }) => answer.status)).toEqual([200, 200, 200, 200]);
-    // Whoever is recorded is told which.
+    expect(asked.map(({ answer }) => answer.status)).toEqual([200, 200, 200]);
     const told = asked.map(({ answer }) => answer.headers.get('x-rtr-recorded'));
-    expect(told).toEqual([null, 'true', 'true', 'true; traces']);
-    expect(asked.map(({ span }) => span !== undefined)).toEqual([true, true, false, true]);
-    const found = { unrecorded, silent, untraced, control };
+    expect(told).toEqual([null, 'true', 'true; traces']);
+    expect(asked.map(({ span }) => span !== undefined)).toEqual([true, false, true]);
+    const found = { unrecorded, untraced, control };
     expect(Object.entries(found).flatMap(([name, { mark }]) => (sent().includes(mark) ? [name] : []))).toEqual([
       'control',
     ]);
-    for (const { span } of asked.slice(0, 2))
-      expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
+    const names = Object.keys(asked[0]?.span?.attributes ?? {});
+    expect(names.filter((name) => /messages|instructions/.test(name))).toEqual([]);
   });
 
   it('of a key that is revoked while its request runs', async () => {
@@ -191,7 +182,7 @@ describe('nothing of a conversation is in traces', () => {
       return answer.headers.has('x-rtr-recorded');
     });
     const asked = ask(path, { model: 'demo', ...slow }, { key: raw });
-    await until(async () => Number(await metricOf(tracing.adminUrl, 'rtr_recording_held_bytes')) > 0);
+    await until(async () => Number(await metricOf(cluster.adminUrl, 'rtr_recording_held_bytes')) > 0);
     await adminCommandsOf(cluster)('keys', 'revoke', id);
     const { answer, text, span } = await asked;
     expect([answer.status, answer.headers.get('x-rtr-recorded')]).toEqual([200, 'true; traces']);
@@ -199,6 +190,6 @@ describe('nothing of a conversation is in traces', () => {
     expect(span?.attributes).toMatchObject({ 'gen_ai.request.model': 'demo', 'http.response.status_code': 200 });
     expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
     expect(sent()).not.toContain(mark);
-    expect(await metricOf(tracing.adminUrl, 'rtr_traced_recordings_total{outcome="gone"}')).toBe(1);
+    expect(await metricOf(cluster.adminUrl, 'rtr_traced_recordings_total{outcome="gone"}')).toBe(1);
   });
 });

@@ -1,15 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { sealer } from '#shared/core/seal.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { readAllValues } from '../helpers/accounts/read-all-values.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
 import { startEngineProxy, type EngineProxy } from '../helpers/upstreams/start-engine-proxy.ts';
+import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { untilItTakesOffers } from '../helpers/cluster/worker-admin.ts';
 
 const [server, client, producer, consumer] = [2, 3, 4, 5];
 
+const sealSecret = randomBytes(32);
 let collector: Collector;
 let proxy: EngineProxy;
 let cluster: Cluster;
@@ -17,7 +24,9 @@ let cluster: Cluster;
 beforeAll(async () => {
   collector = await startCollector();
   proxy = await startEngineProxy(() => cluster.engineUrl);
-  cluster = await startCluster({ workers: 0, ingress: collector.environment, worker: collector.environment });
+  const traced = { ...collector.environment, LOG_LEVEL: 'trace' };
+  const ingress = { ...traced, SEAL_SECRET: sealSecret.toString('hex'), RECORDINGS: 'on' };
+  cluster = await startCluster({ workers: 0, ingress, worker: traced });
   await untilItTakesOffers(await cluster.addWorker({ ENGINE_URL: proxy.url, ADMIN_PORT: '0' }), askUntraced);
 });
 
@@ -229,13 +238,19 @@ describe("a request's trace", () => {
   it("has its id in the request's log lines, on the ingress and on the worker", async () => {
     const { traceId } = await ask('openai/chat/completions', { model: 'demo', messages });
     const linesOf = (service: Cluster['ingress'] | undefined) =>
-      service?.lines.filter((line) => line['traceId'] === traceId).map(({ msg }) => msg) ?? [];
+      service?.lines.flatMap(({ msg, level, traceId: id }) => (id === traceId && Number(level) >= 30 ? [msg] : [])) ??
+      [];
     await until(() => linesOf(cluster.ingress).length > 0 && linesOf(cluster.workers[0]).length > 0);
     expect(linesOf(cluster.ingress)).toEqual(['request served']);
     expect(linesOf(cluster.workers[0])).toEqual(['job done']);
   });
 
-  it('has no prompt, answer or key', () => {
+  it('has no prompt, answer or key, whether or not its request is recorded', async () => {
+    const recorded = () => ask('openai/chat/completions', { model: 'demo', messages });
+    await adminCommandsOf(cluster)('keys', 'set', cluster.keyId, '--records', 'on');
+    await until(async () => (await recorded()).answer.headers.get('x-rtr-recorded') === 'true');
+    const [span] = ofKind(await collector.trace((await recorded()).traceId, 5), server);
+    expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
     const sent = Buffer.concat(collector.raw).toString('latin1');
     expect(sent).toContain('gen_ai.request.model');
     expect(sent).not.toContain(secret);
@@ -243,8 +258,33 @@ describe("a request's trace", () => {
   });
 });
 
+it("an owner's key seals what the answer carries, and stands in no log, metric, trace or stored value", async () => {
+  const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+  const { output } = await client.responses.create({
+    model: 'demo',
+    input: 'Think first.',
+    reasoning: { effort: 'high' },
+    include: ['reasoning.encrypted_content'],
+  });
+  const key = new OwnerKeys(() => [sealSecret]).ofGrant(cluster.keyId) ?? '';
+  const { unseal } = sealer(Buffer.from(key, 'base64url'));
+  const sealed = output.map((item) => (item.type === 'reasoning' ? item.encrypted_content : undefined));
+  expect(unseal(sealed.find((text) => typeof text === 'string') ?? '')).toContain('text');
+
+  await until(() => collector.spans.length > 2);
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+  const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+  const stored = await readAllValues(connection.redis, `${cluster.prefix}:`);
+  const logs = [cluster.ingress, ...cluster.workers].flatMap(({ lines }) => lines);
+  const seen = JSON.stringify(logs) + Buffer.concat(collector.raw).toString('latin1') + metrics + stored;
+  expect(seen).toContain(cluster.keyId);
+  for (const text of [key, sealSecret.toString('hex'), sealSecret.toString('base64url')])
+    expect(seen).not.toContain(text);
+  expect(await connection.redis.exists(`${cluster.prefix}:cluster-secret`)).toBe(0);
+});
+
 describe('a collector that is away', () => {
-  it('causes one log line, and does not delay the exit', async () => {
+  it('delays neither answers nor the exit', async () => {
     const gone = await startCollector();
     await gone.stop();
     const { process, url } = await cluster.addIngress(gone.environment);
@@ -255,13 +295,5 @@ describe('a collector that is away', () => {
     const startedAt = performance.now();
     expect(await process.stop()).toBe(0);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-  });
-});
-
-describe('tracing without a collector', () => {
-  it('is off', async () => {
-    const { process } = await cluster.addIngress({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
-    expect(process.lines.some(({ msg }) => msg === 'tracing is enabled')).toBe(false);
-    await process.stop();
   });
 });

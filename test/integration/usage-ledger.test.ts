@@ -3,7 +3,7 @@ import { recordOf } from '../helpers/accounts/read-usage.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
+import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
@@ -13,7 +13,7 @@ import { inject } from 'vitest';
 let cluster: SharedCluster;
 
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: pricedDemo() });
+  cluster = await shareCluster({ ingress: commonIngress() });
 });
 
 afterAll(() => cluster.stop());
@@ -179,17 +179,5 @@ describe('the usage ledger', () => {
         ).toBeDefined();
       }
     }
-  });
-
-  it('is complete when a node stops', async () => {
-    const { process, url } = await cluster.addIngress();
-    onTestFinished(async () => void (await process.stop()));
-    const id = uniqueName('last-words');
-    const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };
-    const answer = await post({ url, key: cluster.key, path: chat, body, headers: { 'x-request-id': id } });
-    await answer.text();
-    await process.stop();
-    const { requests } = await (await reader()).requests(admin, { key: cluster.keyId }, 200);
-    expect(requests.map((record) => record.id)).toContain(id);
   });
 });

@@ -6,8 +6,8 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import type { Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 
 const [claude = '', codex = '', opencode = ''] = [findCli('claude'), findCli('codex'), findCli('opencode')];
@@ -38,7 +38,7 @@ models:
 let cluster: Cluster;
 let folder: string;
 beforeAll(async () => {
-  cluster = await startTwoModels(registry);
+  cluster = await startCluster({ engine: { DEMO_MODELS: 'big,small' }, ingress: withRegistry(registry) });
   folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
 });
 afterAll(async () => {

@@ -23,7 +23,7 @@ export interface RunResult {
 export async function runVitest(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
   process.exitCode = 0;
   const vitest = await startVitest('test', [...files], { run: true, project, passWithNoTests: true, ...options });
-  const result = await readRun(vitest, Number(process.exitCode) === 0);
+  const result = await readRun(vitest, process.exitCode === 0);
   await vitest.close();
   return result;
 }

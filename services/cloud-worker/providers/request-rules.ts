@@ -77,7 +77,7 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
 }
 
 /** Values of `service_tier` that cost what prices say, or less. */
-const usualTiers: readonly unknown[] = ['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only'];
+const usualTiers = new Set(['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only']);
 
 /**
  * A request without a `service_tier` of another price. The given request is not changed.
@@ -85,7 +85,7 @@ const usualTiers: readonly unknown[] = ['auto', 'default', 'flex', 'on_demand', 
  */
 export function withUsualTier(request: JsonObject, permitted: readonly string[]): JsonObject {
   const { service_tier: tier, ...rest } = request;
-  const isKept = typeof tier !== 'string' || usualTiers.includes(tier) || permitted.includes(tier);
+  const isKept = typeof tier !== 'string' || usualTiers.has(tier) || permitted.includes(tier);
   return isKept ? request : rest;
 }
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ServiceProcess } from '../processes/start-process.ts';
 import { until } from '../until.ts';
+import { commonIngress } from './common-ingress.ts';
 import { shareCluster, type SharedCluster } from './share-cluster.ts';
-import { withRegistry } from './with-registry.ts';
 
 /** A shared cluster whose ingress runs hosted tools for engines that have none, by `mcp-test-server.ts`. */
 export interface HostedTools {
@@ -16,23 +16,6 @@ export interface HostedTools {
   diary: string;
 }
 
-/** The registry of that ingress, for a batch runner, too. */
-export function hostedToolsRegistry(): Record<string, string> {
-  return withRegistry(
-    JSON.stringify({
-      hosted_tools: {
-        web_search: { tool: 'find_pages', input: { count: 2 } },
-        web_fetch: { tool: 'get_page' },
-        mcp: { pages: 'my pages' },
-        max_uses: 4,
-      },
-      auto: {
-        purposes: { auxiliary: { targets: [{ model: 'gone' }] }, subagent: { targets: [{ model: 'demo' }] } },
-      },
-    }),
-  );
-}
-
 export async function shareHostedTools(): Promise<HostedTools> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-tools-'));
   const diary = join(folder, 'diary');
@@ -41,7 +24,7 @@ export async function shareHostedTools(): Promise<HostedTools> {
   const config = join(folder, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers: { 'my pages': { command: 'node', args } } }));
   const { url: withoutTools } = await shareCluster();
-  const cluster = await shareCluster({ ingress: { ...hostedToolsRegistry(), KEEP_ALIVE_MS: '200' } });
+  const cluster = await shareCluster({ ingress: commonIngress() });
   const toolsWorker = await cluster.addToolsWorker({ MCP_CONFIG: config });
   await until(async () => {
     const headers = { authorization: `Bearer ${cluster.key}` };

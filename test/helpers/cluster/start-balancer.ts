@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { Agent, createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, request as send } from 'node:http';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** A load balancer in this process. */
 export interface Balancer {
@@ -25,7 +24,7 @@ export async function startBalancer(nodes: ReadonlySet<string>): Promise<Balance
       );
   }, 200);
   let turn = 0;
-  const server = createServer((request, response) => {
+  const { url, stop } = await serveHttp((request, response) => {
     const all = [...healthy];
     const { method, headers } = request;
     const onward = send(`${all[turn++ % all.length]}${request.url}`, { agent, method, headers });
@@ -39,16 +38,13 @@ export async function startBalancer(nodes: ReadonlySet<string>): Promise<Balance
     });
     request.pipe(onward);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     healthy,
     stop: () => {
       clearInterval(polling);
       agent.destroy();
-      server.close();
-      server.closeAllConnections();
+      void stop();
     },
   };
 }

@@ -14,11 +14,15 @@ export interface HttpServer {
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** Serves HTTP on a free port of this machine. A listener that fails cuts the connection. */
-export async function serveHttp(listener: Listener = () => undefined, host = '127.0.0.1'): Promise<HttpServer> {
+export async function serveHttp(
+  listener: Listener = () => undefined,
+  host = '127.0.0.1',
+  wantedPort = 0,
+): Promise<HttpServer> {
   const server = createServer((request, response) => {
     void (async () => listener(request, response))().catch(() => response.destroy());
   });
-  server.listen(0, host);
+  server.listen(wantedPort, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { decodeSpans, type ReceivedSpan } from './decode-spans.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 import { until } from '../until.ts';
 
 /** A collector of traces that keeps what it gets. */
@@ -21,20 +19,14 @@ export interface Collector {
 export async function startCollector(): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
   const raw: Buffer[] = [];
-  const server = createServer((request, response) => {
-    buffer(request)
-      .then((body) => {
-        raw.push(body);
-        spans.push(...decodeSpans(body));
-        response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
-      })
-      .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  const { url, stop } = await serveHttp(async (request, response) => {
+    const body = await buffer(request);
+    raw.push(body);
+    spans.push(...decodeSpans(body));
+    response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: url },
     spans,
     raw,
     trace: async (traceId, count) => {
@@ -42,10 +34,6 @@ export async function startCollector(): Promise<Collector> {
       await until(() => found().length >= count).catch(() => undefined);
       return found();
     },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop,
   };
 }

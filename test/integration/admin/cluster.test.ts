@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { chatLine } from '../../helpers/batches/batch-clients.ts';
+import type { Step } from '../../helpers/broker/scripted-handler.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
@@ -26,6 +29,77 @@ async function statusWith(key: string): Promise<number> {
   await answer.text();
   return answer.status;
 }
+
+// Before the others, which send more requests.
+describe('rtr usage', () => {
+  beforeAll(async () => {
+    await ask('first', [{ write: '{}' }]);
+    await ask('second', [{ fail: 'invalid_request' }]);
+    await until(async () => (await listed('--limit', '10')).length === 2);
+  });
+
+  async function ask(id: string, steps: Step[]): Promise<void> {
+    await (await cluster.post(steps, {}, { headers: { 'x-request-id': id } })).text();
+  }
+
+  /** The ids of the requests that a command prints. */
+  async function listed(...options: string[]): Promise<string[]> {
+    const lines = await rtr('usage', 'requests', ...options, '--json');
+    return lines.map((line) => (JSON.parse(line) as { id: string }).id);
+  }
+
+  it('requests lists those with an id, with an error code, and of a span', async () => {
+    expect(await listed()).toEqual(['second', 'first']);
+    expect(await listed('--id', 'first')).toEqual(['first']);
+    const [request] = await rtr('usage', 'requests', '--id', 'first', '--json');
+    expect(JSON.parse(request ?? '')).toMatchObject({ outcome: 'done', timeline: [{ end: 'done' }] });
+    const failed = await rtr('usage', 'requests', '--outcome', 'failed', '--json');
+    const { code } = JSON.parse(failed[0] ?? '') as { code: string };
+    expect(await listed('--code', code)).toEqual(['second']);
+    expect(await listed('--code', 'queue_timeout')).toEqual([]);
+    expect(await listed('--from', '1h')).toEqual(['second', 'first']);
+    expect(await listed('--to', '1h')).toEqual([]);
+    await expect(listed('--id', 'third')).rejects.toThrow(/does not exist/);
+  });
+
+  it('report sums up hours', async () => {
+    const hours = ['usage', 'report', '--step', 'hour', '--from', '1h'];
+    const byModel = await rtr(...hours);
+    expect(byModel[0]).toMatch(/^MODEL +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
+    expect(byModel[1]).toMatch(/^demo +2 +1 +\d/);
+    const byKey = await rtr(...hours, '--by', 'key', '--key', cluster.keyId);
+    expect(byKey[1]).toMatch(new RegExp(`^test +${cluster.keyId} +2 +1 `));
+    expect(byKey[2]).toMatch(/^all +- +2 +1 /);
+    expect(byKey).toHaveLength(3);
+    expect(await rtr(...hours, '--by', 'key', '--key', '0123456789ab')).toHaveLength(2);
+    // A day unless it is said, in whole hours.
+    const { times, groups } = await rtr.json('usage', 'report', '--step', 'hour');
+    expect(times).toHaveLength(25);
+    expect(times[24] - times[23]).toBe(3_600_000);
+    const counts: number[] = groups[0].steps.map((step: { requests: number }) => step.requests);
+    expect(counts.slice(0, -2).every((count) => count === 0)).toBe(true);
+    expect(counts.slice(-2).reduce((sum, count) => sum + count)).toBe(2);
+  });
+
+  it('report refuses hours of what they are not kept by', async () => {
+    const hours = ['usage', 'report', '--step', 'hour'];
+    const unkept = { '--model': 'demo', '--tier': 'gpu', '--purpose': 'main' };
+    for (const narrowed of Object.entries(unkept))
+      await expect(rtr(...hours, ...narrowed)).rejects.toThrow('Hours can be narrowed by key, team and person alone.');
+    await expect(rtr(...hours, '--by', 'tier')).rejects.toThrow('by: This must be one of model, key, team, user.');
+    await expect(rtr(...hours, '--from', '30d')).rejects.toThrow(/hours are kept for 8 days/);
+    await expect(rtr(...hours, '--key', cluster.keyId)).rejects.toThrow(/must not be model/);
+  });
+
+  it('overview sums up a span', async () => {
+    const lines = await rtr('usage', 'overview', '--span', '1h');
+    expect(lines.find((line) => /^all\b/.test(line))).toMatch(/^all +all +- +2 +1 /);
+    expect(lines.find((line) => /^model\b/.test(line))).toMatch(/^model +demo +- +2 +1 /);
+    expect(lines.find((line) => /^key\b/.test(line))).toMatch(/^key +test +- +2 +1 /);
+    expect(lines.find((line) => /^worker\b/.test(line))).toMatch(/^worker +\S+ +- +\d/);
+    expect(lines.join('\n')).toMatch(/Whole answer: p50 \d+ ms, p95 \d+ ms/);
+  });
+});
 
 describe('rtr keys', () => {
   it('makes keys of people, teams and the router that work, changes, rotates and revokes them', async () => {
@@ -264,24 +338,18 @@ describe('rtr prices, rtr settings and rtr registry', () => {
 
 describe('rtr admin batches and rtr admin files', () => {
   it('list, show, cancel and delete what belongs to a router key', async () => {
-    const headers = { authorization: `Bearer ${cluster.key}` };
     const upload = async (): Promise<string> => {
       const form = new FormData();
       form.set('purpose', 'batch');
-      const body = { model: 'demo', messages: [{ role: 'user', content: 'Hi.' }] };
-      const line = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body };
-      form.set('file', new Blob([JSON.stringify(line)]), 'lines.jsonl');
-      const answer = await fetch(`${cluster.url}/api/openai/files`, { method: 'POST', headers, body: form });
+      form.set('file', new Blob([JSON.stringify(chatLine('a', 'Hi.'))]), 'lines.jsonl');
+      const answer = await post({ ...cluster, path: '/openai/files', body: form });
       return ((await answer.json()) as { id: string }).id;
     };
     const file = await upload();
     const owner = `key:${cluster.keyId}`;
     expect((await rtr('files', 'list', owner)).join('\n')).toContain('lines.jsonl');
-    const answer = await fetch(`${cluster.url}/api/openai/batches`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' }),
-    });
+    const body = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const answer = await post({ ...cluster, path: '/openai/batches', body });
     const { id } = (await answer.json()) as { id: string };
     expect((await rtr('batches', 'open')).join('\n')).toContain(id);
     expect((await rtr('batches', 'list', owner)).join('\n')).toContain(id);

@@ -1,15 +1,14 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { failureObject } from '#services/rtr/commands/failure.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { runRtr, type EndedRtr } from '../../helpers/rtr/run-rtr.ts';
+import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
 let cluster: ScriptedCluster;
@@ -88,14 +87,12 @@ describe('a command of the Admin API', () => {
 
   it('is for a router of another machine only with a token of it, and sends it none otherwise', async () => {
     const asked: IncomingHttpHeaders[] = [];
-    const other = createServer((request, response) => {
-      asked.push(request.headers);
-      response.end('{}');
-    });
-    other.listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
+    const { port } = new URL(
+      await serveInTest((request, response) => {
+        asked.push(request.headers);
+        response.end('{}');
+      }),
+    );
     const url = `http://localhost.example:${port}`;
     const needsToken = `admin token of the router at ${url}`;
     const keysBefore = await adminCommandsOf(cluster)('keys', 'list');

@@ -184,6 +184,16 @@ describe('rtr users', () => {
     await rtr('users', 'delete', id);
   });
 
+  it('is left as an administrator, whatever a file says', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'rtr-people-')), 'access.yaml');
+    for (const [field, value] of Object.entries({ role: 'member', blocked: 'true' })) {
+      writeFileSync(file, `people:\n  ada@example.com: { ${field}: ${value} }\n`);
+      await expect(rtr('apply', '-f', file, '--dry-run')).rejects.toThrow(
+        `line 2, people.ada@example.com.${field}: leaves nobody who is an administrator`,
+      );
+    }
+  });
+
   it('refuses a name that would make a path that of another operation, before anything is sent', async () => {
     await rtr('users', 'create', 'victim@example.com');
     const { length } = await rtr('audit', 'list', '--json');

@@ -11,24 +11,20 @@ import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
 
 let cluster: Cluster;
-let otherUrl: string;
+let other: Awaited<ReturnType<Cluster['addIngress']>>;
 let admin: ConsoleClient;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  ({ url: otherUrl } = await cluster.addIngress());
+  other = await cluster.addIngress({ DRAIN_MS: '20000' });
   ({ client: admin } = await firstAdministrator(cluster));
 }, 60_000);
 
 afterAll(() => cluster?.stop());
 
 async function ask(url: string): Promise<void> {
-  const answer = await post({
-    url,
-    key: cluster.key,
-    path: '/openai/chat/completions',
-    body: { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] },
-  });
+  const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };
+  const answer = await post({ ...cluster, url, body });
   expect(answer.status).toBe(200);
   await answer.text();
 }
@@ -40,12 +36,12 @@ describe('the live feed', () => {
   });
 
   it('sends the current state at once, with the requests of all ingress nodes', async () => {
-    const [here, there] = [await listenLive(admin), await listenLive(admin, otherUrl)];
+    const [here, there] = [await listenLive(admin), await listenLive(admin, other.url)];
     await until(() => here.news.workers?.length === 1 && there.news.overview !== undefined);
     expect(here.response.headers.get('cache-control')).toContain('no-store');
     expect(here.news.workers).toMatchObject([{ tier: 'gpu', models: ['demo'], state: 'serving', missedHeartbeats: 0 }]);
     expect(here.news.queue).toEqual([]);
-    await Promise.all([ask(cluster.url), ask(cluster.url), ask(otherUrl)]);
+    await Promise.all([ask(cluster.url), ask(cluster.url), ask(other.url)]);
     const sum = (overview: Overview | undefined) =>
       overview?.requestsPerSecond.reduce((total, value) => total + value, 0);
     await until(() => sum(here.news.overview) === 3 && sum(there.news.overview) === 3);
@@ -63,18 +59,8 @@ describe('the live feed', () => {
     await until(async () => (await listenLive(admin)).response.status === 200);
   });
 
-  it('does not keep an ingress from stopping', async () => {
-    const { process, url } = await cluster.addIngress({ DRAIN_MS: '20000' });
-    const { news, isOver } = await listenLive(admin, url);
-    await until(() => news.workers !== undefined);
-    const begin = performance.now();
-    expect(await process.stop()).toBe(0);
-    expect(performance.now() - begin).toBeLessThan(5_000);
-    await until(isOver);
-  });
-
   it('ends with the session, also if that ended at another ingress', async () => {
-    const page = new ConsoleClient(otherUrl);
+    const page = new ConsoleClient(other.url);
     expect((await page.signIn('ada@example.com', goodPassword)).status).toBe(200);
     const { news, isOver } = await listenLive(page);
     await until(() => news.workers !== undefined);
@@ -100,10 +86,7 @@ describe('a worker', () => {
     expect((await admin.ask('POST', path, {}, { 'x-csrf-token': 'wrong' })).status).toBe(403);
     expect((await admin.post('/workers/nobody/drain')).status).toBe(404);
     expect((await admin.post('/workers/a.*.b/drain')).status).toBe(404);
-    const { body } = await admin.post('/invitations', { email: 'bob@example.com', role: 'member' });
-    const member = new ConsoleClient(cluster.url);
-    const token = String(body.link).split('/link/')[1];
-    await member.post(`/links/${token}`, { name: 'Bob', password: goodPassword, email: '' });
+    const { client: member } = await inviteToConsole({ client: admin }, 'Bob');
     expect((await member.post(path)).status).toBe(403);
     expect((await member.get('/models')).status).toBe(200);
   });
@@ -162,13 +145,13 @@ it('administrators see the code and place of every failure, members of their own
   const team = String((await admin.post('/teams', { name: 'Crew' })).body.id);
   const [bert, carol] = [await join('Bert', team), await join('Carol', team)];
   const pages = [await listenLive(admin), await listenLive(bert), await listenLive(carol)] as const;
-  const elsewhere = await listenLive(bert, otherUrl);
+  const elsewhere = await listenLive(bert, other.url);
 
   const personal = await makeKey(bert, { kind: 'user' });
   const session = { cookie: bert.cookie ?? '', 'x-csrf-token': bert.csrfToken ?? '' };
   const own = [
     await failWith(`400 ${secret}`, personal),
-    await failWith(`500 ${secret}`, personal, otherUrl),
+    await failWith(`500 ${secret}`, personal, other.url),
     await failWith(`event ${secret}`, session),
   ];
   const others = [
@@ -200,4 +183,13 @@ it('administrators see the code and place of every failure, members of their own
   const logs = [cluster.ingress, ...cluster.workers].map(({ lines }) => JSON.stringify(lines));
   expect(logs.join('\n')).toContain(own[0]);
   expect(logs.join('\n')).not.toContain(secret);
+});
+
+it('the live feed does not keep an ingress from stopping', async () => {
+  const { news, isOver } = await listenLive(admin, other.url);
+  await until(() => news.workers !== undefined);
+  const begin = performance.now();
+  expect(await other.process.stop()).toBe(0);
+  expect(performance.now() - begin).toBeLessThan(5_000);
+  await until(isOver);
 });

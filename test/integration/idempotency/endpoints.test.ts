@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
@@ -35,12 +36,7 @@ function form(content: string, fields: Record<string, string>, field = 'file', n
   return made;
 }
 
-const line = JSON.stringify({
-  custom_id: 'a',
-  method: 'POST',
-  url: '/v1/chat/completions',
-  body: { model: 'demo', messages: said },
-});
+const line = JSON.stringify(chatLine('a', 'Hello.\n[demo tokens=5]'));
 
 /** What each of them is sent, and how many requests to workers one execution is. */
 const endpoints: { path: string; body: () => object; other: () => object; records?: number }[] = [

@@ -21,7 +21,7 @@ import { until } from '../../helpers/until.ts';
 
 let cluster: SharedCluster;
 let otherUrl: string;
-/** Ingress nodes with a time of grace, and little room for answers: of each owner, or of all owners. */
+/** Ingress nodes with a time of grace, and little room for answers: of each owner, or of all owners. The last tests end them. */
 let ofOwner: Node;
 let ofAll: Node;
 
@@ -261,11 +261,11 @@ describe('what is kept for idempotency keys', () => {
   });
 });
 
-// The last test stops an ingress that the others use.
 describe('when the ingress that executes a request with an idempotency key is killed', () => {
   it('its key is free within seconds: who waits for the answer gets one, who has seen a part is told', async () => {
+    const nodes = [ofAll];
     const free = async (): Promise<number> => {
-      const { process, url } = await cluster.addIngress();
+      const { process, url } = nodes.pop() ?? (await cluster.addIngress());
       const asked = { key: newKey(), body: chat('tokens=60 rate=30') };
       const streamed = { key: newKey(), body: chat('tokens=600 rate=30', { stream: true }) };
       const { started } = await engineState(cluster);
@@ -297,17 +297,21 @@ describe('when the ingress that executes a request with an idempotency key is ki
 });
 
 describe('when the ingress that executes a request with an idempotency key is stopped', () => {
-  it('it serves the answer to its end, for its client and for those elsewhere', async () => {
+  it('it serves the answer to its end, for its client and for those elsewhere, and the ledger has it', async () => {
     const { process, url } = ofOwner;
     const asked = { key: newKey(), body: chat('tokens=60 rate=30', { stream: true }) };
     const { started } = await engineState(cluster);
-    const first = send({ ...asked, url }).then((answer) => answer.text());
+    const sent = send({ ...asked, url });
+    const first = sent.then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
     const second = send({ ...asked, url: otherUrl }).then((answer) => answer.text());
     await sleep(300);
     const stopped = process.stop();
     const texts = await Promise.all([first, second]);
     await stopped;
+    const id = (await sent).headers.get('x-request-id');
+    const recorded = (await readUsage(cluster.prefix, cluster.keyId)).find((record) => record.id === id);
+    expect(recorded).toMatchObject({ outcome: 'done', completionTokens: 60 });
     expect(texts[0]).toContain('[DONE]');
     expect(texts[1]).toBe(texts[0]);
     expect(await (await send(asked)).text()).toBe(texts[0]);

@@ -3,9 +3,10 @@ import { inflateSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUsage, recordOf } from '../../helpers/accounts/read-usage.ts';
-import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { engineState, post as postTo } from '../../helpers/clients/keyed-requests.ts';
+import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
 /*
@@ -13,22 +14,15 @@ import { until } from '../../helpers/until.ts';
  * real worker.
  */
 
-const registry = `
-prices:
-  painter: { input: 0, output: 0, image: 0.04 }
-  speaker: { input: 0, output: 0, characters: 15 }
-  scribe: { input: 0, output: 0, second: 0.0001 }
-`;
-
-let cluster: Cluster;
+let cluster: SharedCluster;
+let engineUrl: string;
+let doomed: ServiceProcess;
 beforeAll(async () => {
-  const engine = {
+  cluster = await shareCluster({ ingress: commonIngress() });
+  ({ engineUrl, worker: doomed } = await cluster.addEngine({
     DEMO_MODELS: 'painter,speaker,scribe,writer',
     DEMO_OPERATIONS: 'painter=draw+redraw speaker=speak scribe=transcribe+translate writer=generate',
-  };
-  // Room for one recording of 25 MiB, in base64, and not for two.
-  const ingress = { ...withRegistry(registry), MAX_HELD_BYTES: String(64 * 1024 * 1024) };
-  cluster = await startCluster({ engine, ingress });
+  }));
 });
 afterAll(() => cluster.stop());
 
@@ -36,6 +30,12 @@ const openai = (apiKey = cluster.key) => new OpenAI({ baseURL: `${cluster.url}/a
 
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   postTo({ ...cluster, path: `/openai${path}`, body, headers });
+
+function formOf(fields: Record<string, string | Blob>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return form;
+}
 
 describe('pictures, by the official SDK', () => {
   it('are as many as asked for, each a PNG', async () => {
@@ -106,10 +106,9 @@ describe('changed pictures, by the official SDK', () => {
         made.append('image[]', new File([new Uint8Array(part)], 'a.png', { type: 'image/png' }));
       return made;
     };
-    const headers = { authorization: `Bearer ${cluster.key}`, 'x-request-id': 'redrawn' };
     const [routed, direct] = await Promise.all([
-      fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body: form() }),
-      fetch(`${cluster.engineUrl}/v1/images/edits`, { method: 'POST', body: form() }),
+      post('/images/edits', form(), { 'x-request-id': 'redrawn' }),
+      fetch(`${engineUrl}/v1/images/edits`, { method: 'POST', body: form() }),
     ]);
     const [ours, theirs] = (await Promise.all([routed.json(), direct.json()])) as { data: object[] }[];
     expect(ours?.data).toEqual(theirs?.data);
@@ -134,10 +133,8 @@ describe('changed pictures, by the official SDK', () => {
     ['parts', { model: 'painter', prompt: 'a', image: new Blob(['x']), stream: 'true' }, { param: 'stream' }],
     ['another model', { model: 'writer', prompt: 'a', image: new Blob(['x']) }, { param: 'model' }],
   ])('are refused for %s', async (_, fields, expected) => {
-    const body = new FormData();
-    for (const [name, value] of Object.entries(fields)) body.set(name, value);
-    const headers = { authorization: `Bearer ${cluster.key}` };
-    const answer = await fetch(`${cluster.url}/api/openai/images/edits`, { method: 'POST', headers, body });
+    const body = formOf(fields);
+    const answer = await post('/images/edits', body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
   });
@@ -160,7 +157,7 @@ describe('speech, by the official SDK', () => {
     const sound = Buffer.from(await answer.arrayBuffer());
     expect(sound.subarray(0, 4).toString()).toBe('RIFF');
     expect((sound.length - 44) % 400).toBe(0);
-    const direct = await fetch(`${cluster.engineUrl}/v1/audio/speech`, {
+    const direct = await fetch(`${engineUrl}/v1/audio/speech`, {
       method: 'POST',
       body: JSON.stringify({ model: 'speaker', input }),
     });
@@ -238,7 +235,7 @@ describe('transcriptions, by the official SDK', () => {
       language: 'en',
     });
     expect(answer).toMatchObject({ duration: 5.5, text: textOf('a.wav', content), segments: [{ end: 5.5 }] });
-    const { last } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as {
+    const { last } = (await (await fetch(`${engineUrl}/demo/state`)).json()) as {
       last: { fields: string[] } | undefined;
     };
     expect(last?.fields).toEqual(expect.arrayContaining(['timestamp_granularities[]', 'language', 'file']));
@@ -249,15 +246,9 @@ describe('transcriptions, by the official SDK', () => {
     ['srt', 'text/plain; charset=utf-8', /^1\n00:00:00,000 --> 00:00:02,500\nI heard/],
     ['vtt', 'text/vtt', /^WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nI heard/],
   ] as const)('as %s pass as the engine writes them', async (format, type, text) => {
-    const form = new FormData();
-    form.set('file', new File([new Uint8Array(wave(2500))], 'a.wav', { type: 'audio/wav' }));
-    form.set('model', 'scribe');
-    form.set('response_format', format);
-    const answer = await fetch(`${cluster.url}/api/openai/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}`, 'x-request-id': `as-${format}` },
-      body: form,
-    });
+    const file = new File([new Uint8Array(wave(2500))], 'a.wav', { type: 'audio/wav' });
+    const form = formOf({ file, model: 'scribe', response_format: format });
+    const answer = await post('/v1/audio/transcriptions', form, { 'x-request-id': `as-${format}` });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
     expect(await answer.text()).toMatch(text);
     // Such answers have no counts: the length is that of the file.
@@ -284,14 +275,11 @@ describe('transcriptions, by the official SDK', () => {
     const headers = { 'x-request-id': 'moved' };
     const answer = openai().audio.transcriptions.create(asked, { headers });
     answer.catch(() => undefined);
-    await until(async () => {
-      const { active } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
-      expect(active).toBe(1);
-    });
-    cluster.workers[0]?.child.kill('SIGKILL');
+    await until(async () => expect((await engineState({ engineUrl })).active).toBe(1));
+    doomed.child.kill('SIGKILL');
     const another = openai().audio.transcriptions.create({ model: 'scribe', file });
     await expect(another).rejects.toMatchObject({ status: 503, code: 'overloaded' });
-    await cluster.addWorker();
+    await cluster.addWorker({ ENGINE_URL: engineUrl });
     expect((await answer).text).toBe(textOf('long.wav', content));
     const seconds = Math.ceil(content.length / 1000);
     expect(await recordOf(cluster, 'moved')).toMatchObject({
@@ -345,13 +333,8 @@ describe('transcriptions, by the official SDK', () => {
     ['names no model', { file: new Blob(['x']) }, { param: 'model' }],
     ['is to be streamed', { model: 'scribe', file: new Blob(['x']), stream: 'true' }, { param: 'stream' }],
   ])('of a form that %s are refused with the field', async (_, fields, expected) => {
-    const body = new FormData();
-    for (const [name, value] of Object.entries(fields)) body.set(name, value);
-    const answer = await fetch(`${cluster.url}/api/openai/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}` },
-      body,
-    });
+    const body = formOf(fields);
+    const answer = await post('/v1/audio/transcriptions', body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from 'anthropic-sdk-0';
+import { timeAbort } from '../../helpers/clients/time-abort.ts';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
 import { least } from '../../helpers/least.ts';
-import { until } from '../../helpers/until.ts';
 
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
@@ -12,11 +12,6 @@ beforeAll(async () => {
   cluster = await sdkCluster();
 });
 afterAll(() => cluster.stop());
-
-async function engineState(): Promise<{ active: number; aborted: number }> {
-  const answer = await fetch(`${cluster.engineUrl}/demo/state`);
-  return (await answer.json()) as { active: number; aborted: number };
-}
 
 const weather = {
   name: 'get_weather',
@@ -198,23 +193,12 @@ describe.each([
   });
 
   it.each([true, false])('stops the engine within a second of an abort (stream: %s)', async (stream) => {
-    const stop = async (): Promise<number> => {
-      const before = await engineState();
-      const controller = new AbortController();
-      const body = { ...ask('Go on.\n[demo tokens=100000 rate=50]'), stream };
-      const reading = (async () => {
-        const answer = await client().messages.create(body, { signal: controller.signal });
+    const stop = () =>
+      timeAbort(cluster, async (signal) => {
+        const body = { ...ask('Go on.\n[demo tokens=100000 rate=50]'), stream };
+        const answer = await client().messages.create(body, { signal });
         if (Symbol.asyncIterator in answer) for await (const _ of answer) continue;
-      })();
-      const ended = reading.catch((error: unknown) => error);
-      await until(async () => (await engineState()).active > before.active);
-      controller.abort();
-      const abortedAt = performance.now();
-      await until(async () => (await engineState()).aborted > before.aborted);
-      const stoppedAfterMs = performance.now() - abortedAt;
-      await ended;
-      return stoppedAfterMs;
-    };
+      });
     expect(await least(stop, 1_000, 3)).toBeLessThan(1_000);
   });
 });
@@ -292,7 +276,7 @@ describe('the messages format over plain HTTP', () => {
       description: expect.stringMatching(/^tier gpu, [\d,]+ tokens of/),
     });
     const asked = { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
-    for (const model of ['anthropic/demo', 'anthropic/demo[1m]', 'anthropic/auto']) {
+    for (const model of ['anthropic/demo', 'anthropic/demo[1m]', 'demo[1m]', 'anthropic/auto']) {
       expect(await (await post('/v1/messages', { ...asked, model })).json()).toMatchObject({
         type: 'message',
         model: 'demo',

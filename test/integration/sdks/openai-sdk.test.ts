@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import { hostNode } from '../../helpers/processes/run-command.ts';
+import { timeAbort } from '../../helpers/clients/time-abort.ts';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
 import { least } from '../../helpers/least.ts';
-import { until } from '../../helpers/until.ts';
 
 /** A red dot, 1 × 1 pixel. */
 const image =
@@ -17,16 +17,6 @@ beforeAll(async () => {
   cluster = await sdkCluster();
 });
 afterAll(() => cluster.stop());
-
-interface EngineState {
-  active: number;
-  aborted: number;
-}
-
-async function engineState(): Promise<EngineState> {
-  const answer = await fetch(`${cluster.engineUrl}/demo/state`);
-  return (await answer.json()) as EngineState;
-}
 
 describe.each([
   { name: 'the current openai SDK', OpenAI: OpenAI7 },
@@ -146,32 +136,13 @@ describe.each([
   });
 
   it.each([true, false])('stops the engine within a second of an abort (stream: %s)', async (stream) => {
-    const stop = async (): Promise<number> => {
-      const before = await engineState();
-      const controller = new AbortController();
-      const request = client().chat.completions.create(
-        {
-          model: 'demo',
-          stream,
-          messages: [{ role: 'user', content: 'Go on for long.\n[demo answer_tokens=100000 tokens_per_second=50]' }],
-        },
-        { signal: controller.signal },
-      );
-      const reading = (async () => {
-        const answer = await request;
+    const content = 'Go on for long.\n[demo answer_tokens=100000 tokens_per_second=50]';
+    const stop = () =>
+      timeAbort(cluster, async (signal) => {
+        const body = { model: 'demo', stream, messages: [{ role: 'user' as const, content }] };
+        const answer = await client().chat.completions.create(body, { signal });
         if (Symbol.asyncIterator in answer) for await (const _ of answer) continue;
-      })();
-      reading.catch(() => undefined);
-      await until(async () => (await engineState()).active > before.active);
-      controller.abort();
-      const abortedAt = performance.now();
-      await until(async () => (await engineState()).aborted > before.aborted);
-      const stoppedAfterMs = performance.now() - abortedAt;
-      await reading.catch((error: unknown) => {
-        if (!(error instanceof Error && /abort/i.test(error.name + error.message))) throw error;
       });
-      return stoppedAfterMs;
-    };
     expect(await least(stop, 1_000, 3)).toBeLessThan(1_000);
   });
 

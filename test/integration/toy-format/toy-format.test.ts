@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordOf } from '../../helpers/accounts/read-usage.ts';
-import { pricedDemo } from '../../helpers/cluster/priced-demo.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 
 /*
  * A third client format, added by one object and one folder, and served by the real ingress, broker, worker and engine
@@ -15,7 +15,11 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   cluster = await startCluster({
-    ingress: { ...pricedDemo(), NODE_OPTIONS: withToy, KEEP_ALIVE_MS: '200' },
+    ingress: {
+      ...withRegistry('prices: { demo: { input: 1, output: 2 } }'),
+      NODE_OPTIONS: withToy,
+      KEEP_ALIVE_MS: '200',
+    },
     worker: { NODE_OPTIONS: withToy },
   });
 });

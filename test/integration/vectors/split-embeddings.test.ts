@@ -1,22 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedText } from '#services/demo-engine/vectors/embed-text.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { engineState, post } from '../../helpers/clients/keyed-requests.ts';
+import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
 /** Ten thousand texts of two tokens each: a number below a thousand is one, and a space with a word another. */
 const texts = Array.from({ length: 10_000 }, (_, at) => `${at % 1000} apples`);
 
-let cluster: Cluster;
+const model = 'splitter';
+
+let cluster: SharedCluster;
+let engineUrl: string;
+let doomed: ServiceProcess;
 beforeAll(async () => {
-  cluster = await startCluster({
-    workers: 4,
-    // A part takes a while, so that a worker can be killed while it has one.
-    engine: { DEMO_FIRST_TOKEN_DELAY_MS: '150' },
-    ingress: withRegistry('prices:\n  demo: { input: 1, output: 2 }\n'),
-    worker: { SLOTS: '2' },
-  });
+  cluster = await shareCluster({ ingress: commonIngress() });
+  // A part takes a while, so that a worker can be killed while it has one.
+  const engine = { DEMO_MODELS: model, DEMO_FIRST_TOKEN_DELAY_MS: '150' };
+  ({ engineUrl, worker: doomed } = await cluster.addEngine(engine, { SLOTS: '2' }));
+  await Promise.all([1, 2].map(() => cluster.addWorker({ ENGINE_URL: engineUrl, SLOTS: '2' })));
 });
 afterAll(() => cluster.stop());
 
@@ -27,12 +31,9 @@ interface Answer {
 }
 
 function embed(body: object, requestId: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai/embeddings`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'x-request-id': requestId },
-    body: JSON.stringify({ model: 'demo', dimensions: 8, ...body }),
-    ...(signal && { signal }),
-  });
+  const asked = { model, dimensions: 8, ...body };
+  const headers = { 'x-request-id': requestId };
+  return post({ ...cluster, path: '/openai/embeddings', body: asked, headers, ...(signal && { signal }) });
 }
 
 async function recordsOf(requestId: string) {
@@ -49,22 +50,19 @@ function expectInOrder({ data }: Answer): void {
   expect(wrong).toEqual([]);
 }
 
-async function busyWorkers(): Promise<number> {
-  const { active } = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
-  return active;
-}
+const busyWorkers = async (): Promise<number> => (await engineState({ engineUrl })).active;
 
 describe('ten thousand texts', () => {
   it('are shared by the workers, and answered in order, billed once, although one of them is killed', async () => {
     const asked = embed({ input: texts }, 'split-killed');
     await until(async () => expect(await busyWorkers()).toBeGreaterThan(4));
-    cluster.workers[0]?.child.kill('SIGKILL');
+    doomed.child.kill('SIGKILL');
     const answer = await asked;
     expect(answer.status).toBe(200);
     expect(Number(answer.headers.get('x-rtr-attempts'))).toBeGreaterThan(0);
     const whole = (await answer.json()) as Answer;
     expectInOrder(whole);
-    expect(whole.model).toBe('demo');
+    expect(whole.model).toBe(model);
     expect(whole.usage).toEqual({ prompt_tokens: 20_000, total_tokens: 20_000 });
     await until(async () => {
       const records = await recordsOf('split-killed');

@@ -2,25 +2,21 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordOf } from '../../helpers/accounts/read-usage.ts';
 import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
+import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 
 /*
  * Three models, each of which does something else, on one demo engine behind a real ingress and a real worker.
  */
 
-const registry = `
-prices:
-  embedder: { input: 2, output: 0 }
-models:
-  search: { targets: [{ model: embedder }] }
-`;
+const models = ['embedder', 'ranker', 'writer', 'judge'];
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 beforeAll(async () => {
-  const models = { DEMO_MODELS: 'embedder,ranker,writer,judge' };
-  const operations = { DEMO_OPERATIONS: 'embedder=embed ranker=rank writer=generate+complete judge=moderate' };
-  cluster = await startCluster({ engine: { ...models, ...operations }, ingress: withRegistry(registry) });
+  // Its key has these models alone, of which "auto" chooses, too.
+  cluster = await shareCluster({ ingress: commonIngress(), key: { models: [...models, 'search'] } });
+  const operations = 'embedder=embed ranker=rank writer=generate+complete judge=moderate';
+  await cluster.addEngine({ DEMO_MODELS: models.join(), DEMO_OPERATIONS: operations });
 });
 afterAll(() => cluster.stop());
 

@@ -1,26 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
+import { until } from '../../helpers/until.ts';
+import { slowCat } from '../../helpers/cluster/worker-settings.ts';
+
+const registry = `
+auto: { tiers: [cli, gpu, cloud], except: [limited] }
+models:
+  best: { targets: [{ model: gone }] }
+`;
 
 let cluster: SharedCluster;
 let upstream: MessagesUpstream;
 
 /** A command-line agent that comes first, an engine that speaks chat, and a provider that speaks messages. */
 beforeAll(async () => {
-  upstream = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]);
-  cluster = await shareCluster({ ingressOnce: withRegistry('auto:\n  tiers: [cli, gpu, cloud]\n') });
+  const slowDown = { type: 'rate_limit_error', message: 'Slow down.' };
+  upstream = await startMessagesUpstream(['far', 'limited'], ({ body: { model } }) =>
+    model === 'limited'
+      ? { status: 429, headers: { 'retry-after': '40' }, error: slowDown }
+      : [{ type: 'text', text: 'Hello.' }],
+  );
+  cluster = await shareCluster({ ingressOnce: withRegistry(registry) });
   await Promise.all([
-    cluster.addCliWorker({
-      CLI_KIND: 'command',
-      CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
-      CLI_MODELS: 'cat',
-    }),
-    cluster.addCloudWorker({
-      PROVIDER: 'anthropic',
-      PROVIDER_URL: `${upstream.url}/v1`,
-      PROVIDER_KEY: 'none',
-    }),
+    cluster.addCliWorker(slowCat()),
+    cluster.addCloudWorker({ PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' }),
   ]);
 });
 afterAll(async () => {
@@ -32,13 +38,10 @@ async function ask(
   path: string,
   fields: object,
   key = cluster.key,
-): Promise<{ status: number; tier: string | null; body: unknown }> {
-  const answer = await fetch(`${cluster.url}/api/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'x-api-key': key },
-    body: JSON.stringify({ model: 'auto', max_tokens: 10, ...fields }),
-  });
-  return { status: answer.status, tier: answer.headers.get('x-rtr-tier'), body: await answer.json() };
+): Promise<{ status: number; tier: string | null; retryAfter: string | null; body: unknown }> {
+  const answer = await post({ ...cluster, key, path: `/${path}`, body: { model: 'auto', max_tokens: 10, ...fields } });
+  const { status, headers } = answer;
+  return { status, tier: headers.get('x-rtr-tier'), retryAfter: headers.get('retry-after'), body: await answer.json() };
 }
 
 const user = { role: 'user', content: 'hi' };
@@ -115,5 +118,38 @@ describe('auto', () => {
       status: 400,
       body: { error: { message: expect.stringContaining('computer_call') } },
     });
+  });
+});
+
+interface Refusal {
+  status: number;
+  retryAfter: string | null;
+  message: string;
+  ms: number;
+}
+
+async function refuse(model: string): Promise<Refusal> {
+  const askedAt = performance.now();
+  const { status, retryAfter, body } = await ask('openai/v1/chat/completions', { model, messages: [user] });
+  const { message } = (body as { error: { message: string } }).error;
+  return { status, retryAfter, message, ms: performance.now() - askedAt };
+}
+
+// The last ones, after which the upstream is left alone for a while.
+describe('a request that nobody can serve', () => {
+  it('is refused at once, with the names that its own stands for', async () => {
+    const refusal = await refuse('best');
+    expect(refusal).toMatchObject({ status: 503, retryAfter: '10', message: expect.stringContaining('`gone`') });
+    expect(refusal.ms).toBeLessThan(5_000);
+  });
+
+  it('is refused at once with the rest of the pause while every upstream limits its rate', async () => {
+    expect(await refuse('limited')).toMatchObject({ status: 429 });
+    await until(async () => (await refuse('limited')).message.startsWith('Every upstream'));
+    const refusal = await refuse('limited');
+    expect(refusal).toMatchObject({ status: 429, message: expect.stringContaining('limits its rate') });
+    expect(Number(refusal.retryAfter)).toBeGreaterThan(15);
+    expect(refusal.ms).toBeLessThan(5_000);
+    expect(upstream.calls.filter(({ body: { model } }) => model === 'limited')).toHaveLength(1);
   });
 });

@@ -14,6 +14,7 @@ import {
 } from '../../helpers/upstreams/start-messages-upstream.ts';
 import { startReplayEngine, type ReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { customProvider } from '../../helpers/cluster/worker-settings.ts';
 
 const fixtures = 'test/fixtures/providers';
 
@@ -43,12 +44,7 @@ beforeAll(async () => {
     PROVIDER_URL: `${gpt.url}/v1`,
     OPENAI_API_KEY: 'sk-oai-secret',
   });
-  await cluster.addCloudWorker({
-    PROVIDER: 'custom',
-    PROVIDER_FORMAT: 'messages',
-    PROVIDER_URL: `${custom.url}/v1`,
-    PROVIDER_KEY: 'k',
-  });
+  await cluster.addCloudWorker(customProvider(custom.url, 'messages'));
 });
 afterAll(async () => {
   await cluster?.stop();

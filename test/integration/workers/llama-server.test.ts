@@ -3,6 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
@@ -25,12 +26,8 @@ const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKe
 const anthropic = () => new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
 
 function ask(body: object, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'auto', messages: [{ role: 'user', content: 'Hello' }], ...body }),
-    ...(signal && { signal }),
-  });
+  const asked = { model: 'auto', messages: [{ role: 'user', content: 'Hello' }], ...body };
+  return post({ ...cluster, body: asked, ...(signal && { signal }) });
 }
 
 describe('a cluster on a real llama-server', () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
+import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 import { until } from '../../helpers/until.ts';
 
-const models = JSON.stringify({ data: [{ id: 'm' }] });
+const model = 'opened';
+const models = JSON.stringify({ data: [{ id: model }] });
 const opening = chunk({ role: 'assistant', content: '' });
 /** Without it, the worker would count tokens itself, and load its tokenizer while the others are timed. */
 const usage = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } };
@@ -12,7 +14,7 @@ const answer = `${opening}${chunk({ content: 'Hello there' })}${chunk({}, 'stop'
 /** Sends the role of its answer and no more. */
 let stuck: ScriptedEngine;
 let healthy: ScriptedEngine;
-let cluster: Cluster;
+let cluster: ScriptedCluster;
 let opened = 0;
 
 beforeAll(async () => {
@@ -24,7 +26,7 @@ beforeAll(async () => {
     if (method === 'POST') response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
     else response.end(models);
   });
-  cluster = await startCluster({ workers: 0, engineUrl: healthy.url, worker: { ENGINE_KIND: 'openai' } });
+  cluster = await shareScriptedCluster();
 });
 
 afterAll(async () => {
@@ -33,20 +35,17 @@ afterAll(async () => {
 });
 
 it.each([
-  { format: 'chat', path: '/api/openai/v1/chat/completions' },
-  { format: 'messages', path: '/api/anthropic/v1/messages' },
+  { format: 'chat', path: '/openai/v1/chat/completions' },
+  { format: 'messages', path: '/anthropic/v1/messages' },
 ])('a stream of the $format format moves when its worker dies after the role and before any text', async ({ path }) => {
   const before = opened;
-  const doomed = await cluster.addWorker({ ENGINE_URL: stuck.url });
-  const asked = fetch(`${cluster.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'm', stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
-  });
+  const doomed = await cluster.addWorker({ ENGINE_URL: stuck.url, ENGINE_KIND: 'openai' });
+  const body = { model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+  const asked = post({ ...cluster, path, body });
   await until(() => opened > before);
   // Time for the opening to reach the ingress, were it sent.
   await new Promise((resolve) => setTimeout(resolve, 300));
-  const heir = await cluster.addWorker();
+  const heir = await cluster.addWorker({ ENGINE_URL: healthy.url, ENGINE_KIND: 'openai' });
   await doomed.kill();
   const response = await asked;
   const text = await response.text();

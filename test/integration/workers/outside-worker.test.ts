@@ -16,6 +16,7 @@ import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.
 import { until } from '../../helpers/until.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../../helpers/servers/start-secured-nats.ts';
+import { slowCat } from '../../helpers/cluster/worker-settings.ts';
 
 const prefix = 'outside';
 /** Addresses of the two ends of the cable between the cluster's network and the other one. */
@@ -93,9 +94,7 @@ describe('a worker behind an HTTPS balancer', () => {
     const worker = startProcess(
       'services/rtr/main.ts',
       {
-        CLI_KIND: 'command',
-        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
-        CLI_MODELS: 'cat',
+        ...slowCat(),
         NATS_URL: `wss://127.0.0.1:${balancerPort()}`,
         NATS_CREDENTIALS: file,
         WORKER_ID: 'w1',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Step } from '../../helpers/broker/scripted-handler.ts';
 import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
 import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
@@ -21,12 +22,10 @@ it('a worker that one ingress ejects is ejected by the other, and serves both ag
   const bothAre = async (ejected: boolean): Promise<boolean> =>
     (await isEjected(cluster.adminUrl)) === ejected && (await isEjected(other.adminUrl)) === ejected;
   let conversations = 0;
-  const send = async (url: string, steps: object[]): Promise<number> => {
+  const send = async (url: string, steps: Step[]): Promise<number> => {
     conversations += 1;
     const messages = [{ role: 'user', content: `Hello, for the ${conversations}th time.` }];
-    const body = JSON.stringify({ model: 'demo', messages, steps });
-    const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
-    return (await fetch(`${url}/api/openai/chat/completions`, { method: 'POST', headers, body })).status;
+    return (await cluster.post(steps, { messages }, { url })).status;
   };
   await until(async () => {
     expect(await send(cluster.url, [{ only: 'sick', fail: 'upstream_failed' }, { write: '{}' }])).toBe(200);

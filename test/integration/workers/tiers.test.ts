@@ -1,34 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../../helpers/cluster/worker-admin.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
+import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { customProvider, slowCat } from '../../helpers/cluster/worker-settings.ts';
 
-let cluster: Cluster;
+let cluster: SharedCluster;
 let upstream: ServiceProcess;
 
 /** A cluster with one slot in each tier: a GPU engine, a command-line agent, a cloud provider. */
 beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '1' } });
+  cluster = await shareScriptedCluster();
+  await cluster.addEngine({}, { SLOTS: '1' });
   upstream = startProcess('services/demo-engine/main.ts', {
     PORT: '0',
     DEMO_MODELS: 'far',
     DEMO_TOKENS_PER_SECOND: '0',
   });
   const { url } = await upstream.line('demo engine is ready');
-  await cluster.addCloudWorker({
-    PROVIDER: 'custom',
-    PROVIDER_URL: `${String(url)}/v1`,
-    PROVIDER_KEY: 'none',
-    PROVIDER_FORMAT: 'chat',
-    SLOTS: '1',
-  });
-  await cluster.addCliWorker({
-    CLI_KIND: 'command',
-    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 3000`,
-    CLI_MODELS: 'cat',
-    SLOTS: '1',
-  });
+  await cluster.addCloudWorker({ ...customProvider(String(url), 'chat'), SLOTS: '1' });
+  await cluster.addCliWorker({ ...slowCat(3000), SLOTS: '1' });
 });
 afterAll(async () => {
   await cluster.stop();
@@ -42,11 +35,7 @@ interface Served {
 }
 
 async function ask(prompt: string, model = 'auto', more: object = {}): Promise<Served> {
-  const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}` },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: prompt }], ...more }),
-  });
+  const answer = await post({ ...cluster, body: { model, messages: [{ role: 'user', content: prompt }], ...more } });
   const body = (await answer.json()) as { model: string };
   expect(answer.status, JSON.stringify(body)).toBe(200);
   return {
@@ -101,15 +90,9 @@ describe('a named model of one tier', () => {
   });
 
   it('is refused with 400 that names what its tier cannot do', async () => {
-    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${cluster.key}` },
-      body: JSON.stringify({
-        model: 'cat',
-        messages: [{ role: 'user', content: 'Hello.' }],
-        tools: [{ type: 'function', function: { name: 'f' } }],
-      }),
-    });
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    const body = { model: 'cat', messages: [{ role: 'user', content: 'Hello.' }], tools };
+    const answer = await post({ ...cluster, body });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { param: expect.stringContaining('tools') } });
   });

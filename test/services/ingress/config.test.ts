@@ -33,4 +33,9 @@ describe('the settings of the ingress', () => {
     expect(refused).toThrow(/^SEAL_SECRET is not valid: must be 32 bytes/);
     expect(refused).not.toThrow(/hunter2/);
   });
+
+  it('refuse recordings without a secret from the environment', () => {
+    expect(() => loadConfig(ingressConfig, { RECORDINGS: 'on' })).toThrow(/RECORDINGS.*needs SEAL_SECRET/);
+    expect(loadConfig(ingressConfig, { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32) }).RECORDINGS).toBeTruthy();
+  });
 });

@@ -52,7 +52,7 @@ it.each([
   const [there, back] = [translationBetween(format, by), translationBetween(by, format)];
   const isMarked = format === 'messages' && by === 'responses';
   fc.assert(
-    fc.property(conversations[format] as fc.Arbitrary<JsonObject>, (given) => {
+    fc.property(conversations[format], (given) => {
       const request = without(given, by === 'responses' ? lacked : []);
       const sent = there.request(parsers[format](request), target);
       const came = back.request(parsers[by](sent), target);

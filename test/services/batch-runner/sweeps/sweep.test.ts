@@ -4,7 +4,7 @@ import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { sweep, type SweptKind } from '#services/batch-runner/sweeps/sweep.ts';
-import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const dayMs = 86_400_000;
@@ -47,7 +47,7 @@ describe('the sweep', () => {
     await sleep(60);
     await run();
     expect(swept.get('stored_response')).toBeGreaterThan(0);
-    expect(await everythingUnder(redis, prefix)).not.toContain('resp_');
+    expect(await readAllValues(redis, prefix)).not.toContain('resp_');
     expect(await redis.get(`${prefix}stored-total`)).toBe('0');
   });
 

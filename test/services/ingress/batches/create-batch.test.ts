@@ -47,7 +47,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
   };
   let made = 0;
   const app = express().post('/', async (request, response) => {
-    response.locals['identity'] = { id: 'k1' };
+    response.locals['identity'] = { id: 'k1', limits: [] };
     const wanted = { id: `batch_${(made += 1)}`, owner, api: anthropicApi, shape: anthropicBatches };
     try {
       response.json((await createBatch(request, response, wanted, parts)).id);

@@ -3,7 +3,7 @@ import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
-import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { linkPath } from '../../../helpers/console/link-path.ts';
 import { denied, refusal } from '../../../helpers/console/refusals.ts';
@@ -206,7 +206,7 @@ describe('the data of an ingress', () => {
     expect((await ada.post('/password', { current: goodPassword, next })).status).toBe(200);
     const typed = [goodPassword, next, guess];
     const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', raw, raw.slice(-40)];
-    const stored = await everythingUnder(connection.redis, `${cluster.prefix}:`);
+    const stored = await readAllValues(connection.redis, `${cluster.prefix}:`);
     const logged = [cluster, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
     expect(stored).toContain(adaId);
     expect(logged).toContain('/link/…');

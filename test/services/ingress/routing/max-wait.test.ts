@@ -5,7 +5,8 @@ import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
 let started = 0;
-const cluster = useScriptedCluster({}, { slots: 1 }, (event) => {
+const models = [{ id: 'demo', capabilities: ['stream' as const] }];
+const cluster = useScriptedCluster({}, { slots: 1, models }, (event) => {
   if (event === 'started') started += 1;
 });
 
@@ -14,15 +15,20 @@ const formats = [
   { format: 'messages', path: 'anthropic/v1/messages', busy: 529, type: 'overloaded_error' },
 ];
 
-function ask(path: string, maxWait: string | undefined, steps: Step[] = [{ write: '{}' }], signal?: AbortSignal) {
+function ask(
+  path: string,
+  maxWait: string | undefined,
+  steps: Step[] = [{ write: '{}' }],
+  { signal, key = cluster.key, fields = {} }: { signal?: AbortSignal; key?: string; fields?: object } = {},
+) {
   return fetch(`${cluster.url}/api/${path}`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${cluster.key}`,
+      authorization: `Bearer ${key}`,
       'content-type': 'application/json',
       ...(maxWait !== undefined && { 'x-rtr-max-wait': maxWait }),
     },
-    body: JSON.stringify(chatRequest(steps, { max_tokens: 5 })),
+    body: JSON.stringify(chatRequest(steps, { max_tokens: 5, ...fields })),
     ...(signal && { signal }),
   });
 }
@@ -31,7 +37,7 @@ function ask(path: string, maxWait: string | undefined, steps: Step[] = [{ write
 async function fillSlot(): Promise<void> {
   const before = started;
   const client = new AbortController();
-  const running = ask('openai/chat/completions', undefined, [{ hang: true }], client.signal).catch(() => undefined);
+  const running = ask('openai/chat/completions', undefined, [{ hang: true }], client).catch(() => undefined);
   onTestFinished(async () => {
     client.abort();
     await running;
@@ -73,7 +79,7 @@ describe('x-rtr-max-wait', () => {
     await fillSlot();
     const client = new AbortController();
     onTestFinished(() => client.abort());
-    for (let at = 0; at < 20; at += 1) ask(path, undefined, [], client.signal).catch(() => undefined);
+    for (let at = 0; at < 20; at += 1) ask(path, undefined, [], client).catch(() => undefined);
     // After a second without a claim, 20 jobs in line stand for 20 seconds.
     const refused = async (): Promise<boolean> => {
       const begun = performance.now();
@@ -89,5 +95,22 @@ describe('x-rtr-max-wait', () => {
     await until(async () => expect((await ask(path, undefined)).status).toBe(200));
     const answer = await ask(path, '1', [{ waitMs: 1_300 }, { write: '{"a":1}' }]);
     expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
+  });
+});
+
+it('a request that no connected model can serve does not wait, and is told what none of them takes', async () => {
+  // Other files have had models here that take images.
+  const { raw: key } = await cluster.addKey({ models: ['blind'] });
+  await cluster.addScripted({ models: [{ id: 'blind', capabilities: ['stream'] }] });
+  const send = (fields: object) => ask('openai/chat/completions', undefined, undefined, { key, fields });
+  await until(async () => expect((await send({ model: 'blind' })).status).toBe(200));
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+  const asked = { model: 'auto', messages: [{ role: 'user', content: [image] }] };
+  const begun = performance.now();
+  const answer = await send(asked);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    error: { message: 'No connected model takes images.' },
   });
 });

@@ -1,1 +1,0 @@
-export { readAllValues as everythingUnder } from '../accounts/read-all-values.ts';
