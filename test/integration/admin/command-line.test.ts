@@ -110,7 +110,7 @@ describe('a command of the Admin API', () => {
     const near = commandsWith({ REDIS_URL: '' })('users', 'list', '--router', `http://127.0.0.1:${port}`);
     await expect(near).rejects.toThrow();
     // The settings of where this machine's router listens may be those of another program, or of another machine.
-    const listens = { RTR_URL: '', PORT: `${port}` };
+    const listens = { RTR_URL: '', PORT: port };
     for (const words of [
       ['users', 'list'],
       ['webhooks', 'list'],
