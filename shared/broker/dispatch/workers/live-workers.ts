@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { decodeAnnouncement, goodbye, type Announcement } from '../../contract/announcement.ts';
+import { goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { announcedMs, decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
-import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
 import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
@@ -46,6 +46,7 @@ export class LiveWorkers {
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #requests: AnnouncementRequests;
+  readonly #reader: AnnouncementReader;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #lastCheck = performance.now();
@@ -58,6 +59,7 @@ export class LiveWorkers {
     this.#contract = contract;
     this.#pools = new LivePools(contract);
     this.#requests = new AnnouncementRequests(broker);
+    this.#reader = new AnnouncementReader(broker.subjects, log);
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
@@ -153,13 +155,9 @@ export class LiveWorkers {
     const ofKnown = known?.address.tier === address.tier ? known : undefined;
     if (beat) return this.#onUnknownBeat(beat, address, ofKnown);
     if (ofKnown?.raw.equals(payload)) return this.#isAlive(ofKnown, ofKnown.announcedBusy);
-    const announcement = decodeAnnouncement(payload);
-    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
-      this.#log.warn({ worker: id }, 'an announcement cannot be read');
-      return;
-    }
-    // An ingress must not be made to publish anywhere else.
-    if (!isInboxOf(this.#broker.subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
+    const announcement = this.#reader.read(payload, address);
+    if (announcement === undefined) return;
+    if (announcement === 'late') return ofKnown && this.#isAlive(ofKnown, ofKnown.announcement.busy);
     if (known && announcement.startedAt < known.announcement.startedAt) {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
+import { encodeBeat } from '#shared/broker/contract/heartbeats.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
@@ -64,6 +66,31 @@ describe('the workers that an ingress knows', () => {
     await broker.flush();
     expect(workers.get('strange')).toBeUndefined();
     expect(workers.get(id)?.pool.pool).not.toBe('p');
+  });
+
+  it('are known late where their owner announces too much, and nobody else is', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { broker, workers } = ingress;
+    const far = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
+    const models = Array.from({ length: 1_500 }, (_, at) => ({ id: `vendor/model-${at}`, capabilities: [] }));
+    const announce = (number: number): void =>
+      broker.publish(
+        broker.subjects.heartbeat(far),
+        encodeAnnouncement(announcementOf({ models, version: `${number}`, digest: `${number}` })),
+      );
+    const count = 100;
+    for (let number = 1; number <= count; number += 1) announce(number);
+    await addWorker({ id: 'honest' });
+    const seen = Number(workers.get('joe.w')?.announcement.version);
+    expect(seen).toBeGreaterThan(10);
+    expect(seen).toBeLessThan(count);
+    // It is asked again once it may be read.
+    const asked = broker.subscribe(broker.subjects.retransmit(far), () => announce(count));
+    await until(() => {
+      broker.publish(broker.subjects.heartbeat(far), encodeBeat({ digest: `${count}`, busy: 0 }));
+      return workers.get('joe.w')?.announcement.version === `${count}`;
+    });
+    asked.unsubscribe();
   });
 });
 
