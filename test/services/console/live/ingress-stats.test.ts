@@ -21,6 +21,7 @@ function report(change: Partial<JobReport>): JobReport {
     moves: [],
     continuations: [],
     timeline: [],
+    answerBytes: 0,
     queuedAt: now,
     claimedAt: now,
     firstByteAt: now,
