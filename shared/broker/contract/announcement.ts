@@ -268,7 +268,12 @@ export interface PoolFacts {
  * The token of the pool that a worker belongs to, derived from what makes workers interchangeable: one tier and kind, the same
  * formats, models and tools, and the same versions of the contract.
  */
-export function poolOf({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
+export function poolOf(facts: PoolFacts): string {
+  return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${digestOfPool(facts).slice(0, 12)}`;
+}
+
+/** Identifies what workers of one pool have in common: 64 hexadecimal digits. */
+export function digestOfPool({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
   const { oldest, newest } = contract;
   const facts = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) =>
@@ -288,9 +293,7 @@ export function poolOf({ tier, kind, formats, models, tools = [], contract = own
       return JSON.stringify(further === '{}' ? parts : [...parts, further]);
     }),
   ];
-  const digest = createHash('sha256')
+  return createHash('sha256')
     .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...facts.sort()].join('\n'))
-    .digest('hex')
-    .slice(0, 12);
-  return `${kind.replaceAll(/[^\w-]/g, '-')}-${digest}`;
+    .digest('hex');
 }
