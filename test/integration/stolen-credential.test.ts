@@ -95,6 +95,37 @@ describe("who has a worker's credential", () => {
     }
   });
 
+  it('cannot take models from another tier', async () => {
+    const other = await connect(await nats.issue({ role: 'cloud', name: 'far' }));
+    onTestFinished(() => other.close());
+    const handler: JobHandler = () => Promise.reject(new Error('it got a request'));
+    const models = [...honest.models, { id: 'mine', capabilities: [] }];
+    const facts = { tier: 'cloud', formats: ['chat', 'messages', 'responses'], models, slots: 64 } as const;
+    const worker = startWorker({
+      ...testWorker,
+      ...facts,
+      models,
+      broker: other,
+      log: silentLog,
+      id: 'taker',
+      handler,
+    });
+    onTestFinished(async () => {
+      await worker.drain(0);
+      await worker.close();
+    });
+    await until(() =>
+      cluster.ingress.lines.some(({ msg, worker: id }) => msg === 'worker joined' && id === 'far.taker'),
+    );
+    for (let request = 0; request < 20; request += 1) {
+      const response = await ask({ model: request % 2 === 0 ? 'demo' : 'auto' });
+      const { model } = (await response.json()) as { model: string };
+      expect([response.status, model, response.headers.get('x-rtr-tier')]).toEqual([200, 'demo', 'gpu']);
+    }
+    const left = cluster.ingress.lines.find(({ msg }) => String(msg).startsWith('models are left out'));
+    expect(left).toMatchObject({ worker: 'far.taker', models: ['demo'] });
+  });
+
   it('cannot give models names that harm who reads them', async () => {
     const ids = ['<script>alert(1)</script>', '__proto__', 'a\nb', '\u001b[2J', 'x'.repeat(10_000), 'decent'];
     announce('namer', { pool: 'names', models: ids.map((id) => ({ id, capabilities: [] })) });

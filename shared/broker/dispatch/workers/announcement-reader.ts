@@ -3,16 +3,22 @@ import { decodeAnnouncement, maxAnnouncementBytes, type Announcement } from '../
 import { isInboxOf, type Subjects } from '../../contract/subjects.ts';
 import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementRates } from './announcement-rates.ts';
+import type { ModelClaims } from './model-claims.ts';
 
-/** Reads announcements, within bounds for each owner, and checks what they say of their worker's address. */
+/** Names that one line of the log has at most. */
+const maxLogged = 10;
+
+/** Reads announcements, within bounds for each owner, and checks what they say of their worker's address and models. */
 export class AnnouncementReader {
   readonly #subjects: Subjects;
   readonly #log: Logger;
+  readonly #claims: Pick<ModelClaims, 'mayServe'>;
   readonly #rates = new AnnouncementRates();
 
-  constructor(subjects: Subjects, log: Logger) {
+  constructor(subjects: Subjects, log: Logger, claims: Pick<ModelClaims, 'mayServe'>) {
     this.#subjects = subjects;
     this.#log = log;
+    this.#claims = claims;
   }
 
   /** What the worker at an address announces: `late` if its owner has announced too much lately, undefined if it cannot be read. */
@@ -21,7 +27,12 @@ export class AnnouncementReader {
     const verdict = this.#rates.take(address, payload.length);
     if (verdict === 'report')
       this.#log.error({ worker }, 'the workers of an owner announce too much: they are known late');
-    if (verdict !== 'read') return 'late';
+    return verdict === 'read' ? this.readAgain(payload, address) : 'late';
+  }
+
+  /** As `read`, for one that was read before: it counts for nothing. */
+  readAgain(payload: Uint8Array, address: WorkerAddress): Announcement | undefined {
+    const worker = workerIdOf(address);
     const announcement = decodeAnnouncement(payload);
     if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
       const facts = { worker, bytes: payload.length, maxBytes: maxAnnouncementBytes };
@@ -32,6 +43,10 @@ export class AnnouncementReader {
     if (!isInboxOf(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
-    return announcement;
+    const refused = announcement.models.filter(({ id }) => !this.#claims.mayServe(address, id)).map(({ id }) => id);
+    if (refused.length === 0) return announcement;
+    const facts = { worker, count: refused.length, models: refused.slice(0, maxLogged) };
+    this.#log.error(facts, 'models are left out that the credential may not serve: see `credentials` in the registry');
+    return { ...announcement, models: announcement.models.filter(({ id }) => !refused.includes(id)) };
   }
 }

@@ -14,7 +14,7 @@ export class LivePools {
   readonly #pools = new Map<string, LivePool>();
   /** Pools that were lost, and when, the oldest first. */
   readonly #lost = new Map<string, { pool: LivePool; at: number }>();
-  /** What lost pools have served. */
+  /** What lost pools have served: a request for one of these names waits instead of being answered with 404. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
 
