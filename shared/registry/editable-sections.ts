@@ -3,7 +3,7 @@
  * (`sign_in`, `token_issuers`), what processes are started with (`engines`, `providers`, `clis`, `mcpServers`), and `prices`, which
  * have a page of their own. See docs/decisions/0035-stored-registry.md.
  */
-export const editableSections = ['models', 'auto', 'hosted_tools'] as const;
+export const editableSections = ['models', 'auto', 'hosted_tools', 'credentials'] as const;
 
 /** What a file's registry shows of itself. The rest may contain keys of providers and addresses with passwords. */
 export const shownSections: readonly string[] = [...editableSections, 'prices'];

@@ -156,6 +156,13 @@ export const registrySchema = z.strictObject({
   sign_in: signInSchema.prefault({}),
   /** What runs the hosted tools of requests, such as web search, for models whose upstream does not. */
   hosted_tools: hostedTools.prefault({}),
+  /** The models that workers may announce, by the name of their credential: names, or what names begin with, followed by `*`. */
+  credentials: z
+    .record(
+      z.string().regex(/^[\w-]{1,64}$/),
+      z.strictObject({ models: z.array(z.string().min(1).max(256)).max(1_000) }),
+    )
+    .default({}),
   /** Addresses of engines for which `rtr up` starts workers, in addition to those it finds. */
   engines: z.array(z.url({ protocol: /^https?$/ })).default([]),
   /** Environments of the cloud workers that `rtr up` starts, by provider, in addition to those whose key is set. */

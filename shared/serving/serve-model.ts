@@ -101,14 +101,9 @@ export async function serveModel(
   if (none && !none.waits) throw none.error;
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const counts = operation === 'count_tokens';
+  const maxOutput = outputLimit(parameters, model);
   const amount = () =>
-    counts
-      ? nothing
-      : estimateAmount(
-          { needs, maxOutput: outputLimit(parameters, model), units: parameters.units },
-          place(nobody),
-          priceOf,
-        );
+    counts ? nothing : estimateAmount({ needs, maxOutput, units: parameters.units }, place(nobody), priceOf);
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = senderOf(identity);
@@ -136,9 +131,10 @@ export async function serveModel(
     whyUnplaced: () => whyNone(waits)?.error,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
   };
-  const { inputTokens } = needs;
-  const onOver = (report: JobReport, reserved: Reservation | undefined): void => {
-    const usage = usedTokens(report, inputTokens, sink.relayedTokens, parameters.units);
+  const bounds = { needs, maxOutput, units: parameters.units, bodyBytes: body.length };
+  const onOver = (reported: JobReport, reserved: Reservation | undefined): void => {
+    const usage = usedTokens(reported, bounds, sink.relayedTokens);
+    const report = reported.end ? { ...reported, end: { ...reported.end, usage } } : reported;
     const { purpose } = sentFor;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };

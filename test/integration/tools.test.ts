@@ -64,7 +64,7 @@ beforeAll(async () => {
   worker = await cluster.addToolsWorker({
     MCP_CONFIG: join(folder, 'mcp.json'),
     TOOLS_DIR: own,
-    TOOL_TIMEOUT_MS: '1000',
+    TOOL_TIMEOUT_MS: '3000',
     TOOL_OUTPUT_BYTES: '100000',
     SECRET: 'x',
   });

@@ -114,7 +114,12 @@ describe('the usage ledger', () => {
     const tokens = 20 * 2_000 + 1_000 * 100 + 456 * 2_500 + 100 * 4_000 + 503 * 10_000;
     for (const path of [messages, chat]) {
       for (const stream of [false, true]) {
-        const { id, response } = await send(path, { stream, ...saying('Hi!'), model: 'claude-sonnet-5-5' });
+        const { id, response } = await send(path, {
+          stream,
+          max_tokens: 600,
+          ...saying('Hi!'),
+          model: 'claude-sonnet-5-5',
+        });
         await response.text();
         expect(await recordOf(cluster, id)).toMatchObject({
           promptTokens: 1_576,

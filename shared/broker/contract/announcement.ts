@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { announcedName, announcedText } from './announced-text.ts';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
 import { contentKinds } from './server-content.ts';
 import { parseJson } from './ticket.ts';
+import { hasMoreValues } from '#shared/core/count-values.ts';
 import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
+import { nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { does, modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
@@ -26,8 +29,32 @@ function isModelOperation(name: string): name is ModelOperation {
   return modelOperations.some((known) => known === name);
 }
 
+/** Bytes of an announcement at most: about three thousand models, or five hundred tools with large schemas. */
+export const maxAnnouncementBytes = 512 * 1024;
+
+/** Fields and elements in an announcement at most: an ingress reads so many in less than 0.1 s. */
+const maxValues = { values: 50_000, groups: 50_000 };
+
+/** Tokens that a model takes at most, as far as is believed. */
+const maxTokens = 100_000_000;
+
+/** Slots of a worker at most, as `SLOTS` has them. */
+const maxSlots = 16_384;
+
+const tokens = z.number().int().positive().max(maxTokens).optional().catch(undefined);
+
+/** Elements that are read later, one by one: one that cannot be costs only itself. */
+const unread = z.array(z.unknown());
+
+function readable<Schema extends z.ZodType>(schema: Schema, all: readonly unknown[]): z.output<Schema>[] {
+  return all.flatMap((each): z.output<Schema>[] => {
+    const { success, data } = schema.safeParse(each);
+    return success ? [data] : [];
+  });
+}
+
 const model = z.object({
-  id: z.string().min(1),
+  id: announcedName,
   /** What it can be asked for, without what only a later release knows. Absent for a model that only generates. */
   operations: z
     .array(z.string())
@@ -36,9 +63,9 @@ const model = z.object({
   /** Without those that only a later release knows. */
   capabilities: z.array(z.string()).transform((names) => names.filter(isCapability)),
   /** Tokens of input and output together, where the engine reports it. */
-  contextWindow: z.number().int().positive().optional(),
+  contextWindow: tokens,
   /** Tokens of output at most, where the engine reports it. */
-  maxOutput: z.number().int().positive().optional(),
+  maxOutput: tokens,
   /** What it lacks: the place of a list in `lackLists`. Absent for a model that lacks nothing that can be announced. */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
   /**
@@ -51,14 +78,15 @@ const model = z.object({
     .catch(undefined),
 });
 
-const jsonObject = z.record(z.string(), z.unknown());
+/** Shallow enough to be written again, in lists of tools. */
+const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
 const tool = z.object({
-  name: z.string(),
+  name: announcedName,
   /** The name that its server gives it, where that is not valid in all formats. It can be called by both. */
-  givenName: z.string().optional().catch(undefined),
+  givenName: announcedName.optional().catch(undefined),
   /** For people. */
-  title: z.string().optional().catch(undefined),
+  title: announcedText(200).optional().catch(undefined),
   description: z.string(),
   inputSchema: jsonObject,
   /** JSON Schema of `structuredContent`, of type object. */
@@ -66,7 +94,7 @@ const tool = z.object({
   /** What its MCP server says of its effects (Model Context Protocol, "Tool annotations"): hints, no promises. */
   annotations: jsonObject.optional().catch(undefined),
   /** The MCP server that it belongs to, as the operator names it; absent for the worker's own tools. */
-  server: z.string().optional().catch(undefined),
+  server: announcedName.optional().catch(undefined),
   /** Absent for a tool. Otherwise this is the content of the server, see `contentName`, and these are the kinds that it has. */
   passes: z
     .array(z.string())
@@ -87,24 +115,28 @@ const announcementSchema = z.object({
   tier: z.enum(tiers),
   /** See `poolOf`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
-  models: z.array(model),
+  models: unread,
   /**
    * Models that do not generate, when it is on its way: releases that know no operations would have them generate. Once it is read
    * they stand among the others.
    */
-  otherModels: z.array(model).optional().catch(undefined),
+  otherModels: unread.optional().catch(undefined),
   /** The lists that `lacks` of its models names: most models of a worker lack the same. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
-  tools: z.array(tool).default([]),
+  tools: unread.default([]),
   /**
    * The content of MCP servers, when it is on its way: releases that know none would list it as tools. Once it is read it stands among
    * the tools.
    */
-  contents: z.array(tool).optional().catch(undefined),
+  contents: unread.optional().catch(undefined),
   /** The client formats that it answers in. A job of any other is never given to it. */
-  formats: z.array(z.string()),
+  formats: z.array(announcedName),
   /** Jobs that it serves at once. */
-  slots: z.number().int().nonnegative(),
+  slots: z
+    .number()
+    .int()
+    .nonnegative()
+    .transform((slots) => Math.min(slots, maxSlots)),
   /** Slots in use. */
   busy: z.number().int().nonnegative(),
   /** False while the worker drains, its engine does not answer, or it slows itself down. */
@@ -115,7 +147,7 @@ const announcementSchema = z.object({
    * Why it does not accept, or takes one job at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
    * `unhealthy` or `no_models`; `tools failing: <names>` where only these take no calls. Later releases may name others.
    */
-  reason: z.string().max(100).optional().catch(undefined),
+  reason: announcedText(100).optional().catch(undefined),
   /** When it takes jobs again, where it knows; absent while it accepts. */
   resumesAt: z.number().optional().catch(undefined),
   /** Subject in its inbox for offers of jobs of its pool. Absent from a worker that takes none. */
@@ -130,9 +162,9 @@ const announcementSchema = z.object({
    */
   confirms: z.boolean().optional().catch(undefined),
   /** The machine's name, for people to find it by. */
-  host: z.string().max(255).optional(),
+  host: announcedText(255).optional(),
   /** Of its release, for people. */
-  version: z.string(),
+  version: announcedText(100),
   startedAt: z.number(),
   /** What identifies all of it but `busy`, see `digestOf`: later heartbeats name it. Absent from older releases. */
   digest: z
@@ -166,9 +198,12 @@ export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
 };
 export type Announcement = Omit<
   z.infer<typeof announcementSchema>,
-  'models' | 'otherModels' | 'lackLists' | 'contents'
+  'models' | 'otherModels' | 'lackLists' | 'tools' | 'contents'
 > & {
   models: ModelInfo[];
+  tools: ToolInfo[];
+  /** How many of the models and tools that came were left out, because they cannot be read or have no valid name. */
+  leftOut?: number | undefined;
 };
 export type ToolInfo = z.infer<typeof tool>;
 
@@ -196,16 +231,24 @@ export function encodeAnnouncement({ models, tools: all, ...rest }: Announcement
   return JSON.stringify({ ...rest, models: own, otherModels: other, ...lists });
 }
 
-/** Reads an announcement; undefined if it cannot be read. */
+/**
+ * Reads an announcement, without the models and tools that cannot be read; undefined if the rest cannot be, or it is too large. What it
+ * says is a claim: it is checked here, once, for all that use it.
+ */
 export function decodeAnnouncement(payload: Uint8Array): Announcement | undefined {
+  if (payload.length > maxAnnouncementBytes) return undefined;
+  if (hasMoreValues(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength), maxValues)) return undefined;
   const read = parseJson(payload, announcementSchema);
   if (!read) return undefined;
   const { otherModels = [], models, lackLists = [], tools, contents = [], ...rest } = read;
-  const withLists = [...models, ...otherModels].map(({ lacks, ...each }): ModelInfo => {
+  const readModels = readable(model, [...models, ...otherModels]).map(({ lacks, ...each }): ModelInfo => {
     const list = lacks === undefined ? undefined : lackLists[lacks];
     return list ? { ...each, lacks: list } : each;
   });
-  return { ...rest, models: withLists, tools: [...tools, ...contents] };
+  const readTools = readable(tool, [...tools, ...contents]);
+  const given = models.length + otherModels.length + tools.length + contents.length;
+  const leftOut = given - readModels.length - readTools.length || undefined;
+  return { ...rest, models: readModels, tools: readTools, leftOut };
 }
 
 /** What workers of one pool have in common. */
@@ -225,7 +268,12 @@ export interface PoolFacts {
  * The token of the pool that a worker belongs to, derived from what makes workers interchangeable: one tier and kind, the same
  * formats, models and tools, and the same versions of the contract.
  */
-export function poolOf({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
+export function poolOf(facts: PoolFacts): string {
+  return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${digestOfPool(facts).slice(0, 12)}`;
+}
+
+/** Identifies what workers of one pool have in common: 64 hexadecimal digits. */
+export function digestOfPool({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
   const { oldest, newest } = contract;
   const facts = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) =>
@@ -245,9 +293,7 @@ export function poolOf({ tier, kind, formats, models, tools = [], contract = own
       return JSON.stringify(further === '{}' ? parts : [...parts, further]);
     }),
   ];
-  const digest = createHash('sha256')
+  return createHash('sha256')
     .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...facts.sort()].join('\n'))
-    .digest('hex')
-    .slice(0, 12);
-  return `${kind.replaceAll(/[^\w-]/g, '-')}-${digest}`;
+    .digest('hex');
 }

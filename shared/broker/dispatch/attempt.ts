@@ -32,6 +32,8 @@ export class Attempt {
   isLate = false;
   /** Headers of the upstream's answer that came with the first frame, as the worker gave them. */
   answerHeaders: Readonly<Record<string, string>> | undefined;
+  /** Bytes of the answer that have come. */
+  answerBytes = 0;
   #parts: Uint8Array[] = [];
   #partsBytes = 0;
 

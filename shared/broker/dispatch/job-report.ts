@@ -22,6 +22,9 @@ export interface JobReport {
   attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
   /** Its attempts, refused offers among them, oldest first; of many, the first ones and the last. */
   timeline: readonly AttemptTimes[];
+  /** Bytes of the answer, of all attempts. */
+  answerBytes: number;
+  /** As its worker said it. */
   end: JobEnd | undefined;
   error: RouterError | undefined;
 }

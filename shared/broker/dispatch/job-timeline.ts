@@ -23,10 +23,12 @@ const maxAttempts = 8;
 /** The attempts of a job that are over, oldest first. */
 export class JobTimeline {
   readonly #attempts: AttemptTimes[] = [];
+  #answerBytes = 0;
 
   /** An attempt is over; without one nothing is. */
   ended(attempt: Attempt | undefined, waitingSince: number, end: string): void {
     if (!attempt) return;
+    this.#answerBytes += attempt.answerBytes;
     const { worker, isOffered, claimedAt, begunAt, firstDataAt } = attempt;
     // A job whose offer was refused has waited since then.
     const waited = Math.max(waitingSince, this.#attempts.at(-1)?.endedAt ?? 0);
@@ -36,7 +38,8 @@ export class JobTimeline {
     this.#attempts.push({ worker: worker.id, isOffered, ...times, end });
   }
 
-  read(): readonly AttemptTimes[] {
-    return this.#attempts;
+  /** @property answerBytes of all attempts together */
+  read(): { timeline: readonly AttemptTimes[]; answerBytes: number } {
+    return { timeline: this.#attempts, answerBytes: this.#answerBytes };
   }
 }

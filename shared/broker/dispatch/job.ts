@@ -292,7 +292,7 @@ export class Job {
       firstByteAt: this.#firstByteAt,
       endedAt: performance.now(),
       attempt: this.#attempt,
-      timeline: this.#timeline.read(),
+      ...this.#timeline.read(),
       end,
       error,
     });

@@ -4,6 +4,7 @@ import type { Broker } from '../connection/connect-broker.ts';
 import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
 import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
+import type { Attempt } from './attempt.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { DeathChecks } from './deaths/death-checks.ts';
 import type { Job } from './job.ts';
@@ -58,18 +59,20 @@ export class ReplyReceiver {
     if (seq === 0 && kind !== 'k') attempt.answerHeaders = decodeAnswerHeaders(message.headers);
     attempt.received(kind, now);
     if (kind === 'd') {
+      attempt.answerBytes += payload.length;
       if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
       if (job.request.stream) job.write(payload, now);
       else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
-    } else if (kind === 'e') this.#onEnd(job, payload, now);
+    } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
     else if (kind === 'x') endings.onError(job, decodeError(payload), errorFactsOf(payload));
   }
 
-  #onEnd(job: Job, payload: Uint8Array, now: number): void {
+  #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {
     const { endings, judge } = this.#parts;
     const decoded = decodeEnd(payload);
     if (!decoded) return endings.abandon(job, unreadableEnd());
-    if (job.state === 'claimed' && job.request.stream && job.attempt) judge.firstToken(job, job.attempt, now);
+    attempt.answerBytes += decoded.lastBytes.length;
+    if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
     job.writeEnd(decoded.lastBytes, now);
     endings.complete(job, decoded.end);
   }

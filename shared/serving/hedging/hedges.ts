@@ -51,5 +51,5 @@ export class Hedges {
 }
 
 function keyOf({ pool, model }: Placement): string {
-  return `${pool.tier}.${pool.pool}.${model}`;
+  return `${pool.key}.${model}`;
 }

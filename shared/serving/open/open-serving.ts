@@ -117,6 +117,9 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     log,
   });
   releases.add('registry', () => registry.close());
+  const grant = (): void => workers.grant(registry.current().credentials);
+  registry.onChange(grant);
+  grant();
   const ledger = new UsageLedger(redis.redis, prefix, log, {
     maxRequests: config.USAGE_MAX_REQUESTS,
     requestsKeptMs: config.USAGE_DAYS * dayMs,

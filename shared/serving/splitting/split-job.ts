@@ -196,6 +196,7 @@ export class SplitJob {
       endedAt,
       attempt: (reports.findLast(({ end }) => end) ?? reports.at(-1))?.attempt,
       timeline: reports.flatMap(({ timeline }) => timeline).sort((a, b) => a.givenAt - b.givenAt),
+      answerBytes: reports.reduce((sum, { answerBytes }) => sum + answerBytes, 0),
       end: state === 'failed' ? undefined : { usage: this.#usage(), finishReason: 'stop' },
       error: this.#error,
     });

@@ -27,7 +27,17 @@ export interface PoolFacts {
 export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
   const { tier, pool, models = [], tools = [] } = facts;
   const { formats = tier === 'tools' ? ['tools'] : ['chat', 'messages'] } = facts;
-  const live: LivePool = { tier, pool, contract: 1, formats, models, tools, workers: new Set(), waiting: 0 };
+  const live: LivePool = {
+    key: `${tier}.${pool}`,
+    tier,
+    pool,
+    contract: 1,
+    formats,
+    models,
+    tools,
+    workers: new Set(),
+    waiting: 0,
+  };
   for (const { id: worker, slots = 2, busy = 0, accepting = true, startedAt = 0 } of workers) {
     const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
     live.workers.add({

@@ -9,6 +9,8 @@ import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveModel, type ModelRequest, type ServingParts } from '#shared/serving/serve-model.ts';
+import type { FinishedRequest } from '#shared/serving/usage-record-of.ts';
+import { noUsage } from '#shared/core/usage.ts';
 import { serveTool } from '#shared/serving/serve-tool.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 import { callerOf, identityOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
@@ -149,6 +151,22 @@ describe('the reservation of a request', () => {
     const running = await ask({ ...served, dispatcher: { ...served.dispatcher, dispatch }, record }, identity());
     await expect(running?.finished).rejects.toThrow('no record');
     expect(reservations).toEqual(['reserved', 'released']);
+  });
+
+  it('is committed, and the request recorded, with no more usage than is possible', async () => {
+    const { served } = parts();
+    const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
+    const attempt = { placement: { pool: pools[0], model: 'm' } };
+    const finished = Promise.resolve({ state: 'done', end, attempt, answerBytes: 30 } as unknown as JobReport);
+    const dispatch = () => ({ finished }) as Job;
+    const recorded: FinishedRequest[] = [];
+    const record = (request: FinishedRequest) => void recorded.push(request);
+    const parted = { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
+    await (
+      await ask(parted, identity(), { max_tokens: 40 })
+    )?.finished;
+    const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
+    expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
   });
 
   it('is undefined for a key without limits', async () => {

@@ -69,8 +69,9 @@ export class LiveTickets {
   }
 
   #report(tier: string, name: string): boolean {
+    let isDone = true;
     for (const pool of this.#options.workers.pools())
-      if (pool.tier === tier && pool.pool === name) return this.#options.onWaiting(pool);
-    return true;
+      if (pool.tier === tier && pool.pool === name) isDone = this.#options.onWaiting(pool) && isDone;
+    return isDone;
   }
 }

@@ -1,14 +1,14 @@
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Names kept at most; beyond it the oldest goes first. */
-const maxNames = 1_000;
-
-/**
- * Names of models, or of tools, that lost pools have served, with their tiers: a request for one of them waits instead of being
- * answered with 404.
- */
+/** Names of models, or of tools, that were served, with their tiers. */
 export class KnownNames {
   readonly #tiers = new Map<string, ReadonlySet<Tier>>();
+  readonly #maxNames: number;
+
+  /** @param maxNames names kept at most; beyond it the oldest goes first */
+  constructor(maxNames = 1_000) {
+    this.#maxNames = maxNames;
+  }
 
   has(name: string): boolean {
     return this.#tiers.has(name);
@@ -24,7 +24,7 @@ export class KnownNames {
     this.#tiers.delete(name);
     this.#tiers.set(name, tiers);
     for (const oldest of this.#tiers.keys()) {
-      if (this.#tiers.size <= maxNames) break;
+      if (this.#tiers.size <= this.#maxNames) break;
       this.#tiers.delete(oldest);
     }
   }

@@ -37,7 +37,10 @@ export interface LiveWorker {
 
 /** Interchangeable workers: the unit that a request's lanes are chosen from. */
 export interface LivePool {
+  /** Identifies it in this process, see `LivePools.poolFor`. */
+  key: string;
   tier: Tier;
+  /** The token of its lanes. Another pool whose workers claim the same one has the same lanes. */
   pool: string;
   /** Version of the contract that is spoken with its workers; undefined when they and this ingress share none. */
   contract: number | undefined;

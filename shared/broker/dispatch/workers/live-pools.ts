@@ -1,4 +1,4 @@
-import { isCalled, type Announcement } from '../../contract/announcement.ts';
+import { digestOfPool, isCalled, type Announcement } from '../../contract/announcement.ts';
 import { agreedVersion, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { KnownNames } from './known-names.ts';
@@ -10,11 +10,11 @@ const lostForMs = 60_000;
 /** The pools that live workers form, and what those that are gone have served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
-  /** By tier and name. */
+  /** By what they serve, see `poolFor`. */
   readonly #pools = new Map<string, LivePool>();
   /** Pools that were lost, and when, the oldest first. */
   readonly #lost = new Map<string, { pool: LivePool; at: number }>();
-  /** What lost pools have served. */
+  /** What lost pools have served: a request for one of these names waits instead of being answered with 404. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
 
@@ -57,13 +57,16 @@ export class LivePools {
     return false;
   }
 
-  /** The pool that a worker with this announcement belongs to, which is made if there is none. */
+  /**
+   * The pool that a worker with this announcement belongs to, which is made if there is none. What the worker serves decides besides the
+   * token, which it only claims: one that claims the token of others and serves something else has a pool of its own.
+   */
   poolFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
-    const key = `${tier}.${pool}`;
+    const key = digestOfPool({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
     let live = this.#pools.get(key);
     if (!live) {
       const contract = agreedVersion(this.#contract, { oldest, newest });
-      live = { tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
+      live = { key, tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, live);
       this.#lost.delete(key);
     }
@@ -75,7 +78,7 @@ export class LivePools {
     const { pool } = worker;
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;
-    const key = `${pool.tier}.${pool.pool}`;
+    const { key } = pool;
     this.#pools.delete(key);
     const now = performance.now();
     // Those that nobody asks for go here, too.

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { decodeAnnouncement, goodbye, type Announcement } from '../../contract/announcement.ts';
+import { goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { announcedMs, decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
-import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
 import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
+import { logJoined } from './log-joined.ts';
+import { ModelClaims, type CredentialModels } from './model-claims.ts';
 import { OwnerShares } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
@@ -42,10 +44,12 @@ export class LiveWorkers {
   readonly #workers = new Map<string, LiveWorker>();
   readonly #bySubject = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
+  readonly #claims = new ModelClaims();
   readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #requests: AnnouncementRequests;
+  readonly #reader: AnnouncementReader;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #lastCheck = performance.now();
@@ -58,6 +62,7 @@ export class LiveWorkers {
     this.#contract = contract;
     this.#pools = new LivePools(contract);
     this.#requests = new AnnouncementRequests(broker);
+    this.#reader = new AnnouncementReader(broker.subjects, log, this.#claims);
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
@@ -77,6 +82,12 @@ export class LiveWorkers {
   requestAnnouncements(): Promise<void> {
     this.#broker.publish(this.#broker.subjects.announceRequest, encodeAnnounceRequest({ kind: 'again' }));
     return sleep(announceWaitMs);
+  }
+
+  /** Sets the models that workers may serve, by their credential. */
+  grant(granted: CredentialModels): void {
+    this.#claims.grant(granted);
+    for (const worker of this.#workers.values()) this.#readAgain(worker);
   }
 
   close(): void {
@@ -153,19 +164,24 @@ export class LiveWorkers {
     const ofKnown = known?.address.tier === address.tier ? known : undefined;
     if (beat) return this.#onUnknownBeat(beat, address, ofKnown);
     if (ofKnown?.raw.equals(payload)) return this.#isAlive(ofKnown, ofKnown.announcedBusy);
-    const announcement = decodeAnnouncement(payload);
-    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
-      this.#log.warn({ worker: id }, 'an announcement cannot be read');
-      return;
-    }
-    // An ingress must not be made to publish anywhere else.
-    if (!isInboxOf(this.#broker.subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
+    const announcement = this.#reader.read(payload, address);
+    if (announcement === undefined) return;
+    if (announcement === 'late') return ofKnown && this.#isAlive(ofKnown, ofKnown.announcement.busy);
     if (known && announcement.startedAt < known.announcement.startedAt) {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
     }
     if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'replaced');
     this.#record(address, announcement, Buffer.from(payload));
+  }
+
+  /** Reads its announcement once more: what it may serve has changed. */
+  #readAgain(worker: LiveWorker): void {
+    const { busy } = worker.announcement;
+    const announcement = this.#reader.readAgain(worker.raw, worker.address);
+    if (!announcement) return;
+    this.#record(worker.address, announcement, worker.raw);
+    this.#isAlive(worker, busy);
   }
 
   /** A beat of a worker whose announcement has not come: one that has changed is alive as well. */
@@ -229,19 +245,10 @@ export class LiveWorkers {
     pool.workers.add(worker);
     this.#workers.set(id, worker);
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);
-    if (!known) {
-      const { tier, models, tools, slots } = announcement;
-      const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
-      this.#log.info(facts, 'worker joined');
-      const { v: newest, oldest = newest, version } = announcement;
-      const contract = { own: this.#contract, worker: { oldest, newest } };
-      if (pool.contract === undefined)
-        this.#log.error(
-          { worker: id, version, contract },
-          'worker gets no jobs: its release and this one are too far apart',
-        );
-    }
+    if (!known) logJoined(this.#log, worker, this.#contract);
     if (changed) for (const listener of this.#changeListeners) listener();
+    const { models } = announcement;
+    for (const other of this.#claims.served(address, models, this.#workers.values())) this.#readAgain(other);
   }
 
   #remove(workers: readonly LiveWorker[], loss: Loss): void {

@@ -16,7 +16,7 @@ const attempt = { worker, placement: { pool: worker.pool, model: 'demo' } };
 function report(change: Partial<JobReport>): JobReport {
   const now = performance.now();
   const times = { queuedAt: now, claimedAt: now, firstByteAt: now, endedAt: now };
-  const course = { attempts: 1, moves: [], continuations: [], timeline: [], attempt, ...times };
+  const course = { attempts: 1, moves: [], continuations: [], timeline: [], answerBytes: 0, attempt, ...times };
   const end = { usage: noUsage, finishReason: 'stop' };
   return { state: 'done', ...course, end, error: undefined, ...change };
 }

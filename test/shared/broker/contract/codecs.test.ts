@@ -106,6 +106,63 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual(known);
   });
 
+  it('leaves out models and tools whose names could do harm, and no others', () => {
+    const harmful = [
+      '<script>',
+      'a\nb',
+      '\u001b[2J',
+      'a\u202eb',
+      'a\u2028b',
+      '__proto__',
+      'constructor',
+      'm'.repeat(257),
+      '',
+    ];
+    const fine = ['hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M', 'C:\\models\\My Model.gguf', 'modèle-é', 'm'.repeat(256)];
+    const models = [...harmful, ...fine].map((id) => ({ id, capabilities: [] }));
+    const tools = [...harmful, ...fine].map((name) => ({ name, description: 'one\ntwo', inputSchema: {} }));
+    const payload = JSON.stringify({ ...announcementOf(), models, otherModels: models, tools, contents: tools });
+    const read = decodeAnnouncement(Buffer.from(payload));
+    expect(read?.models.map(({ id }) => id)).toEqual([...fine, ...fine]);
+    expect(read?.tools.map(({ name }) => name)).toEqual([...fine, ...fine]);
+  });
+
+  it('keeps no control characters and no endless lines of what people read of a worker', () => {
+    const escape = '\u001b[31mred\n';
+    const tool = { name: 't', title: escape, description: '', inputSchema: {} };
+    const facts = { host: escape.repeat(100), version: escape, reason: escape, tools: [tool] };
+    const read = decodeAnnouncement(Buffer.from(encodeAnnouncement(announcementOf(facts))));
+    expect(read).toMatchObject({ version: '[31mred', reason: '[31mred', tools: [{ title: '[31mred' }] });
+    expect(read?.host).toMatch(/^[^\p{C}]{1,255}$/u);
+  });
+
+  it('leaves out what cannot be: windows of context, and schemas that cannot be written again', () => {
+    const model = { id: 'm', capabilities: [], contextWindow: 9e15, maxOutput: -1 };
+    const nested = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const payload = encodeAnnouncement(
+      announcementOf({ models: [model], slots: 9e15, tools: [{ name: 't', description: '', inputSchema: { x: 7 } }] }),
+    );
+    const read = decodeAnnouncement(Buffer.from(payload));
+    expect(read?.models).toEqual([{ id: 'm', capabilities: [] }]);
+    expect(read?.slots).toBe(16_384);
+    const deep = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`;
+    expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', deep)))?.tools).toEqual([]);
+    expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', nested)))).toBeUndefined();
+  });
+
+  it('is refused whole when an announcement is too large, or has too many values', () => {
+    const model = (at: number) => ({
+      id: `vendor/model-${at}`,
+      capabilities: ['stream' as const],
+      contextWindow: 200_000,
+    });
+    const models = (count: number) => Array.from({ length: count }, (_, at) => model(at));
+    const read = (facts: object) => decodeAnnouncement(Buffer.from(JSON.stringify({ ...announcementOf(), ...facts })));
+    expect(read({ models: models(3_000) })?.models).toHaveLength(3_000);
+    expect(read({ models: models(10_000) })).toBeUndefined();
+    expect(read({ further: Array.from({ length: 60_000 }, () => 1) })).toBeUndefined();
+  });
+
   it('comes back from its bytes as it was: grants with the first part of a body', () => {
     fc.assert(
       fc.property(grant, bytes, (answer, part) => {

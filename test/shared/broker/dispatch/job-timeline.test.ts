@@ -48,8 +48,8 @@ describe.concurrent('the attempts of a job', () => {
     if (!attempt) throw new Error('unreachable');
     const timeline = new JobTimeline();
     for (let count = 0; count < 20; count += 1) timeline.ended(attempt as never, 0, String(count));
-    expect(timeline.read().map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
-    const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline.read()[0], end: String(index) }));
+    expect(timeline.read().timeline.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
+    const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline.read().timeline[0], end: String(index) }));
     const { timeline: kept = [] } = recordOf({ ...report, timeline: many as never });
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });

@@ -45,7 +45,7 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
       if (free) free.held -= 1;
       const times = { queuedAt: 1, claimedAt: 2 + from, firstByteAt: 3, endedAt: 4 };
       const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
-      const none = { moves: [], continuations: [], timeline: [], end: undefined, error: undefined };
+      const none = { moves: [], continuations: [], timeline: [], answerBytes: 0, end: undefined, error: undefined };
       resolve({ state, attempts: 1, ...none, ...times, attempt, ...fields });
     };
     const part: Part = {

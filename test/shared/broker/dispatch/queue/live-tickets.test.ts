@@ -2,6 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeTicket } from '#shared/broker/contract/ticket.ts';
 import { LiveTickets } from '#shared/broker/dispatch/queue/live-tickets.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
@@ -41,6 +42,23 @@ it('the ticket of a live request is reported to one of several processes', async
   const { publish, sum } = await listen(await start(), [true, true, true]);
   for (let at = 0; at < 10; at += 1) await publish(`j${at}`, at % 2 === 0 ? 'normal' : 'high');
   expect(await sum()).toBe(10);
+});
+
+it('a ticket is reported for every pool that claims its lane: nobody can hide a pool behind another', async ({
+  start,
+}) => {
+  const { ingress } = await start();
+  const { broker } = ingress;
+  const [impostor, honest] = [1, 2].map(() => livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]));
+  const pools = [impostor, honest].flatMap((pool) => pool ?? []);
+  const reported: LivePool[] = [];
+  const onWaiting = (pool: LivePool): boolean => reported.push(pool) > 0;
+  const tickets = new LiveTickets({ broker, workers: { pools: () => pools }, onWaiting });
+  onTestFinished(() => tickets.close());
+  const lane = { tier: 'gpu', pool: 'p', class: 'normal' } as const;
+  broker.publish(broker.subjects.jobs(lane), encodeTicket({ v: 1, ingress: 'i', job: 'j' }));
+  await until(() => reported.length === 2);
+  expect(reported[1]).toBe(honest);
 });
 
 it('tickets of the lowest class are not reported', async ({ start }) => {

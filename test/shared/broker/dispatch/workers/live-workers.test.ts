@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest';
+import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
+import { encodeBeat } from '#shared/broker/contract/heartbeats.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { OwnerShares } from '#shared/broker/dispatch/workers/owner-shares.ts';
 import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
+import { placementsIn } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
@@ -68,6 +71,61 @@ describe('the workers that an ingress knows', () => {
     await broker.flush();
     expect(workers.get('strange')).toBeUndefined();
     expect(workers.get(id)?.pool.pool).not.toBe('p');
+  });
+
+  it.for(['first', 'second'])(
+    'keep the models of their pool where another one announces its token without them, %s',
+    async (order, { start }) => {
+      const { ingress, addWorker } = await start();
+      const { broker, workers } = ingress;
+      const { id, worker } = await addWorker({ id: 'honest' });
+      const token = workers.get(id)?.announcement.pool ?? '';
+      const impostor = { tier: 'gpu', owner: 'mallory', worker: 'w' } as const;
+      const impersonate = async (): Promise<void> => {
+        const announcement = announcementOf({ worker: 'w', pool: token, formats: [], slots: 64 });
+        broker.publish(broker.subjects.heartbeat(impostor), encodeAnnouncement(announcement));
+        await until(() => workers.get('mallory.w') !== undefined);
+      };
+      if (order === 'first') {
+        await worker.drain(0);
+        await worker.close();
+        await until(() => workers.get(id) === undefined);
+        await impersonate();
+        await addWorker({ id: 'honest' });
+      } else await impersonate();
+      const { pool } = workers.get('honest') ?? {};
+      expect(pool?.models).toMatchObject([{ id: 'demo' }]);
+      expect(pool?.formats).not.toEqual([]);
+      expect(Array.from(pool?.workers ?? [], (each) => each.id)).toEqual(['honest']);
+      expect(Array.from(workers.get('mallory.w')?.pool.models ?? [])).toEqual([]);
+      const job = ingress.send({ place: (avoid) => placementsIn(workers, (each) => each === pool, avoid) });
+      expect(await job.finished).toMatchObject({ state: 'done' });
+    },
+  );
+
+  it('are known late where their owner announces too much, and nobody else is', async ({ start }) => {
+    const { ingress, addWorker } = await start();
+    const { broker, workers } = ingress;
+    const far = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
+    const models = Array.from({ length: 1_500 }, (_, at) => ({ id: `vendor/model-${at}`, capabilities: [] }));
+    const announce = (number: number): void =>
+      broker.publish(
+        broker.subjects.heartbeat(far),
+        encodeAnnouncement(announcementOf({ models, version: `${number}`, digest: `${number}` })),
+      );
+    const count = 100;
+    for (let number = 1; number <= count; number += 1) announce(number);
+    await addWorker({ id: 'honest' });
+    const seen = Number(workers.get('joe.w')?.announcement.version);
+    expect(seen).toBeGreaterThan(10);
+    expect(seen).toBeLessThan(count);
+    // It is asked again once it may be read.
+    const asked = broker.subscribe(broker.subjects.retransmit(far), () => announce(count));
+    await until(() => {
+      broker.publish(broker.subjects.heartbeat(far), encodeBeat({ digest: `${count}`, busy: 0 }));
+      return workers.get('joe.w')?.announcement.version === `${count}`;
+    });
+    asked.unsubscribe();
   });
 });
 

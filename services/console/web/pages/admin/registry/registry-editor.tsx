@@ -76,7 +76,7 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
         <Textarea
           ref={field}
           label="Registry (YAML)"
-          description="Sections: models, auto and hosted_tools"
+          description="Sections: models, auto, hosted_tools and credentials"
           placeholder={example}
           autosize
           minRows={12}

@@ -1,0 +1,52 @@
+import type { Logger } from '#shared/core/log.ts';
+import { decodeAnnouncement, maxAnnouncementBytes, type Announcement } from '../../contract/announcement.ts';
+import { isInboxOf, type Subjects } from '../../contract/subjects.ts';
+import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { AnnouncementRates } from './announcement-rates.ts';
+import type { ModelClaims } from './model-claims.ts';
+
+/** Names that one line of the log has at most. */
+const maxLogged = 10;
+
+/** Reads announcements, within bounds for each owner, and checks what they say of their worker's address and models. */
+export class AnnouncementReader {
+  readonly #subjects: Subjects;
+  readonly #log: Logger;
+  readonly #claims: Pick<ModelClaims, 'mayServe'>;
+  readonly #rates = new AnnouncementRates();
+
+  constructor(subjects: Subjects, log: Logger, claims: Pick<ModelClaims, 'mayServe'>) {
+    this.#subjects = subjects;
+    this.#log = log;
+    this.#claims = claims;
+  }
+
+  /** What the worker at an address announces: `late` if its owner has announced too much lately, undefined if it cannot be read. */
+  read(payload: Uint8Array, address: WorkerAddress): Announcement | 'late' | undefined {
+    const worker = workerIdOf(address);
+    const verdict = this.#rates.take(address, payload.length);
+    if (verdict === 'report')
+      this.#log.error({ worker }, 'the workers of an owner announce too much: they are known late');
+    return verdict === 'read' ? this.readAgain(payload, address) : 'late';
+  }
+
+  /** As `read`, for one that was read before: it counts for nothing. */
+  readAgain(payload: Uint8Array, address: WorkerAddress): Announcement | undefined {
+    const worker = workerIdOf(address);
+    const announcement = decodeAnnouncement(payload);
+    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
+      const facts = { worker, bytes: payload.length, maxBytes: maxAnnouncementBytes };
+      this.#log.warn(facts, 'an announcement cannot be read, or is too large');
+      return undefined;
+    }
+    // An ingress must not be made to publish anywhere else.
+    if (!isInboxOf(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
+    const { leftOut } = announcement;
+    if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
+    const refused = announcement.models.filter(({ id }) => !this.#claims.mayServe(address, id)).map(({ id }) => id);
+    if (refused.length === 0) return announcement;
+    const facts = { worker, count: refused.length, models: refused.slice(0, maxLogged) };
+    this.#log.error(facts, 'models are left out that the credential may not serve: see `credentials` in the registry');
+    return { ...announcement, models: announcement.models.filter(({ id }) => !refused.includes(id)) };
+  }
+}

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { parseCredential } from '#shared/broker/connection/credential.ts';
+import { decodeAnnouncement, encodeAnnouncement, type Announcement } from '#shared/broker/contract/announcement.ts';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
+import { startWorker } from '#shared/broker/worker/start-worker.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { recordOf } from '../helpers/accounts/read-usage.ts';
+import { announcementOf } from '../helpers/broker/announcement.ts';
+import { testWorker } from '../helpers/broker/test-worker.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
+import { silentLog } from '../helpers/silent-log.ts';
+import { until } from '../helpers/until.ts';
+
+/*
+ * What somebody can do with the stolen credential of a worker, as docs/operations.md lists it. What the broker itself refuses is tried in
+ * test/shared/broker/authority/permissions.test.ts.
+ */
+
+const prefix = `s${randomBytes(4).toString('hex')}`;
+const owner = 'stolen';
+let nats: SecuredNats;
+let cluster: Cluster;
+/** The thief's connection. */
+let thief: Broker;
+/** What the honest worker of the same tier announces. */
+let honest: Announcement;
+
+async function connect(file: string): Promise<Broker> {
+  const credential = parseCredential(readFileSync(file, 'utf8'));
+  return connectBroker({ url: `nats://127.0.0.1:${nats.port}`, name: 'test', prefix, credential, log: silentLog });
+}
+
+beforeAll(async () => {
+  nats = await startSecuredNats({ prefix });
+  const { gpu, ingress } = nats.files;
+  cluster = await startCluster({
+    prefix,
+    natsUrl: `nats://127.0.0.1:${nats.port}`,
+    ingress: { NATS_CREDENTIALS: ingress },
+    worker: { NATS_CREDENTIALS: gpu },
+  });
+  thief = await connect(await nats.issue({ role: 'gpu', name: owner }));
+  const observer = await connect(ingress);
+  let seen: Announcement | undefined;
+  observer.subscribe(observer.subjects.allHeartbeats, ({ data }) => void (seen ??= decodeAnnouncement(data)));
+  observer.publish(observer.subjects.announceRequest, 'again');
+  await until(() => seen !== undefined);
+  await observer.close();
+  if (seen) honest = seen;
+});
+
+afterAll(async () => {
+  await thief.close();
+  await cluster.stop();
+  await nats.stop();
+});
+
+/** Announces a worker of the thief that is not there. */
+function announce(worker: string, facts: Partial<Announcement>): void {
+  const subject = thief.subjects.heartbeat({ tier: 'gpu', owner, worker });
+  thief.publish(subject, encodeAnnouncement(announcementOf({ worker, startedAt: Date.now(), ...facts })));
+}
+
+/** Whether the ingress has logged this of a worker of the thief. */
+const hasSaid = (message: string, worker: string): boolean =>
+  cluster.ingress.lines.some((line) => line['msg'] === message && line['worker'] === `${owner}.${worker}`);
+
+async function ask(fields: object): Promise<Response> {
+  return post({ ...cluster, body: { model: 'demo', messages: [{ role: 'user', content: 'Hi!' }], ...fields } });
+}
+
+async function models(): Promise<string[]> {
+  const response = await fetch(`${cluster.url}/api/openai/v1/models`, {
+    headers: { authorization: `Bearer ${cluster.key}` },
+  });
+  const { data } = (await response.json()) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+describe("who has a worker's credential", () => {
+  it("cannot make another pool's models vanish", async () => {
+    announce('impostor', { pool: honest.pool, formats: honest.formats, models: [], slots: 64 });
+    await until(() => hasSaid('worker joined', 'impostor'));
+    expect(await models()).toContain('demo');
+    for (let request = 0; request < 5; request += 1) {
+      const response = await ask({});
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-rtr-worker')).toMatch(/^gpu\./);
+    }
+  });
+
+  it('cannot take models from another tier', async () => {
+    const other = await connect(await nats.issue({ role: 'cloud', name: 'far' }));
+    onTestFinished(() => other.close());
+    const handler: JobHandler = () => Promise.reject(new Error('it got a request'));
+    const models = [...honest.models, { id: 'mine', capabilities: [] }];
+    const facts = { tier: 'cloud', formats: ['chat', 'messages', 'responses'], models, slots: 64 } as const;
+    const worker = startWorker({
+      ...testWorker,
+      ...facts,
+      models,
+      broker: other,
+      log: silentLog,
+      id: 'taker',
+      handler,
+    });
+    onTestFinished(async () => {
+      await worker.drain(0);
+      await worker.close();
+    });
+    await until(() =>
+      cluster.ingress.lines.some(({ msg, worker: id }) => msg === 'worker joined' && id === 'far.taker'),
+    );
+    for (let request = 0; request < 20; request += 1) {
+      const response = await ask({ model: request % 2 === 0 ? 'demo' : 'auto' });
+      const { model } = (await response.json()) as { model: string };
+      expect([response.status, model, response.headers.get('x-rtr-tier')]).toEqual([200, 'demo', 'gpu']);
+    }
+    const left = cluster.ingress.lines.find(({ msg }) => String(msg).startsWith('models are left out'));
+    expect(left).toMatchObject({ worker: 'far.taker', models: ['demo'] });
+  });
+
+  it('cannot give models names that harm who reads them', async () => {
+    const ids = ['<script>alert(1)</script>', '__proto__', 'a\nb', '\u001b[2J', 'x'.repeat(10_000), 'decent'];
+    announce('namer', { pool: 'names', models: ids.map((id) => ({ id, capabilities: [] })) });
+    await until(() => hasSaid('models or tools without a valid name are left out', 'namer'));
+    expect((await models()).filter((id) => ids.includes(id))).toEqual(['decent']);
+  });
+
+  it('cannot hold up an ingress with announcements: its own workers are known late', async () => {
+    const many = Array.from({ length: 1_500 }, (_, at) => ({ id: `flood/${at}`, capabilities: [] }));
+    const end = new AbortController();
+    onTestFinished(() => end.abort());
+    const flood = async (): Promise<void> => {
+      for (let at = 0; !end.signal.aborted; at += 1) {
+        const flooded = many.map((model) => ({ ...model, contextWindow: 1_000 + at }));
+        announce('flooder', { pool: `flood-${at}`, models: flooded, accepting: false });
+        await sleep(20);
+      }
+    };
+    const flooding = flood();
+    await until(() => hasSaid('the workers of an owner announce too much: they are known late', 'flooder'));
+    for (let request = 0; request < 10; request += 1) expect((await ask({ stream: true })).status).toBe(200);
+    end.abort();
+    await flooding;
+    const cost = { pool: 'large', version: 'x'.repeat(600_000) };
+    await until(() => {
+      announce('large', cost);
+      return hasSaid('an announcement cannot be read, or is too large', 'large');
+    });
+  });
+
+  it('cannot use up a budget with usage that is not possible', async () => {
+    const impossible = 9e15;
+    const handler: JobHandler = (_, reply) => {
+      reply.write(JSON.stringify({ id: 'x', object: 'chat.completion', choices: [] }));
+      const usage = { ...noUsage, promptTokens: impossible, completionTokens: impossible };
+      return Promise.resolve({ usage, finishReason: 'stop' });
+    };
+    const bait = { id: 'bait', capabilities: [], contextWindow: 1e7 };
+    const options = { ...testWorker, broker: thief, log: silentLog, id: 'liar', models: [bait], handler };
+    const worker = startWorker(options);
+    onTestFinished(async () => {
+      await worker.drain(0);
+      await worker.close();
+    });
+    await until(() => hasSaid('worker joined', 'liar'));
+    const id = `req-${prefix}`;
+    const messages = [{ role: 'user', content: 'Hi!' }];
+    const body = { model: 'bait', max_tokens: 10, messages };
+    const response = await post({ ...cluster, body, headers: { 'x-request-id': id } });
+    expect(response.headers.get('x-rtr-worker')).toBe(`${owner}.liar`);
+    const text = await response.text();
+    const record = await recordOf(cluster, id);
+    expect(record.completionTokens).toBe(Math.max(10, text.length));
+    expect(record.promptTokens).toBeLessThan(33_000);
+  });
+
+  it('is out at once when it is revoked', async () => {
+    const handler: JobHandler = () => Promise.resolve({ usage: noUsage, finishReason: 'stop' });
+    const worker = startWorker({ ...testWorker, broker: thief, log: silentLog, id: 'kept', models: [], handler });
+    onTestFinished(() => worker.close());
+    await until(() => hasSaid('worker joined', 'kept'));
+    await nats.revoke(owner);
+    await until(() => hasSaid('worker is lost', 'kept'));
+    expect((await ask({})).status).toBe(200);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect } from 'vitest';
+import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
+import { openOwner } from '#shared/broker/contract/worker-address.ts';
+import { ModelClaims } from '#shared/broker/dispatch/workers/model-claims.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { announcementOf } from '../../../../helpers/broker/announcement.ts';
+import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import { livePool } from '../../../../helpers/broker/live-pool.ts';
+import { it } from '../../../../helpers/broker/it-with-parties.ts';
+import { until } from '../../../../helpers/until.ts';
+
+const of = (tier: Tier, owner: string) => ({ tier, owner, worker: 'w' });
+
+describe('a credential', () => {
+  it('that is the one of its tier serves any model, and so do workers without one', () => {
+    const claims = new ModelClaims();
+    claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], []);
+    expect(claims.mayServe(of('cli', 'cli'), 'claude')).toBe(true);
+    expect(claims.mayServe(of('gpu', openOwner), 'claude')).toBe(true);
+  });
+
+  it('of a name of its own takes no model from another tier, and may serve all others', () => {
+    const claims = new ModelClaims();
+    const workers = [of('gpu', 'joe'), of('gpu', 'gpu'), of('cloud', 'ann')].map((address) => {
+      const models = [{ id: 'claude', capabilities: [] }];
+      return { address, pool: livePool({ tier: address.tier, pool: 'p', models }, []) };
+    });
+    expect(claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([workers[0]]);
+    expect(claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([]);
+    expect(claims.served(of('gpu', 'joe'), [{ id: 'qwen' }], workers)).toEqual([]);
+    expect(claims.mayServe(of('gpu', 'joe'), 'claude')).toBe(false);
+    expect(claims.mayServe(of('gpu', 'joe'), 'qwen')).toBe(true);
+    expect(claims.mayServe(of('cloud', 'ann'), 'claude')).toBe(true);
+    expect(claims.mayServe(of('cloud', 'ann'), 'qwen')).toBe(true);
+  });
+
+  it('with an entry in the registry serves what that names, and nothing else', () => {
+    const claims = new ModelClaims();
+    claims.served(of('cloud', 'cloud'), [{ id: 'claude-opus' }], []);
+    claims.grant({ laptops: { models: ['claude-*', 'cat'] }, gpu: { models: [] } });
+    expect(claims.mayServe(of('cli', 'laptops'), 'claude-opus')).toBe(true);
+    expect(claims.mayServe(of('cli', 'laptops'), 'cat')).toBe(true);
+    expect(claims.mayServe(of('cli', 'laptops'), 'cats')).toBe(false);
+    expect(claims.mayServe(of('gpu', 'gpu'), 'qwen')).toBe(false);
+    expect(claims.mayServe(of('gpu', 'constructor'), 'qwen')).toBe(true);
+    // What it serves belongs to its tier, too.
+    claims.served(of('cli', 'laptops'), [{ id: 'cat' }], []);
+    expect(claims.mayServe(of('gpu', 'joe'), 'cat')).toBe(false);
+  });
+});
+
+describe('what workers announce', () => {
+  const announce = ({ broker }: TestIngress, tier: Tier, owner: string, ids: string[]): void => {
+    const models = ids.map((id) => ({ id, capabilities: [] }));
+    const announcement = announcementOf({ tier, models, pool: owner });
+    broker.publish(broker.subjects.heartbeat(of(tier, owner)), encodeAnnouncement(announcement));
+  };
+  const modelsOf = ({ workers }: TestIngress, owner: string) =>
+    workers.get(`${owner}.w`)?.pool.models.map(({ id }) => id);
+
+  it.for(['before', 'after'])('leaves out the models of another tier that come %s them', async (order, { start }) => {
+    const { ingress } = await start();
+    const both = [
+      () => announce(ingress, 'gpu', 'joe', ['claude', 'qwen']),
+      () => announce(ingress, 'cloud', 'cloud', ['claude']),
+    ];
+    for (const each of order === 'after' ? both : both.toReversed()) each();
+    await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
+    expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
+  });
+
+  it('is read again when the registry gives a credential other models', async ({ start }) => {
+    const { ingress } = await start();
+    announce(ingress, 'cloud', 'cloud', ['claude']);
+    announce(ingress, 'gpu', 'joe', ['claude', 'qwen']);
+    await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
+    ingress.workers.grant({ joe: { models: ['claude'] } });
+    expect(modelsOf(ingress, 'joe')).toEqual(['claude']);
+    ingress.workers.grant({});
+    expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
+    expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
+  });
+});
