@@ -1,4 +1,3 @@
-import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
 import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
@@ -155,15 +154,4 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
       throw unsupportedInMessages(`${param}.type`, `content of type '${type}'`);
     }
   }
-}
-
-/** The error when Claude Code has not taken all tools of a client. */
-export function toolsNotTaken(names: readonly string[]): RouterError {
-  return new RouterError(
-    'unsupported_parameter',
-    `The agent that serves this request cannot take the tools ${names.join(', ')}.`,
-    {
-      param: 'tools',
-    },
-  );
 }
