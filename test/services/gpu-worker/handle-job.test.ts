@@ -24,7 +24,7 @@ const sse = { 'content-type': 'text/event-stream' };
 const ending = `${chunk({}, 'stop')}data: [DONE]\n\n`;
 
 const json = { 'content-type': 'application/json' };
-const isCount = (path = ''): boolean => path.endsWith('/input_tokens');
+const isCount = (path = ''): boolean => path.includes('/input_tokens');
 
 /** The engine of the running test. */
 let engine: ScriptedEngine | undefined;

@@ -135,6 +135,11 @@ describe('an error of an upstream', () => {
     },
   );
 
+  it('about a model that is not loaded any more is none of the request, which another worker may serve', () => {
+    const body = chat('model is not loaded', { code: 400, type: 'invalid_request_error' });
+    expect(upstreamErrorFromChat(400, body, {})).toMatchObject({ code: 'upstream_failed', movable: true });
+  });
+
   it('in a stream names the field that is wrong', () => {
     const error = { message: 'This field must be positive.', code: 400, param: 'temperature' };
     expect(upstreamErrorFromChatEvent({ error })).toMatchObject({ code: 'invalid_request', param: 'temperature' });
