@@ -36,7 +36,7 @@ export interface HandleJobOptions {
   /** Whether limits of output tokens that the provider refuses are lowered. */
   fitsOutput?: boolean;
   /** See `Minted.origin`. */
-  origin: string;
+  origin: string | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
   /** Values of `service_tier` at another price than the usual one which clients may ask for. */

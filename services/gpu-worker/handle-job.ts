@@ -3,6 +3,7 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contr
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
+import { lacksInput, withInput } from '#shared/formats/context-overflow.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { Minted, Translation } from '#shared/translate/translation.ts';
 import { InputCount } from '#shared/upstream/input-count.ts';
@@ -62,6 +63,9 @@ interface EngineRequest {
   continued: ContinuedAnswer | undefined;
 }
 
+/** Milliseconds in which a request that the engine has refused is counted. */
+const countMs = 10_000;
+
 /** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const {
@@ -95,9 +99,29 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   async function answer(job: GrantedJob, model: ModelInfo, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
     const request = await requestOf(job, model, signal);
-    const end = await explained(serve(request, job, reply, signal), signal);
+    const end = await explained(serve(request, job, reply, signal), signal).catch(async (error: unknown) => {
+      throw await withCount(error, request, signal);
+    });
     request.learn?.(end.usage.promptTokens);
     return end;
+  }
+
+  /** The error of a request, with the number of its tokens where the engine says no more than that it does not fit. */
+  async function withCount(
+    error: unknown,
+    { route, body, continued }: EngineRequest,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    if (!engine.countTokens || route.format !== countedFormat || continued || !lacksInput(error)) return error;
+    const sent = JSON.parse(Buffer.concat(body).toString()) as JsonObject;
+    try {
+      return withInput(
+        error,
+        await engine.countTokens(http, sent, AbortSignal.any([signal, AbortSignal.timeout(countMs)])),
+      );
+    } catch {
+      return error;
+    }
   }
 
   function routeOf({ format }: GrantedJob, { given }: ReadRequest): EngineRoute {

@@ -21,7 +21,7 @@ export interface Minted {
   usageChunk?: boolean | undefined;
   /** What `Translation.recall` has kept of the request. */
   recalled?: JsonObject | undefined;
-  /** What stands for the upstream and its account, for what only these can read again; undefined for one that encrypts nothing. */
+  /** What stands for the upstream and its account, for what only these can read again; undefined for one without such. */
   origin?: string | undefined;
   /** Seals a text that only later requests of the same owner can open; undefined if the job came without a key. */
   seal?: ((text: string) => string) | undefined;

@@ -227,6 +227,23 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
     expect(lastBody()['tools']).toEqual(many);
   });
 
+  it('takes tools with names that Claude Code has for its own, and keeps them in the history', async () => {
+    const names = ['Agent', 'Task', 'Bash', 'ToolSearch', 'mcp__github__search', 'n'.repeat(128)];
+    const named = names.map((each) => ({ name: each, description, input_schema: schema }));
+    const calls = names.map((each) => ({ type: 'tool_use' as const, id: `call_${each}`, name: each, input: { n: 1 } }));
+    const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: 'rain' }));
+    const messages: Anthropic.MessageParam[] = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: calls },
+      { role: 'user', content: [...results, { type: 'text', text: 'And now? [fake calls=1]' }] },
+    ];
+    const before = opened.api.calls.length;
+    const answer = await ask({ messages, tools: named }, true);
+    expect(answer.content).toMatchObject([{}, { type: 'tool_use', name: 'Agent', input: { n: 0 } }]);
+    expect(opened.api.calls.length).toBe(before + 1);
+    expect(lastBody()).toMatchObject({ tools: named, messages: asBlocks(messages) });
+  });
+
   it('passes on documents, also beside results of tools', async () => {
     const pdf = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
     const content: Anthropic.ContentBlockParam[] = [

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordedRequests } from '../helpers/clients/recorded-requests.ts';
 import type { UpstreamCall } from '../helpers/upstreams/fake-model-apis.ts';
 import { clientTool, openRealCli, user, type ChatParams, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
 import { allClis } from '../helpers/clis/real-clis.ts';
@@ -244,6 +245,32 @@ for (const cli of allClis)
       expect(second).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'You said: sunny' }] });
     });
 
+    it.for([
+      ['claude-code', 'a turn'],
+      ['claude-code', 'a turn of an agent of a workflow'],
+      ['codex', 'a turn'],
+      ['codex', 'a review'],
+      ['opencode', 'a turn'],
+      ['opencode', 'a turn in messages'],
+      ['opencode', 'a turn in responses'],
+    ] as const)('takes the tools that %s sends for %s', async ([program, turn]) => {
+      const recorded = recordedRequests(program).get(turn) ?? { path: '', headers: {}, body: {} };
+      const field = 'input' in recorded.body ? 'input' : 'messages';
+      const api = field === 'input' || recorded.path.endsWith('/chat/completions') ? 'openai' : 'anthropic';
+      const body = { ...recorded.body, model, [field]: [user('How? [fake calls=1]')] };
+      const answer = await fetch(`${opened.cluster.url}/api/${api}${recorded.path}`, {
+        method: 'POST',
+        headers: {
+          ...recorded.headers,
+          authorization: `Bearer ${opened.cluster.key}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      });
+      const text = await answer.text();
+      expect(toolNames((recorded.body as { tools?: unknown }).tools)).toContain(calledName.exec(text)?.[1] ?? text);
+    });
+
     it('reports a rate limit of the upstream', async () => {
       await expect(ask('[fake status=429]')).rejects.toMatchObject({ status: 429 });
     });
@@ -273,11 +300,14 @@ for (const cli of allClis)
     });
   });
 
+/** In a stream of any format, of the first call. */
+const calledName = /"(?:tool_use|function_call|function)"[^{}]*(?:\{)?[^{}]*"name":"([^"]+)"/;
+
 function toolNames(offered: unknown): string[] {
   return (Array.isArray(offered) ? offered : []).flatMap((tool: Record<string, unknown>) =>
     Array.isArray(tool['functionDeclarations'])
       ? toolNames(tool['functionDeclarations'])
-      : [String(tool['name'] ?? tool['type'])],
+      : [String((tool['function'] as { name?: string } | undefined)?.name ?? tool['name'] ?? tool['type'])],
   );
 }
 

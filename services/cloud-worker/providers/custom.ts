@@ -11,6 +11,8 @@ const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, conte
 
 const common = {
   title: 'custom',
+  // Whoever signs there.
+  takesAnyThinking: false,
   keyVariables: [],
   needs: ['PROVIDER_URL'],
   url: ({ PROVIDER_URL: url = '' }: Environment) => url,

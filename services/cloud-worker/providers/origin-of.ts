@@ -9,14 +9,15 @@ const originBytes = 9;
 
 /**
  * What stands for a provider and the operator's account there, see `Minted.origin`: workers with the same address and key have the
- * same. Clients see it, so each guess at a weak key has a cost.
+ * same. Clients see it, so each guess at a weak key has a cost. Undefined for a provider that takes the thinking of all its accounts.
  */
 export function originOf(
   provider: Provider,
   config: Pick<CloudWorkerConfig, 'PROVIDER_URL' | 'PROVIDER_KEY'>,
   environment: Environment,
-): string {
+): string | undefined {
   const url = config.PROVIDER_URL ?? provider.url(environment);
+  if (provider.takesAnyThinking === true && url === provider.url(environment)) return undefined;
   const key = config.PROVIDER_KEY ?? providerKey(provider, environment)?.key;
   return scryptSync(JSON.stringify([url, key ?? '']), 'rtr', originBytes).toString('base64url');
 }

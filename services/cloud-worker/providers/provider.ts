@@ -73,6 +73,8 @@ export interface Provider {
   readonly rules: RequestRules;
   /** Further changes of requests in its main format, after the rules. */
   readonly adaptation?: Adaptation | undefined;
+  /** Whether it takes thinking that it has signed for any account, so that nothing of it is bound to one. */
+  readonly takesAnyThinking?: boolean;
   /** Whether it accepts files in chat requests. */
   readonly takesFiles?: boolean;
 }

@@ -44,24 +44,27 @@ const absent: ReadonlySet<number> = new Set([404, 405, 501]);
 /**
  * Finds out what a model of vLLM or llama.cpp does. One that serves no path of these answers conversations: nothing else is left, and
  * not everything that behaves like vLLM continues texts.
- * @throws UpstreamAnswerError if the engine fails; the connection's errors
+ * @param query behind the paths
+ * @throws UpstreamAnswerError if the engine fails, or has unloaded the model; the connection's errors
  */
-export async function probeOperations(http: EngineHttp, model: string): Promise<ModelOperation[]> {
+export async function probeOperations(http: EngineHttp, model: string, query = ''): Promise<ModelOperation[]> {
   const paths = Map.groupBy(modelOperations, (operation) => probes[operation]);
   const found = await Promise.all(
-    Array.from(paths, async ([probe, operations]) => ((await isServed(http, model, probe)) ? operations : [])),
+    Array.from(paths, async ([probe, operations]) => ((await isServed(http, model, probe, query)) ? operations : [])),
   );
   const served = new Set(found.flat());
   if (served.size === 0) return ['generate'];
   return modelOperations.filter((operation) => served.has(operation));
 }
 
-async function isServed(http: EngineHttp, model: string, { path, body, form }: Probe): Promise<boolean> {
+async function isServed(http: EngineHttp, model: string, { path, body, form }: Probe, query: string): Promise<boolean> {
   const request = { model, ...body };
   const write = (): Buffer[] => [Buffer.from(JSON.stringify(request))];
   const { body: pieces, headers } = writeRequest(form ?? {}, request, write);
   const text = Buffer.concat(pieces).toString();
-  const { status, body: answer } = await http.post(path, text, undefined, headers);
+  const { status, body: answer } = await http.post(path + query, text, undefined, headers);
+  if (messageOf(answer).startsWith('model is not loaded'))
+    throw new UpstreamAnswerError('the engine has unloaded the model');
   if (absent.has(status) || isUnsupported(answer)) return false;
   // Some engines fail with an empty file.
   if (status < 500 || (form && status === 500)) return true;
@@ -70,7 +73,11 @@ async function isServed(http: EngineHttp, model: string, { path, body, form }: P
 
 /** Older vLLM has all paths, and says with status 400 that a model does not support one. */
 function isUnsupported(answer: unknown): boolean {
+  return /^The model does not support .* API/.test(messageOf(answer));
+}
+
+function messageOf(answer: unknown): string {
   const error = isJsonObject(answer) && isJsonObject(answer['error']) ? answer['error'] : answer;
   const message = isJsonObject(error) ? error['message'] : undefined;
-  return typeof message === 'string' && /^The model does not support .* API/.test(message);
+  return typeof message === 'string' ? message : '';
 }

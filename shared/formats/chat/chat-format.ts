@@ -6,9 +6,9 @@ import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { chatConversation } from './conversation.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { chatErrorAnswer } from './error.ts';
 import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';
 import { chatListsToPass } from './lists-to-pass.ts';
@@ -33,7 +33,7 @@ export const chatFormat: ClientFormat = {
   files: openaiFiles,
   readRelayed: readRelayedChat,
   messageParts: chatMessageParts,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: chatErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };

@@ -2,7 +2,7 @@ import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { dataEvent } from '../sse/encode.ts';
 import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
-import { openaiErrorBody } from '../openai/error.ts';
+import { chatErrorBody } from './error.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 
 /** Ends every complete stream. */
@@ -44,5 +44,5 @@ export function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEvents):
 
 /** The event that ends a stream that failed midway. It has no name, because clients read a named one as a chunk. */
 export function chatErrorEvent(error: RouterError): string {
-  return dataEvent(JSON.stringify(openaiErrorBody(error)));
+  return dataEvent(JSON.stringify(chatErrorBody(error)));
 }

@@ -1,9 +1,15 @@
 import { chatStreamWords } from '../chat/stream-words.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
+import { openaiErrorBody } from '../openai/error.ts';
+import { dataEvent } from '../sse/encode.ts';
 import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
 
-/** What the router adds to a stream of completions: the same as to one of chat chunks. */
-export const completionsStreamWords: StreamWords = { ...chatStreamWords, tokensIn: completionsTokensIn };
+/** What the router adds to a stream of completions: the same as to one of chat chunks, but for the words of errors. */
+export const completionsStreamWords: StreamWords = {
+  ...chatStreamWords,
+  errorEvent: (error) => dataEvent(JSON.stringify(openaiErrorBody(error))),
+  tokensIn: completionsTokensIn,
+};
 
 /** Bytes of the text in the first event, about. */
 const firstTextBytes = 4;

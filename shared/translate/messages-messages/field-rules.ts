@@ -99,8 +99,14 @@ export const answerRules: readonly FieldRule[] = [
   rule('content[].text beside tool calls', passed),
   rule('content[].citations', passed),
   rule('content[].thinking', passed),
-  rule('content[].signature', passed),
-  rule('content[] redacted_thinking', passed),
+  rule(
+    'content[].signature',
+    translated(
+      'content[].signature',
+      'with a mark of the upstream, which the router takes off again for it; none of Anthropic',
+    ),
+  ),
+  rule('content[] redacted_thinking', translated('content[].data', 'with a mark, as signatures')),
   rule('content[] tool_use', passed),
   rule('content[] server_tool_use, of a search', passed),
   rule('content[] of other types', passed),

@@ -4,9 +4,11 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { withMark } from './signature-marks.ts';
 
 /**
- * The messages client's answer for a messages upstream's answer: everything passes except id and model.
+ * The messages client's answer for a messages upstream's answer: everything passes except id and model, and
+ * that what it has signed gets its mark.
  * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function messagesToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
@@ -18,7 +20,12 @@ export function messagesToMessagesReply(body: JsonObject, minted: Minted): { bod
   }
   const hasToolCalls = content.some((block) => isJsonObject(block) && block['type'] === 'tool_use');
   return {
-    body: { ...body, id: minted.id, model: minted.model },
+    body: {
+      ...body,
+      content: minted.origin === undefined ? content : content.map((block) => withMark(block, minted.origin)),
+      id: minted.id,
+      model: minted.model,
+    },
     ending: { usage: readMessagesUsage(usage), finishReason: finishReasonFor(stopReason, hasToolCalls) },
   };
 }

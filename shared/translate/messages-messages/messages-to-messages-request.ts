@@ -3,21 +3,24 @@ import type { MessagesBlock, MessagesMessage, MessagesRequest } from '#shared/fo
 import { hostedBlockText, isOwnHostedBlock } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { isOwnCitation } from '#shared/formats/messages/hosted/result-citations.ts';
 import type { Target } from '../translation.ts';
-import { isSyntheticSignature } from '../vocabulary/thinking.ts';
+import { withoutMark } from './signature-marks.ts';
 
 /**
- * The upstream's request for a messages client's request: everything passes except the model's name, and what the router has
- * made in an earlier answer and a messages upstream refuses: thinking that it signed for an engine is left out, and hosted calls
- * that it has run become text, and citations of what they have found are left out.
+ * The upstream's request for a messages client's request: everything passes except the model's name, and what a messages
+ * upstream refuses of earlier answers: thinking that the router or another upstream has signed is left out, hosted calls that the
+ * router has run become text, and citations of what they have found are left out.
  */
 export function messagesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
   const { messages } = body as MessagesRequest;
-  const kept = messages.some(hasForeignBlocks) ? messages.flatMap(withoutForeignBlocks) : messages;
+  const hasForeign = (message: MessagesMessage): boolean => hasForeignBlocks(message, target);
+  const kept = messages.some(hasForeign)
+    ? messages.flatMap((message) => (hasForeign(message) ? withoutForeignBlocks(message, target) : [message]))
+    : messages;
   return { ...body, model: target.model, messages: kept };
 }
 
-function hasForeignBlocks({ content }: MessagesMessage): boolean {
-  return typeof content !== 'string' && content.some((block) => isForeignThinking(block) || isOwn(block));
+function hasForeignBlocks({ content }: MessagesMessage, { origin }: Target): boolean {
+  return typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || isOwn(block));
 }
 
 function isOwn(block: MessagesBlock): boolean {
@@ -31,9 +34,11 @@ function ownCitationsIn(block: MessagesBlock): Json[] {
 }
 
 /** Omits a message without any other content. */
-function withoutForeignBlocks(message: MessagesMessage): MessagesMessage[] {
-  if (!hasForeignBlocks(message)) return [message];
-  const content = (message.content as MessagesBlock[]).filter((block) => !isForeignThinking(block)).map(withText);
+function withoutForeignBlocks(message: MessagesMessage, { origin }: Target): MessagesMessage[] {
+  const content = (message.content as MessagesBlock[]).flatMap((block) => {
+    const kept = withoutMark(block, origin);
+    return kept ? [withText(kept)] : [];
+  });
   return content.length === 0 ? [] : [{ ...message, content }];
 }
 
@@ -44,9 +49,4 @@ function withText(block: MessagesBlock): MessagesBlock {
   const { citations, ...rest } = block as JsonObject;
   const others = (citations as Json[]).filter((each) => !isOwnCitation(each));
   return { ...rest, ...(others.length > 0 && { citations: others }) } as MessagesBlock;
-}
-
-function isForeignThinking(block: MessagesBlock): boolean {
-  if (block.type === 'redacted_thinking') return isSyntheticSignature(block.data);
-  return block.type === 'thinking' && isSyntheticSignature(block.signature);
 }

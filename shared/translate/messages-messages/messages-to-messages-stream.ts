@@ -6,10 +6,11 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { withMarkInText } from './signature-marks.ts';
 
 /**
  * Relays a messages upstream's stream to messages clients: the data of every event passes, except for id and model in
- * `message_start`. Each event gets its `event:` line, which clients need and some upstreams omit.
+ * `message_start`, and the mark of the upstream at what it has signed. Each event gets its `event:` line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -17,6 +18,8 @@ export class MessagesToMessagesStream implements StreamTranslation {
   #hasContent = false;
   #complete = false;
   #hasToolCalls = false;
+  /** Whether the signature of the block has its mark. */
+  #isMarked = false;
   #stopReason: Json | undefined;
   #usage: JsonObject = {};
 
@@ -37,10 +40,11 @@ export class MessagesToMessagesStream implements StreamTranslation {
       case 'content_block_start':
         this.#hasToolCalls ||= isJsonObject(event['content_block']) && event['content_block']['type'] === 'tool_use';
         this.#hasContent ||= !isEmptyText(event['content_block']);
-        break;
+        this.#isMarked = false;
+        return this.#signed(type, event['content_block'], data);
       case 'content_block_delta':
         this.#hasContent ||= !isEmptyText(event['delta']);
-        break;
+        return this.#signed(type, event['delta'], data);
       case 'message_delta':
         this.#usage = overlayUsage(this.#usage, event['usage']);
         if (isJsonObject(event['delta'])) this.#stopReason = event['delta']['stop_reason'] ?? this.#stopReason;
@@ -53,8 +57,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
       default:
         if (typeof type !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
     }
-    // Data of several lines is written as one line, so that it stays one event.
-    return namedEvent(type, data.includes('\n') ? JSON.stringify(event) : data);
+    return written(type, data);
   }
 
   end(): { text: string; ending: Ending } {
@@ -66,6 +69,13 @@ export class MessagesToMessagesStream implements StreamTranslation {
     return { text, ending: { usage: readMessagesUsage(this.#usage), finishReason } };
   }
 
+  /** An event whose part may be signed. A signature that comes in pieces has the mark in front of the first one. */
+  #signed(type: string, part: Json | undefined, data: string): string {
+    const own = this.#isMarked ? data : withMarkInText(data, part, this.#minted.origin);
+    this.#isMarked ||= own !== data;
+    return written(type, own);
+  }
+
   #start(event: JsonObject): string {
     const message = isJsonObject(event['message']) ? event['message'] : {};
     this.#started = true;
@@ -73,6 +83,11 @@ export class MessagesToMessagesStream implements StreamTranslation {
     const own = { ...message, id: this.#minted.id, model: this.#minted.model };
     return namedEvent('message_start', JSON.stringify({ ...event, message: own }));
   }
+}
+
+/** Data of several lines is written as one line, so that it stays one event. */
+function written(type: string, data: string): string {
+  return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
 }
 
 /** Whether a block or a delta has no content: only text begins empty, other blocks are content by themselves. */

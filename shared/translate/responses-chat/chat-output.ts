@@ -49,7 +49,7 @@ export class ChatOutput {
     let events = '';
     const thought = this.#count(reasoningOf(delta));
     if (thought !== '') events += this.#answer.reasoning(thought);
-    const signed = carriedThinking({ type: 'thinking', signature: delta[reasoningSignatureField] }, this.#minted.model);
+    const signed = carriedThinking({ type: 'thinking', signature: delta[reasoningSignatureField] }, this.#minted);
     if (signed) this.#answer.sealReasoning(signed);
     const text = this.#count(content);
     const refused = this.#count(refusal);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
-import type { Target } from '../translation.ts';
+import type { Minted, Target } from '../translation.ts';
 import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 
 /** A block of the messages format, or what is known of one. */
@@ -10,22 +10,26 @@ type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**
  * What a reasoning item carries, beside its text, of a thinking block of the messages format; undefined for a block that no
- * upstream would accept again, because it has no signature. Upstreams refuse thinking of other models, so the model is part of it.
+ * upstream would accept again, because it has no signature. Upstreams refuse thinking of other upstreams and models, so these are part of it.
  */
-export function carriedThinking(block: PossiblyThinking, model: string): JsonObject | undefined {
+export function carriedThinking(
+  block: PossiblyThinking,
+  { model, origin }: Pick<Minted, 'model' | 'origin'>,
+): JsonObject | undefined {
   const { type, signature, data } = block;
-  if (type === 'redacted_thinking') return typeof data === 'string' ? { model, data } : undefined;
+  const from = { model, ...(origin !== undefined && { origin }) };
+  if (type === 'redacted_thinking') return typeof data === 'string' ? { ...from, data } : undefined;
   if (typeof signature !== 'string' || signature === '' || isSyntheticSignature(signature)) return undefined;
-  return { model, signature };
+  return { ...from, signature };
 }
 
 /**
  * The thinking block that a reasoning item stands for, as the upstream sent it; undefined for thinking that was not sealed for this
- * owner, that a client has changed, or that another model made.
+ * owner, that a client has changed, or that another upstream or model made.
  */
-export function thinkingBlock(item: ResponsesReasoning, { model, unseal }: Target): MessagesBlock | undefined {
+export function thinkingBlock(item: ResponsesReasoning, { model, origin, unseal }: Target): MessagesBlock | undefined {
   const { text, sealed } = readReasoning(item, unseal);
-  if (sealed?.['model'] !== model) return undefined;
+  if (sealed?.['model'] !== model || sealed['origin'] !== origin) return undefined;
   const { signature, data } = sealed;
   if (typeof data === 'string') return { type: 'redacted_thinking', data };
   return typeof signature === 'string' ? { type: 'thinking', thinking: text, signature } : undefined;

@@ -132,7 +132,7 @@ export class MessagesOutput {
   }
 
   #seal(block: JsonObject): string {
-    const carried = carriedThinking(block, this.#minted.model);
+    const carried = carriedThinking(block, this.#minted);
     if (carried) this.#answer.sealReasoning(carried);
     return '';
   }

@@ -17,11 +17,16 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
       /maximum context length is (\d+) tokens\. However, you requested \d+ tokens \((\d+) in the messages, (\d+) in the completion\)/,
     read: ([maximum, input, output]) => ({ input, output, maximum }),
   },
-  // Newest vLLM, which counts the input up to one token after what fits, and then has "at least" this many.
+  // Newer vLLM counts the input up to one token after what fits, and nothing of a text with too many characters for that.
   {
     pattern:
-      /maximum context length is (\d+) tokens\. However, you requested (\d+) output tokens and your prompt contains at least (\d+) input/,
-    read: ([maximum = 0, output = 0, input = 0]) => (input > maximum ? { input, maximum } : { output, maximum }),
+      /maximum context length is (\d+) tokens\. However, (?:you requested (\d+) output tokens and )?your prompt contains (?:at least (\d+) input|\d+ characters)/,
+    read: notCounted,
+  },
+  {
+    pattern:
+      /passed (?:(\d+) input tokens|\d+ input characters) and requested (\d+) output tokens\. However, the model's context length is only (\d+)/,
+    read: ([least, output, maximum]) => notCounted([maximum, output, least]),
   },
   {
     pattern:
@@ -88,6 +93,11 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
   { pattern: /maximum context length (?:is|of) (\d+)/, read: ([maximum]) => ({ maximum }) },
   { pattern: /prompt is too long|input length exceeds|exceeds the available context size/, read: () => ({}) },
 ];
+
+/** @param least tokens that the input has at least */
+function notCounted([maximum = 0, output = 0, least = 0]: readonly (number | undefined)[]): Overflow {
+  return output === 0 || least > maximum ? { maximum } : { output, maximum };
+}
 
 /** The counts in an upstream's error message for a request that does not fit; undefined for other messages. */
 export function readOverflowText(message: string): Overflow | undefined {

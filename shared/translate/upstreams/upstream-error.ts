@@ -35,6 +35,8 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 422: {
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
+      // llama.cpp in router mode: a worker that has not seen yet that the model was unloaded asked for it.
+      if (sentence.startsWith('model is not loaded')) return failed(status, sentence);
       const tooLarge = readOutputLimit(sentence);
       if (tooLarge) return tooLarge;
       const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(sentence)?.missing;
@@ -60,12 +62,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       if (counts !== undefined) return contextOverflow(counts);
       const fault = readRequestFault(sentence);
       if (fault) return refused(sentence, param, fault.missing);
-      return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, {
-        byUpstream: true,
-        cause: sentence,
-      });
+      return failed(status, sentence);
     }
   }
+}
+
+function failed(status: number, sentence: string): RouterError {
+  const message = `The upstream failed with status ${status}.`;
+  return new RouterError('upstream_failed', message, { byUpstream: true, cause: sentence });
 }
 
 /** The request is wrong, in the upstream's own words. */

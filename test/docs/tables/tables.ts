@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
@@ -99,18 +100,21 @@ function fieldTables(): Record<string, () => string> {
 
 /** Status, type and code of every error, as the client formats write it; those that write it alike share a column. */
 function renderErrors(): string {
-  const writers = [...Map.groupBy(clientFormats, ({ errorAnswer }) => errorAnswer)];
-  const rows = (Object.keys(errorTable) as ErrorCode[]).map((code) => [
-    `\`${code}\``,
-    ...writers.map(([errorAnswer]) => {
+  const codes = Object.keys(errorTable) as ErrorCode[];
+  const cellsOf = ({ errorAnswer }: ClientFormat): string[] =>
+    codes.map((code) => {
       const { status, body } = errorAnswer(new RouterError(code, ''), '');
       const { error } = body as { error: { type: string; code?: string | null } };
       const own = typeof error.code === 'string' ? ` \`${error.code}\`` : '';
       return `${status} \`${error.type}\`${own}`;
-    }),
+    });
+  const columns = [...Map.groupBy(clientFormats, (format) => cellsOf(format).join('\n'))];
+  const rows = codes.map((code, at) => [
+    `\`${code}\``,
+    ...columns.map(([cells]) => cells.split('\n')[at] ?? ''),
     errorTable[code].clientMayRetry ? 'yes' : 'no',
   ]);
-  const heads = writers.map(([, formats]) => formats.map(({ name }) => name).join(', '));
+  const heads = columns.map(([, formats]) => formats.map(({ name }) => name).join(', '));
   return renderTable(['error', ...heads, 'worth a retry'], rows);
 }
 

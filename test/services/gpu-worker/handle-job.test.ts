@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { countFields } from '#shared/core/json-lists.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
@@ -24,7 +25,7 @@ const sse = { 'content-type': 'text/event-stream' };
 const ending = `${chunk({}, 'stop')}data: [DONE]\n\n`;
 
 const json = { 'content-type': 'application/json' };
-const isCount = (path = ''): boolean => path.endsWith('/input_tokens');
+const isCount = (path = ''): boolean => path.includes('/input_tokens');
 
 /** The engine of the running test. */
 let engine: ScriptedEngine | undefined;
@@ -446,6 +447,7 @@ describe('an output limit that the engine refuses', () => {
     expect(heads).toEqual([{ 'x-rtr-max-tokens': '23000' }]);
   });
 
+  const context = "This model's maximum context length is 8192 tokens.";
   const tooLarge =
     "This model's maximum context length is 30000 tokens. However, you requested 37000 tokens (5000 in the messages, 32000 in the completion).";
 
@@ -455,6 +457,36 @@ describe('an output limit that the engine refuses', () => {
     });
     expect(engine?.bodies).toHaveLength(1);
   });
+
+  it.each([
+    [{ max_tokens: 64 }, 'at least 8193 input tokens', 63_017, '63017'],
+    [{ max_tokens: 4_000 }, 'at least 4193 input tokens', 7_000, '7000'],
+    [{ max_tokens: 64 }, '720060 characters (more than 81280 characters', 63_017, '63017'],
+    // What the engine counts here would fit, so it is not what it has refused.
+    [{ max_tokens: 64 }, 'at least 8193 input tokens', 5_000, undefined],
+  ])(
+    'is an error with all tokens of the input, where the engine has not counted them',
+    async (fields, what, count, said) => {
+      const parts = await start((response, request) => {
+        if (request.url === '/tokenize') return response.end(JSON.stringify({ count }));
+        return refuses(
+          response,
+          `${context} However, you requested ${fields.max_tokens} output tokens and your prompt contains ${what}`,
+        );
+      });
+      for (const fitsOutput of [true, false]) {
+        const options = { fitsOutput };
+        const error: unknown = await runJob(
+          { engine: vllm, ...parts, models, options },
+          { body: { ...whole, ...fields } },
+        ).catch((e: unknown) => e);
+        expect(error).toMatchObject({ code: 'context_length_exceeded', details: { maximum_tokens: '8192' } });
+        expect((error as RouterError).details?.['input_tokens']).toBe(said);
+      }
+      const counted = engine?.bodies.at(-1);
+      expect(JSON.parse(counted ?? '')).toMatchObject({ model: 'm', messages: whole['messages'] });
+    },
+  );
 
   it('is an error behind the first piece of the answer', async () => {
     const refusal = `data: ${JSON.stringify({ error: { message: tooLarge, code: 400 } })}\n\n`;

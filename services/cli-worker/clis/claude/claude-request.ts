@@ -1,4 +1,3 @@
-import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
 import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
@@ -36,7 +35,6 @@ export interface ClientParams {
 
 /** Fields of a messages request that Claude Code cannot pass on, and without which the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
-  output_format: 'an output format in its older form',
   mcp_servers: 'MCP servers that the upstream connects to',
   container: 'a container on the upstream',
   compaction: 'a request for a summary in place of an answer',
@@ -53,7 +51,7 @@ const passedFields = [
  * @throws RouterError `unsupported_parameter` with the field that Claude Code cannot serve
  */
 export function readClaudeRequest(body: JsonObject, target: Target, params: ClientParams): ClaudeRequest {
-  const request = afterSummary(body as MessagesRequest);
+  const request = withOutputConfig(afterSummary(body as MessagesRequest));
   const tools = offeredTools(request);
   refuse(request, tools, target, params);
   const system = systemTexts(request.system ?? '');
@@ -79,6 +77,12 @@ export function readClaudeRequest(body: JsonObject, target: Target, params: Clie
   };
 }
 
+/** `output_format` is the older name of `output_config.format`. */
+function withOutputConfig({ output_format: format, ...request }: MessagesRequest): MessagesRequest {
+  if (format === undefined || format === null) return request;
+  return { ...request, output_config: { format, ...request.output_config } };
+}
+
 function refuse(
   request: MessagesRequest,
   tools: readonly MessagesTool[],
@@ -86,10 +90,7 @@ function refuse(
   params: ClientParams,
 ): void {
   for (const [field, what] of Object.entries(refusedFields)) {
-    if (isAsked(request[field])) {
-      const rejected = field === 'output_format' ? 'structured_outputs_unsupported' : undefined;
-      throw unsupportedInMessages(field, what, rejected);
-    }
+    if (isAsked(request[field])) throw unsupportedInMessages(field, what);
   }
   if (takesSchemas !== true && isAsked(request.output_config?.format ?? undefined)) {
     throw unsupportedInMessages(params.format, 'an output format', 'structured_outputs_unsupported');
@@ -155,15 +156,4 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
       throw unsupportedInMessages(`${param}.type`, `content of type '${type}'`);
     }
   }
-}
-
-/** The error when Claude Code has not taken all tools of a client. */
-export function toolsNotTaken(names: readonly string[]): RouterError {
-  return new RouterError(
-    'unsupported_parameter',
-    `The agent that serves this request cannot take the tools ${names.join(', ')}.`,
-    {
-      param: 'tools',
-    },
-  );
 }

@@ -6,7 +6,7 @@ import { jsonLineReader } from '../../process/line-reader.ts';
 import type { CliSession } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { ClaudeAnswer } from './claude-answer.ts';
-import { toolsNotTaken, type ClaudeRequest } from './claude-request.ts';
+import type { ClaudeRequest } from './claude-request.ts';
 import { ClientTools } from './client-tools.ts';
 
 /** An address to which nothing can connect. */
@@ -82,10 +82,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
       if (event['type'] === 'message_start') this.#cutOff();
       onEvent(event);
     });
-    const ended = this.#expect((message) => {
-      if (message['type'] === 'system' && message['subtype'] === 'init') checkTools(tools, message['tools']);
-      return answer.push(message);
-    });
+    const ended = this.#expect((message) => answer.push(message));
     this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
     return ended;
   }
@@ -199,13 +196,6 @@ function settings(
       },
     },
   ];
-}
-
-/** @throws RouterError when the process does not offer all tools */
-function checkTools(tools: readonly string[], offered: Json | undefined): void {
-  const names = new Set(Array.isArray(offered) ? offered : []);
-  const missing = tools.filter((name) => !names.has(name));
-  if (missing.length > 0) throw toolsNotTaken(missing);
 }
 
 /** Puts a space before a slash, which would begin a command to Claude Code. */

@@ -76,4 +76,5 @@ export const anthropic: Provider = {
   list: anthropicList(hosted),
   guess: () => [...allCapabilities, ...hosted],
   rules: {},
+  takesAnyThinking: true,
 };

@@ -1,7 +1,5 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-
-/** What the mark of an upstream begins with. No upstream's encrypted content does: a point is in none of the alphabets of base64. */
-const markStart = 'rtr.';
+import { marked, unmarked } from '../../vocabulary/origin-mark.ts';
 
 /** The beginning of each encrypted content in the text of a JSON value. */
 const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
@@ -13,20 +11,13 @@ const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
  */
 export function markEncrypted(text: string, origin: string | undefined): string {
   if (origin === undefined || !text.includes('"encrypted_content"')) return text;
-  return text.replaceAll(encryptedKeys, (key) => `${key}${markStart}${origin}.`);
+  return text.replaceAll(encryptedKeys, (key) => key + marked('', origin));
 }
 
 /** The same for a value. */
 export function withMarks<Value extends Json>(value: Value, origin: string | undefined): Value {
   if (origin === undefined) return value;
-  return mapEncrypted(value, (encrypted) => `${markStart}${origin}.${encrypted}`) as Value;
-}
-
-/** Returns encrypted content to the upstream as it came from it; undefined for what has the mark of another one. */
-export function unmarked(encrypted: string, origin: string | undefined): string | undefined {
-  if (!encrypted.startsWith(markStart)) return encrypted;
-  const own = `${markStart}${origin ?? ''}.`;
-  return origin !== undefined && encrypted.startsWith(own) ? encrypted.slice(own.length) : undefined;
+  return mapEncrypted(value, (encrypted) => marked(encrypted, origin)) as Value;
 }
 
 /** A value with its encrypted content as it came from the upstream; undefined if some of it has the mark of another one. */

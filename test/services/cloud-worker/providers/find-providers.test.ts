@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findProviders } from '#services/cloud-worker/providers/find-providers.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { custom } from '#services/cloud-worker/providers/custom.ts';
 import { originOf } from '#services/cloud-worker/providers/origin-of.ts';
 
 describe('the providers found in an environment', () => {
@@ -36,7 +37,7 @@ describe('the providers found in an environment', () => {
   });
 });
 
-const { openai, openrouter } = presets;
+const { anthropic, openai, openrouter } = presets;
 const key = 'sk-upstream-key';
 
 it('the origin of encrypted thinking is one for each address and account, and does not contain the key', () => {
@@ -51,4 +52,14 @@ it('the origin of encrypted thinking is one for each address and account, and do
     originOf(openai, { PROVIDER_URL: 'https://proxy.example/v1', PROVIDER_KEY: key }, {}),
   ];
   expect(new Set([here, ...others]).size).toBe(4);
+});
+
+it('the thinking of Anthropic is bound to no account of it, but that of a gateway in its place is bound to the gateway', () => {
+  expect(originOf(anthropic, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {})).toBeUndefined();
+  expect(originOf(anthropic, { PROVIDER_URL: anthropic.url({}), PROVIDER_KEY: key }, {})).toBeUndefined();
+  const other = 'https://messages.example/v1';
+  expect(
+    originOf(custom('messages'), { PROVIDER_URL: other, PROVIDER_KEY: key }, { PROVIDER_URL: other }),
+  ).toBeDefined();
+  expect(originOf(anthropic, { PROVIDER_URL: 'https://gateway.example/v1', PROVIDER_KEY: key }, {})).toBeDefined();
 });

@@ -133,6 +133,7 @@ describe('the thinking of a Responses request to a messages upstream', () => {
     ['was sealed for another owner', reasoning(sealer(randomBytes(32)).seal('{"text":"hm","sealed":{"model":"up"}}'))],
     ['was changed', reasoning(`${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`)],
     ['comes from another model', reasoning({ model: 'other', signature: 'c2ln' }, 'hm')],
+    ['comes from another upstream', reasoning({ model: 'up', origin: 'there', signature: 'c2ln' }, 'hm')],
     ['has no signature', reasoning({ model: 'up' }, 'hm')],
     ['was not sealed', { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }],
   ])('is omitted if it %s', (_, item) => {

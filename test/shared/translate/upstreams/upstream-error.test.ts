@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { upstreamErrorFromChat, upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
@@ -134,6 +135,11 @@ describe('an error of an upstream', () => {
     },
   );
 
+  it('about a model that is not loaded any more is none of the request, which another worker may serve', () => {
+    const body = chat('model is not loaded', { code: 400, type: 'invalid_request_error' });
+    expect(upstreamErrorFromChat(400, body, {})).toMatchObject({ code: 'upstream_failed', movable: true });
+  });
+
   it('in a stream names the field that is wrong', () => {
     const error = { message: 'This field must be positive.', code: 400, param: 'temperature' };
     expect(upstreamErrorFromChatEvent({ error })).toMatchObject({ code: 'invalid_request', param: 'temperature' });
@@ -143,7 +149,9 @@ describe('an error of an upstream', () => {
   const together =
     'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192 (capability_rejected: max_tokens_context_overflow)';
   const unknown =
-    "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)";
+    "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the input. (capability_rejected: prompt_too_long)";
+  const notCounted = (rest: string): string =>
+    `prompt is too long: This model's maximum context length is 8192 tokens. ${rest} reduce the length of the input. (capability_rejected: prompt_too_long)`;
   const limit = "This model's maximum context length is 8192 tokens.";
   const router = "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens";
   const counted = 'You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the';
@@ -166,7 +174,7 @@ describe('an error of an upstream', () => {
     [
       tooLong,
       {
-        'vLLM, newest, input alone': `${limit} However, you requested 0 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 9000 tokens.`,
+        'vLLM, newest, input alone, of token ids': `${limit} However, you requested 0 output tokens and your prompt contains 9000 input tokens, for a total of 9000 tokens.`,
         'OpenRouter, input alone': `${router} (9000 of text input). Please reduce the length of either one.`,
         'vLLM, input alone': `${limit} However, your request has 9000 input tokens. Please reduce the length of the input messages.`,
         'llama.cpp, newer': 'request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it',
@@ -177,6 +185,26 @@ describe('an error of an upstream', () => {
       },
     ],
     [unknown, { Ollama: 'the input length exceeds the context length' }],
+    [
+      notCounted('Please'),
+      {
+        'vLLM, newest, input alone': `${limit} However, you requested 0 output tokens and your prompt contains at least 8193 input tokens, for a total of at least 8193 tokens.`,
+        'vLLM, newest, input alone beside an output': `${limit} However, you requested 64 output tokens and your prompt contains at least 8193 input tokens, for a total of at least 8257 tokens.`,
+        'vLLM, input alone, in fewer words': `${limit} However, your prompt contains at least 8193 input tokens, which leaves no room for output tokens.`,
+        'vLLM, characters alone': `${limit} However, your prompt contains 720060 characters (more than 81920 characters, which is the upper bound for 8192 input tokens).`,
+        'vLLM 0.17, input alone':
+          "You passed 8193 input tokens and requested 0 output tokens. However, the model's context length is only 8192 tokens, resulting in a maximum input length of 8192 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=8193)",
+      },
+    ],
+    [
+      notCounted('However, you requested 4000 tokens in the completion. Please'),
+      {
+        'vLLM, newest, together': `${limit} However, you requested 4000 output tokens and your prompt contains at least 4193 input tokens, for a total of at least 8193 tokens.`,
+        'vLLM, newest, characters': `${limit} However, you requested 4000 output tokens and your prompt contains 581 characters (more than 0 characters, which is the upper bound for 0 input tokens).`,
+        'vLLM 0.17, characters':
+          "You passed 50000 input characters and requested 4000 output tokens. However, the model's context length is only 8192 tokens, resulting in a maximum input length of 4192 tokens (at most 41920 characters). Please reduce the length of the input prompt.",
+      },
+    ],
     [
       together,
       {
@@ -198,7 +226,11 @@ describe('an error of an upstream', () => {
     const body = chat(message, more);
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
-      expect(openaiErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
+      expect(chatErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
+      expect(chatErrorAnswer(error).body.error.message).toContain('reduce the length of the messages');
+      const { message: other, ...elsewhere } = openaiErrorAnswer(error).body.error;
+      expect(elsewhere).toMatchObject({ param: null, code: 'context_length_exceeded' });
+      expect(other).not.toContain('messages');
     }
     expect(messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
   });

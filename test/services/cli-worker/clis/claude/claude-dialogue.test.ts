@@ -58,6 +58,12 @@ describe('a request to Claude Code', () => {
     expect(responses({ text: { format: { type: 'json_schema', name: 'n', schema: {} } } }).fields).toEqual({
       output_config: { format: { type: 'json_schema', schema: {} } },
     });
+    // By its older name.
+    const format = { type: 'json_schema', schema: {} };
+    expect(messages({ output_format: format, output_config: { effort: 'low' } }).fields).toEqual({
+      max_tokens: 10,
+      output_config: { effort: 'low', format },
+    });
   });
 
   it('thinks only if the client asks for it', () => {
@@ -108,6 +114,7 @@ describe('a request to Claude Code', () => {
     ['messages', () => chat({ messages: [said('assistant', 'b')] })],
     ['tools', () => messages({ tools: [{ name: 'f', input_schema: {} }] }, {})],
     ['output_config.format', () => messages({ output_config: { format: { type: 'json_schema' } } }, {})],
+    ['output_config.format', () => messages({ output_format: { type: 'json_schema' } }, {})],
     ['response_format', () => chat({ response_format: { type: 'json_schema', json_schema: { schema: {} } } }, {})],
     ['text.format', () => responses({ text: { format: { type: 'json_schema', name: 'n', schema: {} } } }, {})],
   ])('is refused with the field: %s', (param, ask) => {

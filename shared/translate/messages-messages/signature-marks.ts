@@ -1,0 +1,49 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { MessagesBlock } from '#shared/formats/messages/request.ts';
+import { marked, unmarked } from '../vocabulary/origin-mark.ts';
+import { isSyntheticSignature } from '../vocabulary/thinking.ts';
+
+/** The beginning of what is signed in the text of a JSON value, by its field. */
+const beginnings = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
+
+/** The field of a block, or of a delta, that holds what only its upstream reads; undefined for one without such. */
+function signedField(part: Json | undefined): keyof typeof beginnings | undefined {
+  if (!isJsonObject(part)) return undefined;
+  const { type } = part;
+  const field = type === 'thinking' || type === 'signature_delta' ? 'signature' : 'data';
+  if (field === 'data' && type !== 'redacted_thinking') return undefined;
+  return typeof part[field] === 'string' && part[field] !== '' ? field : undefined;
+}
+
+/**
+ * A block of an answer with the mark of its upstream: a later request may go to another upstream, which would refuse thinking that it
+ * has not signed. The same value if there is nothing to mark.
+ */
+export function withMark(block: Json, origin: string | undefined): Json {
+  const field = signedField(block);
+  if (origin === undefined || !field) return block;
+  return { ...(block as JsonObject), [field]: marked(String((block as JsonObject)[field]), origin) };
+}
+
+/**
+ * The same in the text of an event. All other bytes stay as they are.
+ * @param part the event's block or delta
+ */
+export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
+  const field = origin === undefined ? undefined : signedField(part);
+  return origin === undefined || !field ? text : text.replace(beginnings[field], (begun) => begun + marked('', origin));
+}
+
+/**
+ * A block of a request as the upstream sent it; undefined for thinking that another upstream, or the router, has signed. The same
+ * object if it has no mark.
+ */
+export function withoutMark(block: MessagesBlock, origin: string | undefined): MessagesBlock | undefined {
+  const field = signedField(block as JsonObject);
+  if (!field) return block;
+  const signed = String((block as JsonObject)[field]);
+  if (isSyntheticSignature(signed)) return undefined;
+  const own = unmarked(signed, origin);
+  if (own === signed) return block;
+  return own === undefined ? undefined : ({ ...block, [field]: own } as MessagesBlock);
+}

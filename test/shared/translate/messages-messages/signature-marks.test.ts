@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Minted } from '#shared/translate/translation.ts';
+import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
+import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
+import { assembleMessage } from '../assemble-message.ts';
+import { runStream } from '../run-stream.ts';
+
+const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' };
+const redacted = { type: 'redacted_thinking', data: 'ZGF0YQ==' };
+const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} };
+const content = [thinking, redacted, call];
+const usage = { input_tokens: 3, output_tokens: 1 };
+const user = { role: 'user', content: 'hi' };
+
+const events: JsonObject[] = [
+  { type: 'message_start', message: { id: 'msg_up', model: 'up', content: [], usage } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
+  ...['c2ln', 'bmVk'].map((signature) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'signature_delta', signature },
+  })),
+  { type: 'content_block_stop', index: 0 },
+  { type: 'content_block_start', index: 1, content_block: redacted },
+  { type: 'content_block_stop', index: 1 },
+  { type: 'content_block_start', index: 2, content_block: call },
+  { type: 'content_block_stop', index: 2 },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage },
+  { type: 'message_stop' },
+];
+
+/** What a client gets of an upstream, streamed and whole. */
+function answers(origin: string | undefined): JsonObject[][] {
+  const minted: Minted = { id: 'msg_1', model: 'm', created: 1, origin };
+  const { text } = runStream(
+    messagesToMessages.stream(minted),
+    events.map((event) => JSON.stringify(event)),
+  );
+  const { body } = messagesToMessages.reply({ content, stop_reason: 'tool_use', usage }, minted);
+  return [assembleMessage(text).content, body['content'] as JsonObject[]];
+}
+
+/** What an upstream gets of an answer that the client returns. */
+function returned(answer: JsonObject[], origin: string | undefined): unknown {
+  const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' };
+  const messages = [user, { role: 'assistant', content: answer }, { role: 'user', content: [result] }];
+  const sent = messagesToMessages.request({ model: 'm', max_tokens: 9, messages }, { model: 'm', origin });
+  return (sent['messages'] as JsonObject[])[1]?.['content'];
+}
+
+describe('thinking that a messages upstream has signed', () => {
+  it.each([0, 1])('returns to it from a messages client as it came, and to no other one (%i)', (at) => {
+    const answer = answers('here')[at] ?? [];
+    expect(answer).toMatchObject([{ thinking: 'Hm.' }, { type: 'redacted_thinking' }, call]);
+    expect(returned(answer, 'here')).toEqual(content);
+    expect(returned(answer, 'there')).toEqual([call]);
+    // Anthropic, and command-line agents.
+    expect(returned(answer, undefined)).toEqual([call]);
+  });
+
+  it.each([0, 1])('is unchanged where the upstream takes that of all its accounts (%i)', (at) => {
+    const answer = answers(undefined)[at] ?? [];
+    expect(answer).toEqual(content);
+    expect(returned(answer, undefined)).toEqual(content);
+  });
+
+  it('is still a text for an engine', () => {
+    const [answer = []] = answers('here');
+    const messages = [user, { role: 'assistant', content: answer.slice(0, 1) }, user];
+    const sent = messagesToChat.request({ model: 'm', max_tokens: 9, messages }, { model: 'm' });
+    expect(sent['messages']).toMatchObject([{}, { reasoning_content: 'Hm.' }, {}]);
+    expect(JSON.stringify(sent)).not.toContain('rtr.');
+  });
+});
