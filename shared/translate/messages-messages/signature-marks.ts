@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { marked, unmarked } from '../vocabulary/origin-mark.ts';
 import { isSyntheticSignature } from '../vocabulary/thinking.ts';
@@ -6,13 +6,14 @@ import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 /** The beginning of what is signed in the text of a JSON value, by its field. */
 const beginnings = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
-/** The field of a block, or of a delta, that holds what only its upstream reads; undefined for one without such. */
-function signedField(part: Json | undefined): keyof typeof beginnings | undefined {
+/** What only its upstream reads of a block, or of a delta, and its field; undefined for one without such. */
+function signedPart(part: Json | undefined): { field: keyof typeof beginnings; signed: string } | undefined {
   if (!isJsonObject(part)) return undefined;
   const { type } = part;
   const field = type === 'thinking' || type === 'signature_delta' ? 'signature' : 'data';
   if (field === 'data' && type !== 'redacted_thinking') return undefined;
-  return typeof part[field] === 'string' && part[field] !== '' ? field : undefined;
+  const signed = part[field];
+  return typeof signed === 'string' && signed !== '' ? { field, signed } : undefined;
 }
 
 /**
@@ -20,9 +21,9 @@ function signedField(part: Json | undefined): keyof typeof beginnings | undefine
  * has not signed. The same value if there is nothing to mark.
  */
 export function withMark(block: Json, origin: string | undefined): Json {
-  const field = signedField(block);
-  if (origin === undefined || !field) return block;
-  return { ...(block as JsonObject), [field]: marked(String((block as JsonObject)[field]), origin) };
+  const part = signedPart(block);
+  if (origin === undefined || !part || !isJsonObject(block)) return block;
+  return { ...block, [part.field]: marked(part.signed, origin) };
 }
 
 /**
@@ -30,8 +31,9 @@ export function withMark(block: Json, origin: string | undefined): Json {
  * @param part the event's block or delta
  */
 export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
-  const field = origin === undefined ? undefined : signedField(part);
-  return origin === undefined || !field ? text : text.replace(beginnings[field], (begun) => begun + marked('', origin));
+  const found = origin === undefined ? undefined : signedPart(part);
+  if (origin === undefined || !found) return text;
+  return text.replace(beginnings[found.field], (begun) => begun + marked('', origin));
 }
 
 /**
@@ -39,11 +41,11 @@ export function withMarkInText(text: string, part: Json | undefined, origin: str
  * object if it has no mark.
  */
 export function withoutMark(block: MessagesBlock, origin: string | undefined): MessagesBlock | undefined {
-  const field = signedField(block as JsonObject);
-  if (!field) return block;
-  const signed = String((block as JsonObject)[field]);
+  const part = signedPart(block);
+  if (!part) return block;
+  const { field, signed } = part;
   if (isSyntheticSignature(signed)) return undefined;
   const own = unmarked(signed, origin);
   if (own === signed) return block;
-  return own === undefined ? undefined : ({ ...block, [field]: own } as MessagesBlock);
+  return own === undefined ? undefined : { ...block, [field]: own };
 }
