@@ -49,7 +49,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
     return part;
   };
 
-  const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
+  const upstream = start('upstream', 'test/bench/peers/upstream/scenario-upstream.ts');
   const upstreamPort = (await upstream.ask<{ port: number }>()).port;
   const bareEnv = { NATS_URL: nats.url, UPSTREAM: `http://127.0.0.1:${upstreamPort}` };
   const bareWorker = start('bare-worker', 'test/bench/bare/bare-worker.ts', bareEnv);

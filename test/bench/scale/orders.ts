@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import { modelOf } from '../peers/upstream/scenarios.ts';
 
 /* What the simulator asks its stand-ins for, and what they answer. */
 
 /** Tickets that may wait at a time, also where each of 100,000 requests waits in several pools. */
 export const maxTickets = 1_000_000;
+
+/** The model of all jobs, which the upstream of the real worker has as well. */
+export const askedModel = modelOf('bench-whole', 'chat');
 
 const place = { natsUrl: z.string(), prefix: z.string() };
 

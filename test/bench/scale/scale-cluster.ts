@@ -70,7 +70,7 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
     releases.add(name, () => part.stop());
     return part;
   };
-  const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
+  const upstream = start('upstream', 'test/bench/peers/upstream/scenario-upstream.ts');
   const { port: upstreamPort } = await upstream.ask<{ port: number }>();
   const key = await makeKey(redis.url, prefix);
   const port = await freePort();

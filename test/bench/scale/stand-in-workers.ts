@@ -4,8 +4,7 @@ import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { upstreamModel } from '../upstream/upstream-bytes.ts';
-import { workersOrder, type WorkersAnswer, type WorkersOrder } from './orders.ts';
+import { askedModel, workersOrder, type WorkersAnswer, type WorkersOrder } from './orders.ts';
 
 /*
  * Stands in for many workers, in one process: each is the router's own worker on a connection of its own, so that it speaks the contract
@@ -23,7 +22,7 @@ const answer = JSON.stringify({
   id: 'chatcmpl-stand-in',
   object: 'chat.completion',
   created: 0,
-  model: upstreamModel,
+  model: askedModel,
   choices: [{ index: 0, message: { role: 'assistant', content: 'Certainly.' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
@@ -55,7 +54,7 @@ async function start(order: Extract<WorkersOrder, { kind: 'start' }>): Promise<v
   const startOne = async (number: number): Promise<void> => {
     const id = `stand-in-${number}`;
     const broker = await connectBroker({ url: natsUrl, name: id, prefix, log });
-    const names = [upstreamModel, ...Array.from({ length: models - 1 }, (_, at) => `vendor/model-${at}`)];
+    const names = [askedModel, ...Array.from({ length: models - 1 }, (_, at) => `vendor/model-${at}`)];
     const worker = startWorker({
       broker,
       log,

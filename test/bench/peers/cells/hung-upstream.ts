@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from '../../load/load.ts';
 import { quantile } from '../../report/quantile.ts';
 import type { System, SystemKind } from '../systems/system.ts';
-import { modelOf, scenarios } from '../upstream/scenarios.ts';
+import { scenarios } from '../upstream/scenarios.ts';
 import { measureFresh, rotated, type Cell, type PeerBench } from './cell.ts';
 import { manyBodies } from './request-body.ts';
 
@@ -46,7 +46,7 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, up
       kind: 'run',
       target,
       connections,
-      bodies: manyBodies(modelOf('bench-short', 'chat'), true),
+      bodies: manyBodies('bench-short'),
       seconds,
       requests: Number.POSITIVE_INFINITY,
       rampSeconds: 0,
