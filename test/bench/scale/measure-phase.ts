@@ -75,7 +75,7 @@ export async function measurePhase(
     bytes: spent.out_bytes / seconds,
     slowConsumers: spent.slow_consumers,
     ingressBytes: rssBytes(ingress.pid),
-    natsBytes: nats.pids.reduce((sum, pid) => sum + rssBytes(pid), 0),
+    natsBytes: nats.pids().reduce((sum, pid) => sum + rssBytes(pid), 0),
     probes: probed,
     recoveredMs,
     notes,

@@ -16,7 +16,7 @@ import {
   type WorkersAnswer,
   type WorkersOrder,
 } from './orders.ts';
-import { ScaleNats } from './scale-nats.ts';
+import { startScaleNats, type ScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
 
@@ -61,7 +61,7 @@ export interface ScaleCluster {
 export async function startScaleCluster(size: ScaleSize, releases: Releases): Promise<ScaleCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-scale-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
-  const nats = await ScaleNats.start(folder, size.natsServers);
+  const nats = await startScaleNats(size.natsServers);
   releases.add('nats', () => nats.stop());
   const redis = await startBenchRedis(folder, releases);
   const start = (name: string, file: string, env: Record<string, string> = {}): Part => {

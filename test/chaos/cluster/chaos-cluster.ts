@@ -12,11 +12,11 @@ import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
+import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
 import { startRedisPair, type RedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
 import { startSmallDisks, type SmallDisks } from '../faults/small-disks.ts';
-import { startLink, type Link } from '../faults/link.ts';
 import type { KeyKind } from '../load/request-plan.ts';
 import type { PoisonDeath } from '../oracle/judge-poison.ts';
 import { startPart, type Part } from './part.ts';
@@ -24,7 +24,7 @@ import { startPart, type Part } from './part.ts';
 /** A part, its link to NATS, and, of an ingress, where it listens. */
 export interface Linked {
   part: Part;
-  link: Link;
+  link: PausableProxy;
 }
 
 /** Everything that faults strike. */
@@ -132,9 +132,14 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     ): Promise<Linked> => {
       // Each begins with another server.
       const names = natsNames.map((_, index) => natsNames[(at + index) % natsNames.length] ?? '');
-      const link = await startLink(names.map((name) => nats.ports[name] ?? 0));
+      const link = await startPausableProxy(...names.map((name) => nats.ports[name] ?? 0));
       releases.push(() => link.close());
-      const part = startPart(name, file, { ...common, NATS_URL: link.url, ...environment }, readyLine);
+      const part = startPart(
+        name,
+        file,
+        { ...common, NATS_URL: `nats://127.0.0.1:${link.port}`, ...environment },
+        readyLine,
+      );
       releases.push(() => part.stop());
       return { part, link };
     };
@@ -151,7 +156,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
         workers[index]?.part.kill(500).catch(() => undefined);
         return false;
       });
-      releases.push(() => front.close());
+      releases.push(() => front.stop());
       engines.push(front);
       const settings = { ENGINE_URL: front.url, WORKER_ID: `gpu-${index}`, SLOTS: '16' };
       workers.push(await start(`gpu-${index}`, index, 'services/gpu-worker/main.ts', 'gpu-worker is ready', settings));

@@ -7,12 +7,14 @@ import { until } from '../until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
-/** Three NATS servers that keep each queue together. */
+/** NATS servers that keep each queue together. */
 export interface NatsCluster {
   /** The address of one of them, which names the others to whoever connects. */
   url: string;
   /** The port of each, by name. */
   ports: Record<string, number>;
+  /** The port of the monitor of each, by name. */
+  monitors: Record<string, number>;
   /** Ends one at once, as a crash does. */
   kill: (name: string) => void;
   /** Sends one a signal, such as SIGSTOP. */
@@ -64,18 +66,27 @@ async function newPort(): Promise<number> {
 }
 
 /**
- * Starts a cluster of three NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
+ * Starts a cluster of NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
+ * @param settings.names of the servers. Default: three
+ * @param settings.limits of what each server keeps
  * @param settings.config further lines of each server's `cluster` block
  * @param settings.disks default: the folder of the configuration
  */
 export async function startNatsCluster({
+  names = ['one', 'two', 'three'],
+  limits = ['max_memory_store: 64M', 'max_file_store: 64M'],
   config = [],
   disks,
-}: { config?: string[]; disks?: NatsDisks | undefined } = {}): Promise<NatsCluster> {
+}: {
+  names?: readonly string[];
+  limits?: readonly string[];
+  config?: readonly string[];
+  disks?: NatsDisks | undefined;
+} = {}): Promise<NatsCluster> {
   const program = await provideServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-nats-cluster-'));
   const nodes: { name: string; port: number; route: number; monitor: number }[] = [];
-  for (const name of ['one', 'two', 'three']) {
+  for (const name of names) {
     nodes.push({ name, port: await newPort(), route: await newPort(), monitor: await newPort() });
   }
   const routes = nodes.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
@@ -91,8 +102,8 @@ export async function startNatsCluster({
       `server_name: ${name}`,
       `listen: "127.0.0.1:${port}"`,
       `http: "127.0.0.1:${monitor}"`,
-      `jetstream { store_dir: "${join(disks?.folderOf(name) ?? folder, name)}", max_memory_store: 64M, max_file_store: 64M }`,
-      `cluster { ${cluster.join(', ')} }`,
+      `jetstream { ${[`store_dir: "${join(disks?.folderOf(name) ?? folder, name)}"`, ...limits].join(', ')} }`,
+      ...(names.length > 1 ? [`cluster { ${cluster.join(', ')} }`] : []),
     ];
     writeFileSync(join(folder, `${name}.conf`), lines.join('\n'));
     start(name);
@@ -113,6 +124,7 @@ export async function startNatsCluster({
   return {
     url: `nats://127.0.0.1:${nodes[0]?.port}`,
     ports: Object.fromEntries(nodes.map(({ name, port }) => [name, port])),
+    monitors: Object.fromEntries(nodes.map(({ name, monitor }) => [name, monitor])),
     kill: (name) => void servers.get(name)?.kill('SIGKILL'),
     signal: (name, signal) => void servers.get(name)?.kill(signal),
     pid: (name) => servers.get(name)?.pid,

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** One call that a command-line agent made. */
 export interface UpstreamCall {
@@ -42,21 +43,8 @@ interface Answer {
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
   const calls: UpstreamCall[] = [];
-  const server = createServer((request, response) => {
-    answer(request, response, calls).catch(() => response.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    calls,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const { url, stop } = await serveHttp((request, response) => answer(request, response, calls));
+  return { url, calls, close: stop };
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, calls: UpstreamCall[]): Promise<void> {
@@ -373,9 +361,7 @@ function textsIn(content: Json | undefined): string[] {
 }
 
 async function readBody(request: IncomingMessage): Promise<JsonObject> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
+  const text = await readText(request);
   const parsed: unknown = text === '' ? {} : JSON.parse(text);
   return isJsonObject(parsed) ? parsed : {};
 }

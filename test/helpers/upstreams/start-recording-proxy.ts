@@ -1,5 +1,5 @@
-import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
 /** Stands between a client and a server and keeps what the client sends. */
@@ -25,20 +25,12 @@ export async function startRecordingProxy(
   const bodies: string[] = [];
   const answered: string[] = [];
   const proxy = await serveHttp(async (request, response) => {
-    const { method = 'GET', url = '/', headers } = request;
-    const isPost = method === 'POST';
+    const isPost = request.method === 'POST';
     const body = await text(request);
     if (isPost) bodies.push(body);
-    const passed = Buffer.from(isPost ? rewrite(body) : body);
-    const length = isPost && { 'content-length': String(passed.length) };
-    const sent = { method, headers: { ...headers, ...length, ...given } };
-    const onward = send(`${server}${url}`, sent, (answer) => {
-      answered.push(`${method} ${url} ${answer.statusCode}`);
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    onward.end(passed);
+    const passed = isPost ? { body: Buffer.from(rewrite(body)) } : {};
+    const onward = relay(server, request, response, { ...passed, headers: given });
+    onward.once('response', ({ statusCode }) => answered.push(`${request.method} ${request.url} ${statusCode}`));
   });
   proxy.server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\n\r\n'));
   return { url: proxy.url, bodies, answered, stop: proxy.stop };
