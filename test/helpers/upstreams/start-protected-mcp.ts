@@ -5,6 +5,7 @@ import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middlew
 import { InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CookieClient } from '../clients/cookie-client.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
 /** A client that the authorization server knows without a registration. */
@@ -133,29 +134,17 @@ function clientWith(redirectUrls: readonly string[]) {
  * @returns the address that the browser is sent back to, which is not visited
  */
 export async function grantAccess(authorizationUrl: string, login: string): Promise<URL> {
-  const cookies = new Map<string, string>();
-  let [url, form] = [new URL(authorizationUrl), undefined as URLSearchParams | undefined];
-  for (let step = 0; step < 20; step += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const method = form ? 'POST' : 'GET';
-    const answer = await fetch(url, { method, redirect: 'manual', headers: { cookie }, ...(form && { body: form }) });
-    for (const set of answer.headers.getSetCookie()) {
-      const [pair = ''] = set.split(';');
-      cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
-    }
-    const location = answer.headers.get('location');
-    if (location !== null) {
-      const next = new URL(location, url);
-      if (next.origin !== new URL(authorizationUrl).origin) return next;
-      [url, form] = [next, undefined];
-      continue;
-    }
-    const page = await answer.text();
-    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
-    const action = /action="([^"]+)"/.exec(page)?.[1];
-    if (prompt === undefined || action === undefined) throw new Error(`no form at ${url.href}: ${page.slice(0, 500)}`);
-    url = new URL(action.replaceAll('&amp;', '&'), url);
-    form = new URLSearchParams({ prompt, login, password: 'any' });
+  const { origin } = new URL(authorizationUrl);
+  const browser = new CookieClient();
+  const stopsAt = (url: URL): boolean => url.origin !== origin;
+  let page = await browser.visit(authorizationUrl, { stopsAt });
+  for (let step = 0; page.status !== 0; step += 1) {
+    const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1];
+    const action = /action="([^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&');
+    if (prompt === undefined || action === undefined || step === 10)
+      throw new Error(`no form at ${page.url.href}: ${page.text.slice(0, 500)}`);
+    const form = { prompt, login, password: 'any' };
+    page = await browser.visit(new URL(action, page.url), { form, stopsAt });
   }
-  throw new Error('the authorization server does not come to an end');
+  return page.url;
 }

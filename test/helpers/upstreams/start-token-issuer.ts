@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import type { Certificates } from '../servers/make-certificates.ts';
+import { serveHttp } from '../servers/serve-http.ts';
 
 /** A server that issues tokens: discovery, keys, and a signer. */
 export interface TokenIssuer {
@@ -19,7 +17,7 @@ export interface TokenIssuer {
   rotate: (alg?: string) => Promise<void>;
   /** Has every request answered in this way from now on; undefined: as usual. */
   answerWith: (listener: RequestListener | undefined) => void;
-  close: () => void;
+  close: () => Promise<void>;
 }
 
 export const audience = 'router';
@@ -37,10 +35,7 @@ export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer>
   };
   await rotate();
   const listener: RequestListener = (request, response) => {
-    if (other) {
-      other(request, response);
-      return;
-    }
+    if (other) return other(request, response);
     response.setHeader('content-type', 'application/json');
     if (request.url === '/.well-known/openid-configuration')
       return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
@@ -49,12 +44,8 @@ export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer>
     response.end(JSON.stringify(jwks()));
   };
   const jwks = () => ({ keys: [key.jwk] });
-  const server = tls
-    ? createHttpsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
-    : createHttpServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const secure = tls && { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } };
+  const { url: issuer, stop } = await serveHttp(listener, secure);
   return {
     issuer,
     keysAsked: () => keysAsked,
@@ -66,9 +57,6 @@ export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer>
     jwks,
     rotate,
     answerWith: (next) => void (other = next),
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: stop,
   };
 }

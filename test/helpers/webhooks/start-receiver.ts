@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { serveInTest } from '../servers/serve-http.ts';
 
 /** A message that a receiver was sent. */
@@ -21,23 +22,14 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const messages: ReceivedMessage[] = [];
   let respond = (response: ServerResponse): void => void response.writeHead(204).end();
-  const url = await serveInTest((request, response) => {
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (piece: string) => (body += piece));
-    request.on('end', () => {
-      messages.push({ headers: request.headers, body });
-      respond(response);
-    });
+  const url = await serveInTest(async (request, response) => {
+    messages.push({ headers: request.headers, body: await text(request) });
+    respond(response);
   });
   return {
     url: `${url}/hook`,
     messages,
-    answer: (next) => {
-      respond = next;
-    },
-    answerWith: (status) => {
-      respond = (response) => response.writeHead(status).end();
-    },
+    answer: (next) => void (respond = next),
+    answerWith: (status) => void (respond = (response) => response.writeHead(status).end()),
   };
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
     if (url === '/to-loopback') return response.writeHead(302, { location: `http://127.0.0.2:${port}/png` }).end();
     const [status, headers, body] = answers[url] ?? [404, {}];
     return response.writeHead(status, headers).end(body);
-  }, '0.0.0.0');
+  }, { host: '0.0.0.0' });
   port = server.port;
 });
 

@@ -61,7 +61,7 @@ beforeAll(async () => {
       return response.writeHead(200, headers).write('x', () => response.destroy());
     }
     return pathname === '/hang' ? undefined : response.writeHead(500).end();
-  }, '::');
+  }, { host: '::' });
   port = server.port;
 });
 
