@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from './load/load.ts';
 import { memoryByPart, type MemoryByPart, type PartMemory } from './cluster/memory-by-part.ts';
 import { everydayRequest } from './peers/cells/request-body.ts';
-import { slotsPerWorker, type BenchCluster } from './cluster/start-bench-cluster.ts';
+import type { BenchCluster } from './cluster/start-bench-cluster.ts';
+import { slotsPerWorker } from './cluster/start-core.ts';
 
 /** What open streams cost, in bytes for each, by part. */
 export interface OpenStreams {

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Releases } from '#shared/core/release.ts';
-import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { makeKey } from '../cluster/make-key.ts';
-import { Part } from '../cluster/start-part.ts';
+import { partStarter, startCore, startUpstream } from '../cluster/start-core.ts';
+import type { Part } from '../cluster/start-part.ts';
 import { startBenchRedis } from '../cluster/start-servers.ts';
 import { until } from '../../helpers/until.ts';
+import { RtrKeys } from '../peers/systems/rtr-keys.ts';
 import {
   maxTickets,
   type IngressesAnswer,
@@ -64,26 +63,17 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
   const nats = await startScaleNats(size.natsServers);
   releases.add('nats', () => nats.stop());
   const redis = await startBenchRedis(folder, releases);
-  const start = (name: string, file: string, env: Record<string, string> = {}): Part => {
-    const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
-    const part = new Part({ file, env, nodeFlags, logFile: join(folder, `${name}.log`) });
-    releases.add(name, () => part.stop());
-    return part;
-  };
-  const upstream = start('upstream', 'test/bench/peers/upstream/scenario-upstream.ts');
-  const { port: upstreamPort } = await upstream.ask<{ port: number }>();
-  const key = await makeKey(redis.url, prefix);
-  const port = await freePort();
-  const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: 'warn' };
-  const admin = { REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(await freePort()) };
-  const bounds = { LEAVE_MS: '0', MAX_QUEUED: String(maxTickets) };
-  const ingress = start('ingress', 'services/ingress/main.ts', { ...common, ...admin, ...bounds });
-  const worker = start('worker', 'services/gpu-worker/main.ts', {
-    ...common,
-    ENGINE_URL: `http://127.0.0.1:${upstreamPort}`,
-    ENGINE_KIND: 'vllm',
-    SLOTS: String(size.slots),
+  const start = partStarter(folder, releases);
+  const { port: upstreamPort } = await startUpstream(start);
+  const key = await RtrKeys.makeOne(redis.url, prefix);
+  const { port, ingress, startWorker } = await startCore(start, {
+    nats,
+    redis,
+    prefix,
+    ingress: { MAX_QUEUED: String(maxTickets) },
+    logLevel: 'warn',
   });
+  const worker = startWorker('worker', upstreamPort, { SLOTS: String(size.slots) });
   const standInWorkers = start('stand-in-workers', 'test/bench/scale/stand-in-workers.ts');
   const standInIngresses = start('stand-in-ingresses', 'test/bench/scale/stand-in-ingresses.ts');
   const askWorkers = (order: WorkersOrder) => standInWorkers.ask<WorkersAnswer>(order);

@@ -11,7 +11,7 @@ import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeat
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { createLog } from '#shared/core/log.ts';
 import { everydayMessages } from '../peers/cells/request-body.ts';
-import { askedModel, ingressesOrder, maxTickets, type IngressesAnswer, type IngressesOrder } from './orders.ts';
+import { askedModel, maxTickets, takeOrders, type IngressesAnswer, type IngressesOrder } from './orders.ts';
 
 /*
  * Stands in for many ingress nodes, in one process: each has the router's own dispatcher on a connection of its own, and publishes stats.
@@ -31,18 +31,7 @@ const ingresses: Ingress[] = [];
 const body = Buffer.from(JSON.stringify({ model: askedModel, messages: everydayMessages }));
 let sent = 0;
 
-process.on('message', (message) => void answerTo(message));
-process.on('disconnect', () => process.exit());
-
-/** An order that fails ends the process, and so the simulation. */
-async function answerTo(message: unknown): Promise<void> {
-  try {
-    process.send?.(await obey(ingressesOrder.parse(message)));
-  } catch (error) {
-    log.fatal({ err: error }, 'an order failed');
-    process.exit(1);
-  }
-}
+takeOrders(log, obey);
 
 async function obey(order: IngressesOrder): Promise<IngressesAnswer> {
   const answer: IngressesAnswer = { sent: 0, done: 0, failed: {}, routeMs: [], workers: 0 };

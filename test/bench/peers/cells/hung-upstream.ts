@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from '../../load/load.ts';
+import { startUpstream } from '../../cluster/start-core.ts';
 import { quantile } from '../../report/quantile.ts';
 import type { System, SystemKind } from '../systems/system.ts';
 import { scenarios } from '../upstream/scenarios.ts';
@@ -23,7 +24,7 @@ export const hungUpstream: Cell = {
   fresh: true,
   async measure(bench, round) {
     const kinds = bench.kinds.filter(({ avoidsHungUpstreams }) => avoidsHungUpstreams);
-    const upstreams = await Promise.all(Array.from({ length: upstreamCount }, () => bench.startUpstream()));
+    const upstreams = await Promise.all(Array.from({ length: upstreamCount }, () => startUpstream(bench.startPart)));
     try {
       await measureFresh(
         bench,
