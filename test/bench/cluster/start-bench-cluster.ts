@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Releases } from '#shared/core/release.ts';
-import type { LoadTarget } from '../load/load.ts';
 import { RtrKeys } from '../peers/systems/rtr-keys.ts';
 import { partStarter, startCore, startUpstream } from './start-core.ts';
 import type { Part } from './start-part.ts';
@@ -11,28 +10,8 @@ import { startBenchNats, startBenchRedis } from './start-servers.ts';
 const memoryProbe = 'test/bench/cluster/memory-probe.ts';
 const prefix = 'bench';
 
-/** The cluster under test, as in production: real servers, services of their own processes, logs at info into files. */
-export interface BenchCluster {
-  /** The cluster, as clients see it. */
-  through: LoadTarget;
-  /** The fake upstream itself. */
-  direct: LoadTarget;
-  /** The bare prototype of the design: what this machine asks for the way through the broker alone. */
-  bare: LoadTarget;
-  bareParts: { ingress: Part; worker: Part };
-  ingress: Part;
-  workers: Part[];
-  /** Process ids of the servers. */
-  nats: number;
-  redis: number;
-  generator: Part;
-  upstream: Part;
-  /** Starts workers until there are so many, and waits until the ingress knows them all. */
-  scaleTo(workers: number): Promise<void>;
-}
-
 /** Starts everything and registers its release. */
-export async function startBenchCluster(releases: Releases): Promise<BenchCluster> {
+export async function startBenchCluster(releases: Releases) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
   const nats = await startBenchNats(folder, releases);
@@ -58,16 +37,24 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   };
   await scaleTo(1);
   return {
+    /** The cluster, as clients see it. */
     through: { host: '127.0.0.1', port, path: '/api/openai/v1/chat/completions', key },
+    /** The fake upstream itself. */
     direct: { host: '127.0.0.1', port: upstreamPort, path: '/v1/chat/completions', key },
+    /** The bare prototype of the design: what this machine asks for the way through the broker alone. */
     bare: { host: '127.0.0.1', port: barePort, path: '/v1/chat/completions', key },
     bareParts: { ingress: bareIngress, worker: bareWorker },
     ingress,
     workers,
+    /** Process ids of the servers. */
     nats: nats.pid,
     redis: redis.pid,
     generator: start('generator', 'test/bench/load/load-generator.ts'),
     upstream,
+    /** Starts workers until there are so many, and waits until the ingress knows them all. */
     scaleTo,
   };
 }
+
+/** The cluster under test, as in production: real servers, services of their own processes, logs at info into files. */
+export type BenchCluster = Awaited<ReturnType<typeof startBenchCluster>>;

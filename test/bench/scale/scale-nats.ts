@@ -18,31 +18,19 @@ export function trafficBetween(before: readonly ServerTraffic[], after: readonly
   return sum;
 }
 
-/** The NATS of a simulated cluster. */
-export interface ScaleNats {
-  /** Addresses for a client, all servers. */
-  url: string;
-  pids: () => number[];
-  /** What each server has carried since it started, and the CPU time that it took. */
-  traffic: () => Promise<ServerTraffic[]>;
-  /** The release of the servers. */
-  version: () => Promise<string>;
-  /** Ends one server as a crash does, and starts it again. */
-  restart: () => Promise<void>;
-  stop: () => Promise<void>;
-}
-
 /** Starts one server, or three that keep each queue together. Limits as in `deploy/nats.conf`. */
-export async function startScaleNats(count: 1 | 3): Promise<ScaleNats> {
+export async function startScaleNats(count: 1 | 3) {
   const names = ['one', 'two', 'three'].slice(0, count);
   const { ports, monitors, pid, kill, restart, whole, stop } = await startNatsCluster({ names, limits: [] });
   await whole();
   const ask = async (name: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${monitors[name]}/varz`)).json();
   return {
+    /** Addresses for a client, all servers. */
     url: Object.values(ports)
       .map((port) => `nats://127.0.0.1:${port}`)
       .join(','),
     pids: () => names.map((name) => pid(name) ?? 0),
+    /** What each server has carried since it started, and the CPU time that it took. */
     traffic: () =>
       Promise.all(
         names.map(async (name) => {
@@ -51,7 +39,9 @@ export async function startScaleNats(count: 1 | 3): Promise<ScaleNats> {
           return { ...carried, pid: id, cpu: cpuMs(id) };
         }),
       ),
+    /** The release of the servers. */
     version: async () => z.object({ version: z.string() }).parse(await ask('one')).version,
+    /** Ends one server as a crash does, and starts it again. */
     restart: async () => {
       kill('one');
       await restart('one');
@@ -60,3 +50,6 @@ export async function startScaleNats(count: 1 | 3): Promise<ScaleNats> {
     stop,
   };
 }
+
+/** The NATS of a simulated cluster. */
+export type ScaleNats = Awaited<ReturnType<typeof startScaleNats>>;

@@ -17,16 +17,6 @@ export interface Execution {
   endedAt: number | undefined;
 }
 
-/** Stands before a healthy engine, can make it sick, and knows every answer that it was asked for. */
-export interface EngineFront {
-  url: string;
-  executions: Execution[];
-  sicken(sickness: Sickness | undefined): void;
-  /** Breaks all its connections. */
-  drop(): void;
-  stop(): Promise<void>;
-}
-
 const slowMs = 2_000;
 
 /**
@@ -38,7 +28,7 @@ export async function startEngineFront(
   engineUrl: string,
   engine: number,
   onAsked: (id: string, isPoisoned: boolean) => boolean,
-): Promise<EngineFront> {
+) {
   const executions: Execution[] = [];
   const open = new Set<ServerResponse>();
   const hanging = new Set<ServerResponse>();
@@ -84,14 +74,18 @@ export async function startEngineFront(
   return {
     url,
     executions,
-    sicken: (now) => {
+    sicken: (now: Sickness | undefined) => {
       sickness = now;
       // An engine that hung is started again: it drops what it held.
       for (const response of hanging) response.destroy();
     },
+    /** Breaks all its connections. */
     drop: () => {
       for (const response of open) response.destroy();
     },
     stop,
   };
 }
+
+/** Stands before a healthy engine, can make it sick, and knows every answer that it was asked for. */
+export type EngineFront = Awaited<ReturnType<typeof startEngineFront>>;

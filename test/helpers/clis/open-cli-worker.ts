@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
@@ -33,31 +32,8 @@ export interface CliJobResult {
   events: JsonObject[];
 }
 
-/** A CLI worker without a broker. */
-export interface OpenCliWorker {
-  /** Number of processes that are ready for a conversation. */
-  ready(): number;
-  /** What the CLI can do. */
-  capabilities: readonly Capability[];
-  /** Reports of its health, in order. */
-  reports: boolean[];
-  /** What its upstream said of the login, in order. */
-  logins: string[];
-  /** The folder of all its files. */
-  root: string;
-  /** Folders of its processes. */
-  workspaces(): string[];
-  run(
-    body: JsonObject,
-    fields?: Partial<Omit<GrantedJob, 'body'>>,
-    signal?: AbortSignal,
-    onPiece?: (piece: string) => void,
-  ): Promise<CliJobResult>;
-  close(): Promise<void>;
-}
-
 /** Starts a worker that drives the given CLI, by default `fake-claude.ts`. */
-export async function openCliWorker(options: CliWorkerOptions = {}): Promise<OpenCliWorker> {
+export async function openCliWorker(options: CliWorkerOptions = {}) {
   const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
@@ -65,8 +41,8 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
   const { cli, program } = cliOf(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
-  const reports: OpenCliWorker['reports'] = [];
-  const logins: OpenCliWorker['logins'] = [];
+  const reports: boolean[] = [];
+  const logins: string[] = [];
   const served = await cli.serve({
     starter,
     models,
@@ -82,13 +58,24 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
     onHealth: (healthy) => reports.push(healthy),
   });
   return {
+    /** Number of processes that are ready for a conversation. */
     ready: () => served.counts().ready,
+    /** What the CLI can do. */
     capabilities: served.capabilities,
+    /** Reports of its health, in order. */
     reports,
+    /** What its upstream said of the login, in order. */
     logins,
+    /** The folder of all its files. */
     root,
+    /** Folders of its processes. */
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
-    run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
+    run: async (
+      body: JsonObject,
+      fields: Partial<Omit<GrantedJob, 'body'>> = {},
+      signal: AbortSignal = new AbortController().signal,
+      onPiece: (piece: string) => void = () => undefined,
+    ) => {
       const pieces: string[] = [];
       const write = (piece: string | Uint8Array): void => {
         const text = typeof piece === 'string' ? piece : Buffer.from(piece).toString();
@@ -115,6 +102,9 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
     },
   };
 }
+
+/** A CLI worker without a broker. */
+export type OpenCliWorker = Awaited<ReturnType<typeof openCliWorker>>;
 
 function eventsOf(text: string): JsonObject[] {
   const lines = text.startsWith('{')

@@ -1,23 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands between clients and a server, and can keep or delay everything that passes, as a frozen server or a slow network does. */
-export interface PausableProxy {
-  port: number;
-  pause(): void;
-  /** Keeps only what the server answers: it gets all that is asked of it. */
-  pauseAnswers(): void;
-  /** Breaks all connections, and every new one at once, until `resume`. */
-  cut(): void;
-  /** Lets every piece pass this much later, in both directions. */
-  delay(ms: number): void;
-  /** Ends what the others began. */
-  resume(): void;
-  close(): void;
-}
-
 /** Starts a proxy for a server of this machine, or for the first of several that answers. */
-export async function startPausableProxy(...ports: readonly number[]): Promise<PausableProxy> {
+export async function startPausableProxy(...ports: readonly number[]) {
   const sockets = new Set<Socket>();
   const answering = new Set<Socket>();
   let paused: 'nothing' | 'answers' | 'all' = 'nothing';
@@ -75,15 +60,19 @@ export async function startPausableProxy(...ports: readonly number[]): Promise<P
       paused = 'all';
       for (const socket of sockets) socket.pause();
     },
+    /** Keeps only what the server answers: it gets all that is asked of it. */
     pauseAnswers: () => {
       paused = 'answers';
       for (const socket of answering) socket.pause();
     },
+    /** Breaks all connections, and every new one at once, until `resume`. */
     cut: () => {
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
-    delay: (ms) => (delayMs = ms),
+    /** Lets every piece pass this much later, in both directions. */
+    delay: (ms: number) => (delayMs = ms),
+    /** Ends what the others began. */
     resume: () => {
       paused = 'nothing';
       isCut = false;
@@ -96,6 +85,9 @@ export async function startPausableProxy(...ports: readonly number[]): Promise<P
     },
   };
 }
+
+/** Stands between clients and a server, and can keep or delay everything that passes, as a frozen server or a slow network does. */
+export type PausableProxy = Awaited<ReturnType<typeof startPausableProxy>>;
 
 /** A connection to the first port that accepts one. A server that is stopped may leave a client waiting: half a second, if there is another. */
 async function connectFirst(ports: readonly number[]): Promise<Socket | undefined> {

@@ -11,30 +11,12 @@ import { serveHttp } from '../servers/serve-http.ts';
 /** A client that the authorization server knows without a registration. */
 export const knownClient = { id: 'known-client', secret: 'secret-of-the-known-client' };
 
-export interface ProtectedMcp {
-  /** Address of the MCP server. */
-  url: string;
-  issuer: string;
-  provider: Provider;
-  /** Paths that the authorization server was asked for so far, without their parameters. */
-  asked: string[];
-  /** Tokens that the MCP server has been sent, in order. */
-  tokens: string[];
-  /** Seconds for which access tokens last from now on. */
-  setLifetime: (seconds: number) => void;
-  /** Has the authorization server answer requests for tokens with 503. */
-  breakTokens: (broken: boolean) => void;
-  /** Has the MCP server refuse a token from now on, though it has not ended. */
-  refuse: (token: string) => void;
-  close: () => Promise<void>;
-}
-
 /**
  * An authorization server (oidc-provider) and an MCP server (the official SDK) that takes its tokens. Everybody can sign in under any name;
  * `whoami` answers that name, and `payroll` is there for Grace alone.
  * @param redirectUrls where the known client may lead people back to
  */
-export async function startProtectedMcp(redirectUrls: readonly string[] = []): Promise<ProtectedMcp> {
+export async function startProtectedMcp(redirectUrls: readonly string[] = []) {
   const asked: string[] = [];
   const tokens: string[] = [];
   const refused = new Set<string>();
@@ -106,19 +88,27 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
   }
 
   return {
+    /** Address of the MCP server. */
     url: resource,
     issuer: authorization.url,
     provider,
+    /** Paths that the authorization server was asked for so far, without their parameters. */
     asked,
+    /** Tokens that the MCP server has been sent, in order. */
     tokens,
-    setLifetime: (seconds) => void (lifetime = seconds),
-    breakTokens: (broken) => void (isBroken = broken),
-    refuse: (token) => void refused.add(token),
+    /** Seconds for which access tokens last from now on. */
+    setLifetime: (seconds: number) => void (lifetime = seconds),
+    /** Has the authorization server answer requests for tokens with 503. */
+    breakTokens: (broken: boolean) => void (isBroken = broken),
+    /** Has the MCP server refuse a token from now on, though it has not ended. */
+    refuse: (token: string) => void refused.add(token),
     close: async () => {
       await Promise.all([authorization.stop(), mcp.stop()]);
     },
   };
 }
+
+export type ProtectedMcp = Awaited<ReturnType<typeof startProtectedMcp>>;
 
 function clientWith(redirectUrls: readonly string[]) {
   return {

@@ -4,26 +4,10 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWT
 import type { Certificates } from '../servers/make-certificates.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A server that issues tokens: discovery, keys, and a signer. */
-export interface TokenIssuer {
-  issuer: string;
-  /** How often its keys were asked for so far. */
-  keysAsked: () => number;
-  /** A token for `router`, valid for five minutes, of the newest key. An undefined claim is left out. */
-  sign: (claims?: Record<string, unknown>, header?: Record<string, unknown>) => Promise<string>;
-  /** The public keys. */
-  jwks: () => { keys: JWK[] };
-  /** Replaces the key by a new one. */
-  rotate: (alg?: string) => Promise<void>;
-  /** Has every request answered in this way from now on; undefined: as usual. */
-  answerWith: (listener: RequestListener | undefined) => void;
-  close: () => Promise<void>;
-}
-
 export const audience = 'router';
 
 /** @param tls certificates, to serve https */
-export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer> {
+export async function startTokenIssuer(tls?: Certificates) {
   let keysAsked = 0;
   let other: RequestListener | undefined;
   let id = 0;
@@ -48,15 +32,23 @@ export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer>
   const { url: issuer, stop } = await serveHttp(listener, secure);
   return {
     issuer,
+    /** How often its keys were asked for so far. */
     keysAsked: () => keysAsked,
-    sign: (claims = {}, header = {}) => {
+    /** A token for `router`, valid for five minutes, of the newest key. An undefined claim is left out. */
+    sign: (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) => {
       const now = Math.floor(Date.now() / 1_000);
       const payload: JWTPayload = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 300, ...claims };
       return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header }).sign(key.privateKey);
     },
+    /** The public keys. */
     jwks,
+    /** Replaces the key by a new one. */
     rotate,
-    answerWith: (next) => void (other = next),
+    /** Has every request answered in this way from now on; undefined: as usual. */
+    answerWith: (next: RequestListener | undefined) => void (other = next),
     close: stop,
   };
 }
+
+/** A server that issues tokens: discovery, keys, and a signer. */
+export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;
