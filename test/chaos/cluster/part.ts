@@ -102,4 +102,4 @@ export function startPart(name: string, file: string, environment: Record<string
 }
 
 /** A service's process that a supervisor starts again. */
-export type Part = Awaited<ReturnType<typeof startPart>>;
+export type Part = ReturnType<typeof startPart>;

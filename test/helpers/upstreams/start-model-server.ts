@@ -1,21 +1,12 @@
 import { serveHttp, type HttpServer } from '../servers/serve-http.ts';
 
-/** A server that answers `GET /v1/models` and nothing else, and can be stopped and started on the same port. */
-export interface ModelServer {
-  readonly url: string;
-  /** How often it was asked. */
-  readonly asked: number;
-  models: string[];
-  status: number;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export async function startModelServer(models: string[]): Promise<ModelServer> {
+/** Starts a server that answers `GET /v1/models` and nothing else, and can be stopped and started on the same port. */
+export async function startModelServer(models: string[]) {
   let asked = 0;
   let server: HttpServer | undefined;
   const self = {
     url: '',
+    /** How often it was asked. */
     get asked() {
       return asked;
     },
@@ -33,8 +24,10 @@ export async function startModelServer(models: string[]): Promise<ModelServer> {
       );
       self.url = server.url;
     },
-    stop: async () => server?.stop(),
+    stop: async (): Promise<void> => server?.stop(),
   };
   await self.start();
   return self;
 }
+
+export type ModelServer = Awaited<ReturnType<typeof startModelServer>>;

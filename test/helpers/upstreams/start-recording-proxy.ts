@@ -2,16 +2,6 @@ import { text } from 'node:stream/consumers';
 import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** Stands between a client and a server and keeps what the client sends. */
-export interface RecordingProxy {
-  url: string;
-  /** The bodies of its POST requests, in order. */
-  bodies: string[];
-  /** Method, path and status of every request that was answered. */
-  answered: string[];
-  stop(): Promise<void>;
-}
-
 /**
  * Starts a proxy before the server at an address such as `http://127.0.0.1:1234`.
  * @param given headers that every request has, whatever the client sends
@@ -21,7 +11,7 @@ export async function startRecordingProxy(
   server: string,
   given: Record<string, string> = {},
   rewrite = (body: string): string => body,
-): Promise<RecordingProxy> {
+) {
   const bodies: string[] = [];
   const answered: string[] = [];
   const proxy = await serveHttp(async (request, response) => {
@@ -33,5 +23,12 @@ export async function startRecordingProxy(
     onward.once('response', ({ statusCode }) => answered.push(`${request.method} ${request.url} ${statusCode}`));
   });
   proxy.server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\n\r\n'));
-  return { url: proxy.url, bodies, answered, stop: proxy.stop };
+  return {
+    url: proxy.url,
+    /** The bodies of its POST requests, in order. */
+    bodies,
+    /** Method, path and status of every request that was answered. */
+    answered,
+    stop: proxy.stop,
+  };
 }

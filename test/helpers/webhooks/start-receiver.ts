@@ -8,18 +8,8 @@ export interface ReceivedMessage {
   body: string;
 }
 
-export interface Receiver {
-  url: string;
-  /** Every message, in the order in which they came. */
-  messages: ReceivedMessage[];
-  /** Decides about the answers that follow. */
-  answer: (respond: (response: ServerResponse) => void) => void;
-  /** Has it answer with a status from now on. */
-  answerWith: (status: number) => void;
-}
-
 /** Starts an HTTP server for the running test that receives webhooks. It answers 204 unless it is to do something else. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver() {
   const messages: ReceivedMessage[] = [];
   let respond = (response: ServerResponse): void => void response.writeHead(204).end();
   const url = await serveInTest(async (request, response) => {
@@ -28,8 +18,11 @@ export async function startReceiver(): Promise<Receiver> {
   });
   return {
     url: `${url}/hook`,
+    /** Every message, in the order in which they came. */
     messages,
-    answer: (next) => void (respond = next),
-    answerWith: (status) => void (respond = (response) => response.writeHead(status).end()),
+    /** Decides about the answers that follow. */
+    answer: (next: (response: ServerResponse) => void) => void (respond = next),
+    /** Has it answer with a status from now on. */
+    answerWith: (status: number) => void (respond = (response) => response.writeHead(status).end()),
   };
 }
