@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Releases } from '#shared/core/release.ts';
 import { partStarter, startCore, startUpstream } from '../cluster/start-core.ts';
-import type { Part } from '../cluster/start-part.ts';
 import { startBenchRedis } from '../cluster/start-servers.ts';
 import { until } from '../../helpers/until.ts';
 import { RtrKeys } from '../peers/systems/rtr-keys.ts';
@@ -15,7 +14,7 @@ import {
   type WorkersAnswer,
   type WorkersOrder,
 } from './orders.ts';
-import { startScaleNats, type ScaleNats } from './scale-nats.ts';
+import { startScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
 
@@ -38,26 +37,8 @@ export interface ScaleSize {
   natsServers: 1 | 3;
 }
 
-/** A cluster of which one ingress and one worker are real, with real servers; the others are stand-ins in two processes. */
-export interface ScaleCluster {
-  nats: ScaleNats;
-  ingress: Part;
-  worker: Part;
-  standInWorkers: Part;
-  standInIngresses: Part;
-  /** The real ingress, as clients see it. */
-  url: string;
-  key: string;
-  askWorkers: (order: WorkersOrder) => Promise<WorkersAnswer>;
-  askIngresses: (order: IngressesOrder) => Promise<IngressesAnswer>;
-  /** Adds stand-ins for workers. */
-  addWorkers: (count: number) => Promise<void>;
-  /** Workers that the real ingress knows. */
-  knownWorkers: () => Promise<number>;
-}
-
 /** Starts everything and registers its release. Resolves when the real ingress knows all workers. */
-export async function startScaleCluster(size: ScaleSize, releases: Releases): Promise<ScaleCluster> {
+export async function startScaleCluster(size: ScaleSize, releases: Releases) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-scale-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
   const nats = await startScaleNats(size.natsServers);
@@ -85,17 +66,20 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
     await askWorkers({ kind: 'start', ...place, count, pools, models, slots, answerMs });
   };
   await addWorkers(size.workers - 1);
-  const cluster: ScaleCluster = {
+  const cluster = {
     nats,
     ingress,
     worker,
     standInWorkers,
     standInIngresses,
+    /** The real ingress, as clients see it. */
     url: `http://127.0.0.1:${port}`,
     key,
     askWorkers,
     askIngresses,
+    /** Adds stand-ins for workers. */
     addWorkers,
+    /** Workers that the real ingress knows. */
     knownWorkers: async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
       const health = answer && ((await answer.json()) as { workers: Record<string, number> });
@@ -107,12 +91,15 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
   return cluster;
 }
 
+/** A cluster of which one ingress and one worker are real, with real servers; the others are stand-ins in two processes. */
+export type ScaleCluster = Awaited<ReturnType<typeof startScaleCluster>>;
+
 /**
  * Waits until the real ingress knows as many workers as wanted.
  * @throws Error after a minute
  */
 export async function untilKnown(
-  { knownWorkers }: Pick<ScaleCluster, 'knownWorkers'>,
+  { knownWorkers }: { knownWorkers: () => Promise<number> },
   isAsWanted: (known: number) => boolean,
 ): Promise<void> {
   await until(async () => isAsWanted(await knownWorkers()), knownMs);

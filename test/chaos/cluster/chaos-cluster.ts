@@ -6,18 +6,17 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
+import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
-import { startRedisPair, type RedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { startRedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
-import { startSmallDisks, type SmallDisks } from '../faults/small-disks.ts';
-import type { KeyKind } from '../load/request-plan.ts';
+import { startSmallDisks } from '../faults/small-disks.ts';
 import type { PoisonDeath } from '../oracle/judge-poison.ts';
 import { startPart, type Part } from './part.ts';
 
@@ -25,32 +24,6 @@ import { startPart, type Part } from './part.ts';
 export interface Linked {
   part: Part;
   link: PausableProxy;
-}
-
-/** Everything that faults strike. */
-export interface ChaosCluster {
-  prefix: string;
-  ingresses: (Linked & { url: string; adminUrl: string })[];
-  /** Four gpu-workers, then one tools-worker. */
-  workers: Linked[];
-  /** Batch runners. */
-  runners: Linked[];
-  /** The engine of each gpu-worker. */
-  engines: EngineFront[];
-  nats: NatsCluster;
-  redis: RedisPair;
-  /** Of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
-  disks: SmallDisks | undefined;
-  /** To Redis, of the suite itself. */
-  accounts: RedisConnection;
-  keys: Record<KeyKind, string>;
-  /** What limits hold for running requests: their number, and tokens of today. */
-  reserved(): Promise<{ active: number; tokens: number }>;
-  /** The workers that poisoned prompts killed. */
-  poisoned: PoisonDeath[];
-  /** Ids of the tool calls that were executed, once for each execution. */
-  toolCalls(): string[];
-  stop(): Promise<void>;
 }
 
 /** What a run needs besides what every run does. */
@@ -83,7 +56,7 @@ const tool = (file: string): string => `
   });`;
 
 /** Starts the cluster and waits until both ingress nodes serve. */
-export async function startChaosCluster(options: ChaosClusterOptions = {}): Promise<ChaosCluster> {
+export async function startChaosCluster(options: ChaosClusterOptions = {}) {
   const releases: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
     for (const release of releases.toReversed()) await release();
@@ -144,7 +117,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
       return { part, link };
     };
 
-    const poisoned: ChaosCluster['poisoned'] = [];
+    const poisoned: PoisonDeath[] = [];
     const engines: EngineFront[] = [];
     const workers: Linked[] = [];
     for (let index = 0; index < workerCount; index += 1) {
@@ -167,7 +140,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     const settings = { TOOLS_DIR: tools, WORKER_ID: 'tools-0' };
     workers.push(await start('tools-0', 1, 'services/tools-worker/main.ts', 'tools-worker is ready', settings));
 
-    const ingresses: ChaosCluster['ingresses'] = [];
+    const ingresses: (Linked & { url: string; adminUrl: string })[] = [];
     for (let index = 0; index < 2; index += 1) {
       const [port, adminPort] = [await freePort(), await freePort()];
       const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
@@ -189,15 +162,22 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     return {
       prefix,
       ingresses,
+      /** Four gpu-workers, then one tools-worker. */
       workers,
+      /** Batch runners. */
       runners,
+      /** The engine of each gpu-worker. */
       engines,
       nats,
       redis,
+      /** Of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
       disks,
+      /** To Redis, of the suite itself. */
       accounts,
       keys,
+      /** The workers that poisoned prompts killed. */
       poisoned,
+      /** What limits hold for running requests: their number, and tokens of today. */
       reserved: async () => {
         const uses = await keeper.read(parties);
         return uses.reduce(
@@ -207,6 +187,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
           { active: 0, tokens: 0 },
         );
       },
+      /** Ids of the tool calls that were executed, once for each execution. */
       toolCalls: () => readFileSync(executed, 'utf8').split('\n').slice(0, -1),
       stop,
     };
@@ -215,3 +196,6 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     throw error;
   }
 }
+
+/** Everything that faults strike. */
+export type ChaosCluster = Awaited<ReturnType<typeof startChaosCluster>>;

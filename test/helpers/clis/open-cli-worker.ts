@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AnswerTimeouts } from '#services/cli-worker/answer/run-conversation.ts';
@@ -10,6 +9,7 @@ import { cliOf } from '#services/cli-worker/clis/cli-of.ts';
 import type { CliKind } from '#services/cli-worker/clis/cli.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
+import { collectAnswer, grantedJob, type JobFields } from '../broker/collect-answer.ts';
 
 export interface CliWorkerOptions {
   kind?: CliKind;
@@ -22,14 +22,6 @@ export interface CliWorkerOptions {
   /** The worker's own environment, beside PATH. */
   environment?: Environment;
   further?: string[];
-}
-
-export interface CliJobResult {
-  end: JobEnd;
-  /** The whole answer. */
-  text: string;
-  /** The data of its server-sent events without `[DONE]`; the body of an answer that is not streamed. */
-  events: JsonObject[];
 }
 
 /** Starts a worker that drives the given CLI, by default `fake-claude.ts`. */
@@ -72,29 +64,14 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
     run: async (
       body: JsonObject,
-      fields: Partial<Omit<GrantedJob, 'body'>> = {},
+      fields: Omit<JobFields, 'body'> = {},
       signal: AbortSignal = new AbortController().signal,
       onPiece: (piece: string) => void = () => undefined,
     ) => {
-      const pieces: string[] = [];
-      const write = (piece: string | Uint8Array): void => {
-        const text = typeof piece === 'string' ? piece : Buffer.from(piece).toString();
-        pieces.push(text);
-        onPiece(text);
-      };
-      const job: GrantedJob = {
-        id: 'job',
-        requestId: 'request',
-        operation: 'generate',
-        format: 'chat',
-        stream: body['stream'] === true,
-        model: models[0],
-        body: Buffer.from(JSON.stringify(body)),
-        ...fields,
-      };
-      const end = await served.handler(job, { head: () => undefined, write }, signal);
-      const text = pieces.join('');
-      return { end, text, events: eventsOf(text) };
+      const answer = collectAnswer(onPiece);
+      const job = grantedJob(models[0], { ...fields, body });
+      const end = await served.handler(job, { head: () => undefined, write: answer.write }, signal);
+      return { end, text: answer.text(), events: answer.events() };
     },
     close: async () => {
       await served.close();
@@ -105,10 +82,3 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
 
 /** A CLI worker without a broker. */
 export type OpenCliWorker = Awaited<ReturnType<typeof openCliWorker>>;
-
-function eventsOf(text: string): JsonObject[] {
-  const lines = text.startsWith('{')
-    ? [text]
-    : text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice(6)] : []));
-  return lines.map((line) => JSON.parse(line) as unknown).filter(isJsonObject);
-}
