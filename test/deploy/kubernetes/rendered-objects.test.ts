@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -17,6 +14,7 @@ import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import { exampleFile, examples, renderChart } from '../../helpers/deploy/chart-tools.ts';
 import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/deploy/kubernetes-objects.ts';
 import { chooses } from '../../helpers/deploy/network-policies.ts';
+import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
 import { commonSettings, plainSettings, workerConfigs } from './chart-settings.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
@@ -95,8 +93,8 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       const environment = environmentOf(container);
       for (const { name, containerPort } of container.ports ?? [])
         expect(environment[listening[name] ?? ''], pod.name).toBe(String(containerPort));
-      for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe])
-        if (probe) expect((container.ports ?? []).map(({ name }) => name)).toContain(probe.httpGet.port);
+      for (const probe of probesOf(container))
+        expect((container.ports ?? []).map(({ name }) => name)).toContain(probe.httpGet.port);
     }
     for (const example of examples) {
       for (const service of ofKind(example, 'Service')) {
@@ -115,22 +113,16 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       health: () => ({ ready: true, facts: {} }),
       further: { '/load': () => ({}) },
     };
-    await using server = await listening(createAdminServer(pages));
-    const probes = everyContainer().flatMap(({ container }) => [
-      container.startupProbe,
-      container.readinessProbe,
-      container.livenessProbe,
-    ]);
+    const admin = createAdminServer(pages);
+    const url = await serveInTest((request, response) => admin.emit('request', request, response));
+    const probes = everyContainer().flatMap(({ container }) => probesOf(container));
     const monitors = everything().flatMap(({ spec }) => [
       ...(spec?.endpoints ?? []),
       ...(spec?.podMetricsEndpoints ?? []),
     ]);
-    const paths = new Set([
-      ...probes.flatMap((probe) => probe?.httpGet.path ?? []),
-      ...monitors.map(({ path }) => path),
-    ]);
+    const paths = new Set([...probes.map(({ httpGet }) => httpGet.path), ...monitors.map(({ path }) => path)]);
     expect(paths).toEqual(new Set(['/live', '/health', '/metrics']));
-    for (const path of paths) expect((await fetch(`${server.url}${path}`)).status, path).toBe(200);
+    for (const path of paths) expect((await fetch(`${url}${path}`)).status, path).toBe(200);
   });
 
   it('select existing pods', () => {
@@ -364,20 +356,6 @@ function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 }
 
-async function listening(server: Server): Promise<{ url: string } & AsyncDisposable> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
 function podsOf({ kind, metadata, spec }: Rendered): Pod[] {
   if (kind === 'Pod') return [{ name: metadata.name, metadata, spec }];
   return spec?.template ? [{ name: metadata.name, ...spec.template }] : [];
@@ -385,6 +363,10 @@ function podsOf({ kind, metadata, spec }: Rendered): Pod[] {
 
 function containersOf({ spec }: Pod): Container[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+}
+
+function probesOf({ startupProbe, readinessProbe, livenessProbe }: Container) {
+  return [startupProbe, readinessProbe, livenessProbe].filter((probe) => probe !== undefined);
 }
 
 function environmentOf({ env = [] }: Container): Environment {
