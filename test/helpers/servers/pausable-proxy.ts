@@ -77,7 +77,8 @@ export async function startPausableProxy(...ports: readonly number[]) {
       paused = 'nothing';
       isCut = false;
       delayMs = 0;
-      for (const socket of sockets) socket.resume();
+      // A client that has no server yet would be read by nobody.
+      for (const socket of sockets) if (socket.listenerCount('data') > 0) socket.resume();
     },
     close: () => {
       proxy.close();
