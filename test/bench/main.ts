@@ -6,7 +6,7 @@ import { compare } from './compare.ts';
 import { judge } from './report/judge.ts';
 import { measureFlatness } from './measure-flatness.ts';
 import { measureOpenStreams } from './measure-open-streams.ts';
-import { paceRequest } from './load/pace.ts';
+import { everydayRequest } from './peers/cells/request-body.ts';
 import { runPeers } from './peers/main.ts';
 import { fullPlan, quickPlan, type Plan } from './plan.ts';
 import type { Results } from './report/results.ts';
@@ -61,7 +61,7 @@ async function measure(plan: Plan): Promise<Results> {
   const cluster = await startBenchCluster(releases);
   for (const target of [cluster.bare, cluster.through]) await sendMixed(cluster, target, plan.warmUpRequests);
   say('one request at a time');
-  const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
+  const whole = everydayRequest('bench-whole');
   const single = await compare(cluster, {
     body: whole,
     connections: 1,
@@ -72,7 +72,7 @@ async function measure(plan: Plan): Promise<Results> {
   say('32 requests at a time');
   const busy = await compare(cluster, { body: whole, connections: 32, seconds, rampSeconds: 0, rounds });
   say(`${plan.streams} streams`);
-  const stream = paceRequest(true, { firstMs: 50, everyMs: 40, tokens: 50 });
+  const stream = everydayRequest('bench-steady');
   const streams = await compare(cluster, { body: stream, connections: plan.streams, seconds, rampSeconds: 1, rounds });
   say(`${plan.flatRequests} requests`);
   const flatness = await measureFlatness(cluster, plan.flatRequests);

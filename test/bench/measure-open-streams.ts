@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from './load/load.ts';
 import { memoryByPart, type MemoryByPart, type PartMemory } from './cluster/memory-by-part.ts';
-import { paceRequest } from './load/pace.ts';
-import { slotsPerWorker, type BenchCluster } from './cluster/start-bench-cluster.ts';
+import { everydayRequest } from './peers/cells/request-body.ts';
+import type { BenchCluster } from './cluster/start-bench-cluster.ts';
+import { slotsPerWorker } from './cluster/start-core.ts';
 
 /** What open streams cost, in bytes for each, by part. */
 export interface OpenStreams {
@@ -23,7 +24,7 @@ export async function measureOpenStreams(cluster: BenchCluster, streams: number)
   await warmUp(cluster);
   await sleep(settleMs);
   const before = await memoryByPart(cluster);
-  const body = paceRequest(true, { firstMs: 5, everyMs: 5_000, tokens: 1_000 });
+  const body = everydayRequest('bench-slow');
   const opened = await generator.ask<LoadResult>({ kind: 'open', target: through, connections: streams, body });
   await sleep(settleMs);
   const after = await memoryByPart(cluster);
@@ -43,7 +44,7 @@ async function warmUp({ generator, through, workers }: BenchCluster): Promise<vo
     kind: 'run',
     target: through,
     connections: 64 * workers.length,
-    bodies: [paceRequest(true, { firstMs: 50, everyMs: 20, tokens: 40 })],
+    bodies: [everydayRequest('bench-together')],
     seconds: 5,
     requests: Number.POSITIVE_INFINITY,
     rampSeconds: 1,

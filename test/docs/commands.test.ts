@@ -13,8 +13,7 @@ import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { shareScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { rtrProgram } from '../helpers/rtr/rtr-program.ts';
-import { readPages } from './pages.ts';
-import { shellCommands } from './shell-commands.ts';
+import { codeBlocks, readPages } from './pages.ts';
 
 const pages = readPages();
 const commands = pages.flatMap(({ path, text }) => shellCommands(text).map((command) => ({ path, ...command })));
@@ -191,4 +190,29 @@ function mistakeIn(program: Command, args: readonly string[]): string | undefine
   } catch (error) {
     return String(error);
   }
+}
+
+/** The simple commands of a page's `sh` blocks. Understands what the pages use: comments, quotes, `\`, pipes, lists, loops. */
+function shellCommands(text: string): { words: string[] }[] {
+  const lines = codeBlocks(text, 'sh').flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'));
+  return lines.flatMap((line) => splitLine(line).map(toCommand)).filter(({ words }) => words.length > 0);
+}
+
+/** A line without its comment, cut at what separates commands. */
+function splitLine(line: string): string[] {
+  const parts = line.match(/'[^']*'?|"[^"]*"?|\s#.*|^#.*|&&|\|\||[|;&()]|[^'"\s|;&()]+|\s+/g) ?? [];
+  const commands: string[][] = [[]];
+  for (const part of parts) {
+    if (/^\s*#/.test(part)) break;
+    if (/^(?:&&|\|\||[|;&()])$/.test(part)) commands.push([]);
+    else commands.at(-1)?.push(part);
+  }
+  return commands.map((words) => words.join('').trim());
+}
+
+/** The words of a command, without the variables that are set for it. */
+function toCommand(text: string): { words: string[] } {
+  const words = [...text.matchAll(/(?:'[^']*'?|"[^"]*"?|[^\s'"])+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
+  while (/^(?:(?:do|then|for|until|while)$|[A-Za-z_]\w*=)/.test(words[0] ?? '')) words.shift();
+  return { words };
 }

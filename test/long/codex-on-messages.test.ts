@@ -8,7 +8,7 @@ import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import type { Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startScriptedMessages, type ScriptedMessages } from '../helpers/upstreams/start-scripted-messages.ts';
+import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { withoutFields } from '../shared/translate/without-fields.ts';
 
 const codex = findCli('codex') ?? '';
@@ -30,16 +30,16 @@ const answers: JsonObject[][] = [
   [{ type: 'text', text: 'The umbrella is there.' }],
 ];
 
-let upstream: ScriptedMessages;
+let upstream: MessagesUpstream;
 let cluster: Cluster;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
-  upstream = await startScriptedMessages(model, answers);
+  upstream = await startMessagesUpstream([model], (_, at) => answers[Math.min(at, answers.length - 1)] ?? []);
   cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
   await cluster.addCloudWorker({
     PROVIDER: 'anthropic',
-    PROVIDER_URL: upstream.url,
+    PROVIDER_URL: `${upstream.url}/v1`,
     ANTHROPIC_API_KEY: 'sk-ant-secret',
   });
 });
@@ -60,7 +60,7 @@ describe('Codex on a messages upstream', () => {
     expect(stdout).toContain('The umbrella is there.');
     expect(readFileSync(join(folder, 'badger.txt'), 'utf8')).toBe('umbrella “blue”\n');
 
-    const { requests } = upstream;
+    const requests = upstream.calls.map(({ body }) => body);
     expect(requests).toHaveLength(3);
     const histories = requests.map(({ messages }) => withoutFields(messages, ['cache_control']) as JsonObject[]);
     const [first = [], second = [], third = []] = histories;

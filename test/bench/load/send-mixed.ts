@@ -1,9 +1,9 @@
 import type { LoadResult, LoadTarget } from './load.ts';
-import { paceRequest } from './pace.ts';
+import { everydayRequest } from '../peers/cells/request-body.ts';
 import type { BenchCluster } from '../cluster/start-bench-cluster.ts';
 
-const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
-const stream = paceRequest(true, { firstMs: 0, everyMs: 0, tokens: 16 });
+const whole = everydayRequest('bench-whole');
+const stream = everydayRequest('bench-burst');
 
 /** Sends so many requests to a target, 32 at a time and as fast as it can; one in four is a stream. */
 export function sendMixed({ generator }: BenchCluster, target: LoadTarget, requests: number): Promise<LoadResult> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Releases } from '#shared/core/release.ts';
-import { Part } from '../cluster/start-part.ts';
+import { partStarter, startUpstream } from '../cluster/start-core.ts';
 import type { Cell, PeerBench } from './cells/cell.ts';
 import type { PeerPlan } from './peer-plan.ts';
 import type { PeerResults, SystemResult } from './results/peer-results.ts';
@@ -28,17 +28,9 @@ export async function comparePeers(comparison: PeerComparison, releases: Release
   const { plan, quick, cells } = comparison;
   const folder = mkdtempSync(join(tmpdir(), 'rtr-peers-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
-  const startPart = (name: string, file: string): Part => {
-    const part = new Part({ file, logFile: join(folder, `${name}.log`) });
-    releases.add(name, () => part.stop());
-    return part;
-  };
-  const startUpstream = async (): Promise<{ part: Part; port: number }> => {
-    const part = startPart('upstream', 'test/bench/peers/upstream/scenario-upstream.ts');
-    return { part, port: (await part.ask<{ port: number }>()).port };
-  };
+  const startPart = partStarter(folder, releases);
   const generator = startPart('generator', 'test/bench/load/load-generator.ts');
-  const { port: upstreamPort } = await startUpstream();
+  const { port: upstreamPort } = await startUpstream(startPart);
   let started = 0;
   const startFresh: PeerBench['startFresh'] = async (kind, options) => {
     started += 1;
@@ -66,7 +58,7 @@ export async function comparePeers(comparison: PeerComparison, releases: Release
   }
 
   const recorder = new Recorder();
-  const bench = { plan, kinds, running, generator, recorder, startUpstream, startFresh, upstreamPort };
+  const bench = { plan, kinds, running, generator, recorder, startPart, startFresh, upstreamPort };
   const others = watchOthers();
   const beganAt = performance.now();
   const leftOut: string[] = [];

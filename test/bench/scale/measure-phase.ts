@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMs, rssBytes } from '../cluster/process-usage.ts';
 import { quantile } from '../report/quantile.ts';
-import { everydayMessages } from '../load/pace.ts';
-import { upstreamModel } from '../upstream/upstream-bytes.ts';
+import { everydayRequest } from '../peers/cells/request-body.ts';
 import type { ScaleCluster } from './scale-cluster.ts';
 import { trafficBetween } from './scale-nats.ts';
 
@@ -37,11 +36,7 @@ const probeEveryMs = 100;
 /** Milliseconds until a probe must be answered. */
 const probeTimeoutMs = 30_000;
 
-const probeBody = JSON.stringify({
-  model: upstreamModel,
-  messages: everydayMessages,
-  bench_pace: { firstMs: 0, everyMs: 0, tokens: 1 },
-});
+const probeBody = everydayRequest('bench-whole');
 
 export interface Phase {
   name: string;
@@ -80,7 +75,7 @@ export async function measurePhase(
     bytes: spent.out_bytes / seconds,
     slowConsumers: spent.slow_consumers,
     ingressBytes: rssBytes(ingress.pid),
-    natsBytes: nats.pids.reduce((sum, pid) => sum + rssBytes(pid), 0),
+    natsBytes: nats.pids().reduce((sum, pid) => sum + rssBytes(pid), 0),
     probes: probed,
     recoveredMs,
     notes,

@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Releases } from '#shared/core/release.ts';
-import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { makeKey } from '../cluster/make-key.ts';
-import { Part } from '../cluster/start-part.ts';
+import { partStarter, startCore, startUpstream } from '../cluster/start-core.ts';
 import { startBenchRedis } from '../cluster/start-servers.ts';
 import { until } from '../../helpers/until.ts';
+import { RtrKeys } from '../peers/systems/rtr-keys.ts';
 import {
   maxTickets,
   type IngressesAnswer,
@@ -16,7 +14,7 @@ import {
   type WorkersAnswer,
   type WorkersOrder,
 } from './orders.ts';
-import { ScaleNats } from './scale-nats.ts';
+import { startScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
 
@@ -39,51 +37,24 @@ export interface ScaleSize {
   natsServers: 1 | 3;
 }
 
-/** A cluster of which one ingress and one worker are real, with real servers; the others are stand-ins in two processes. */
-export interface ScaleCluster {
-  nats: ScaleNats;
-  ingress: Part;
-  worker: Part;
-  standInWorkers: Part;
-  standInIngresses: Part;
-  /** The real ingress, as clients see it. */
-  url: string;
-  key: string;
-  askWorkers: (order: WorkersOrder) => Promise<WorkersAnswer>;
-  askIngresses: (order: IngressesOrder) => Promise<IngressesAnswer>;
-  /** Adds stand-ins for workers. */
-  addWorkers: (count: number) => Promise<void>;
-  /** Workers that the real ingress knows. */
-  knownWorkers: () => Promise<number>;
-}
-
 /** Starts everything and registers its release. Resolves when the real ingress knows all workers. */
-export async function startScaleCluster(size: ScaleSize, releases: Releases): Promise<ScaleCluster> {
+export async function startScaleCluster(size: ScaleSize, releases: Releases) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-scale-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
-  const nats = await ScaleNats.start(folder, size.natsServers);
+  const nats = await startScaleNats(size.natsServers);
   releases.add('nats', () => nats.stop());
   const redis = await startBenchRedis(folder, releases);
-  const start = (name: string, file: string, env: Record<string, string> = {}): Part => {
-    const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
-    const part = new Part({ file, env, nodeFlags, logFile: join(folder, `${name}.log`) });
-    releases.add(name, () => part.stop());
-    return part;
-  };
-  const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
-  const { port: upstreamPort } = await upstream.ask<{ port: number }>();
-  const key = await makeKey(redis.url, prefix);
-  const port = await freePort();
-  const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: 'warn' };
-  const admin = { REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(await freePort()) };
-  const bounds = { LEAVE_MS: '0', MAX_QUEUED: String(maxTickets) };
-  const ingress = start('ingress', 'services/ingress/main.ts', { ...common, ...admin, ...bounds });
-  const worker = start('worker', 'services/gpu-worker/main.ts', {
-    ...common,
-    ENGINE_URL: `http://127.0.0.1:${upstreamPort}`,
-    ENGINE_KIND: 'vllm',
-    SLOTS: String(size.slots),
+  const start = partStarter(folder, releases);
+  const { port: upstreamPort } = await startUpstream(start);
+  const key = await RtrKeys.makeOne(redis.url, prefix);
+  const { port, ingress, startWorker } = await startCore(start, {
+    nats,
+    redis,
+    prefix,
+    ingress: { MAX_QUEUED: String(maxTickets) },
+    logLevel: 'warn',
   });
+  const worker = startWorker('worker', upstreamPort, { SLOTS: String(size.slots) });
   const standInWorkers = start('stand-in-workers', 'test/bench/scale/stand-in-workers.ts');
   const standInIngresses = start('stand-in-ingresses', 'test/bench/scale/stand-in-ingresses.ts');
   const askWorkers = (order: WorkersOrder) => standInWorkers.ask<WorkersAnswer>(order);
@@ -95,17 +66,20 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
     await askWorkers({ kind: 'start', ...place, count, pools, models, slots, answerMs });
   };
   await addWorkers(size.workers - 1);
-  const cluster: ScaleCluster = {
+  const cluster = {
     nats,
     ingress,
     worker,
     standInWorkers,
     standInIngresses,
+    /** The real ingress, as clients see it. */
     url: `http://127.0.0.1:${port}`,
     key,
     askWorkers,
     askIngresses,
+    /** Adds stand-ins for workers. */
     addWorkers,
+    /** Workers that the real ingress knows. */
     knownWorkers: async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
       const health = answer && ((await answer.json()) as { workers: Record<string, number> });
@@ -117,12 +91,15 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases): Pr
   return cluster;
 }
 
+/** A cluster of which one ingress and one worker are real, with real servers; the others are stand-ins in two processes. */
+export type ScaleCluster = Awaited<ReturnType<typeof startScaleCluster>>;
+
 /**
  * Waits until the real ingress knows as many workers as wanted.
  * @throws Error after a minute
  */
 export async function untilKnown(
-  { knownWorkers }: Pick<ScaleCluster, 'knownWorkers'>,
+  { knownWorkers }: { knownWorkers: () => Promise<number> },
   isAsWanted: (known: number) => boolean,
 ): Promise<void> {
   await until(async () => isAsWanted(await knownWorkers()), knownMs);

@@ -1,11 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { spawnGuarded, stopChild, type Child } from '#services/rtr/up/children/child.ts';
+import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 import { cpuMs } from '../cluster/process-usage.ts';
-import { until } from '../../helpers/until.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
 /** What a NATS server has carried so far, as its monitor says. */
 const traffic = z.object({ out_msgs: z.number(), out_bytes: z.number(), slow_consumers: z.number() });
@@ -23,105 +18,38 @@ export function trafficBetween(before: readonly ServerTraffic[], after: readonly
   return sum;
 }
 
-interface Server {
-  name: string;
-  port: number;
-  monitor: number;
-  file: string;
-  child: Child;
+/** Starts one server, or three that keep each queue together. Limits as in `deploy/nats.conf`. */
+export async function startScaleNats(count: 1 | 3) {
+  const names = ['one', 'two', 'three'].slice(0, count);
+  const { ports, monitors, pid, kill, restart, whole, stop } = await startNatsCluster({ names, limits: [] });
+  await whole();
+  const ask = async (name: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${monitors[name]}/varz`)).json();
+  return {
+    /** Addresses for a client, all servers. */
+    url: Object.values(ports)
+      .map((port) => `nats://127.0.0.1:${port}`)
+      .join(','),
+    pids: () => names.map((name) => pid(name) ?? 0),
+    /** What each server has carried since it started, and the CPU time that it took. */
+    traffic: () =>
+      Promise.all(
+        names.map(async (name) => {
+          const carried = traffic.parse(await ask(name));
+          const id = pid(name) ?? 0;
+          return { ...carried, pid: id, cpu: cpuMs(id) };
+        }),
+      ),
+    /** The release of the servers. */
+    version: async () => z.object({ version: z.string() }).parse(await ask('one')).version,
+    /** Ends one server as a crash does, and starts it again. */
+    restart: async () => {
+      kill('one');
+      await restart('one');
+      await whole();
+    },
+    stop,
+  };
 }
 
-/** Milliseconds for a server to stop by itself. */
-const stopMs = 5_000;
-
-/** Milliseconds until a server must answer. */
-const startMs = 15_000;
-
-/** The NATS of a simulated cluster: one server, or three that keep each queue together. Limits as in `deploy/nats.conf`. */
-export class ScaleNats {
-  readonly #program: string;
-  readonly #servers: Server[] = [];
-
-  private constructor(program: string) {
-    this.#program = program;
-  }
-
-  /** Starts so many servers, each with its data in the folder. */
-  static async start(folder: string, count: 1 | 3): Promise<ScaleNats> {
-    const nats = new ScaleNats(
-      await provideServer('nats', process.env, (line) => void process.stderr.write(`${line}\n`)),
-    );
-    const nodes: { port: number; monitor: number; route: number }[] = [];
-    for (let at = 0; at < count; at += 1) {
-      nodes.push({ port: await freePort(), monitor: await freePort(), route: await freePort() });
-    }
-    const routes = nodes.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
-    for (const [at, { port, monitor, route }] of nodes.entries()) {
-      const name = `nats-${at}`;
-      const store = join(folder, name);
-      mkdirSync(store, { recursive: true });
-      const file = join(folder, `${name}.conf`);
-      const lines = [
-        `server_name: ${name}`,
-        `listen: "127.0.0.1:${port}"`,
-        `http: "127.0.0.1:${monitor}"`,
-        `jetstream { store_dir: ${JSON.stringify(store)} }`,
-        ...(count > 1 ? [`cluster { name: scale, listen: "127.0.0.1:${route}", routes: [${routes}] }`] : []),
-        '',
-      ];
-      writeFileSync(file, lines.join('\n'));
-      nats.#servers.push({ name, port, monitor, file, child: nats.#spawn(file) });
-    }
-    for (const server of nats.#servers) await untilReady(server);
-    return nats;
-  }
-
-  /** Addresses for a client, all servers. */
-  get url(): string {
-    return this.#servers.map(({ port }) => `nats://127.0.0.1:${port}`).join(',');
-  }
-
-  get pids(): number[] {
-    return this.#servers.map(({ child }) => child.pid ?? 0);
-  }
-
-  /** What each server has carried since it started, and the CPU time that it took. */
-  async traffic(): Promise<ServerTraffic[]> {
-    return Promise.all(
-      this.#servers.map(async ({ monitor, child: { pid = 0 } }) => {
-        const answer = await fetch(`http://127.0.0.1:${monitor}/varz`);
-        return { ...traffic.parse(await answer.json()), pid, cpu: cpuMs(pid) };
-      }),
-    );
-  }
-
-  /** The release of the servers. */
-  async version(): Promise<string> {
-    const answer = await fetch(`http://127.0.0.1:${this.#servers[0]?.monitor ?? 0}/varz`);
-    return z.object({ version: z.string() }).parse(await answer.json()).version;
-  }
-
-  /** Ends one server as a crash does, and starts it again. */
-  async restart(at = 0): Promise<void> {
-    const server = this.#servers[at];
-    if (!server) throw new Error(`there is no server ${at}`);
-    server.child.kill('SIGKILL');
-    await stopChild(server.child, stopMs);
-    server.child = this.#spawn(server.file);
-    await untilReady(server);
-  }
-
-  async stop(): Promise<void> {
-    for (const { child } of this.#servers) await stopChild(child, stopMs);
-  }
-
-  #spawn(file: string): Child {
-    const child = spawnGuarded(this.#program, ['-c', file]);
-    for (const output of [child.stdout, child.stderr]) output.resume();
-    return child;
-  }
-}
-
-function untilReady({ monitor }: Server): Promise<void> {
-  return until(async () => (await fetch(`http://127.0.0.1:${monitor}/healthz`)).ok, startMs);
-}
+/** The NATS of a simulated cluster. */
+export type ScaleNats = Awaited<ReturnType<typeof startScaleNats>>;

@@ -10,9 +10,8 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { createLog } from '#shared/core/log.ts';
-import { everydayMessages } from '../load/pace.ts';
-import { upstreamModel } from '../upstream/upstream-bytes.ts';
-import { ingressesOrder, maxTickets, type IngressesAnswer, type IngressesOrder } from './orders.ts';
+import { everydayMessages } from '../peers/cells/request-body.ts';
+import { askedModel, maxTickets, takeOrders, type IngressesAnswer, type IngressesOrder } from './orders.ts';
 
 /*
  * Stands in for many ingress nodes, in one process: each has the router's own dispatcher on a connection of its own, and publishes stats.
@@ -29,21 +28,10 @@ interface Ingress {
 
 const ingresses: Ingress[] = [];
 /** What the real worker can pass on, too. */
-const body = Buffer.from(JSON.stringify({ model: upstreamModel, messages: everydayMessages }));
+const body = Buffer.from(JSON.stringify({ model: askedModel, messages: everydayMessages }));
 let sent = 0;
 
-process.on('message', (message) => void answerTo(message));
-process.on('disconnect', () => process.exit());
-
-/** An order that fails ends the process, and so the simulation. */
-async function answerTo(message: unknown): Promise<void> {
-  try {
-    process.send?.(await obey(ingressesOrder.parse(message)));
-  } catch (error) {
-    log.fatal({ err: error }, 'an order failed');
-    process.exit(1);
-  }
-}
+takeOrders(log, obey);
 
 async function obey(order: IngressesOrder): Promise<IngressesAnswer> {
   const answer: IngressesAnswer = { sent: 0, done: 0, failed: {}, routeMs: [], workers: 0 };
@@ -185,7 +173,7 @@ function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[
   for (const pool of workers.pools()) {
     for (const { id, announcement } of pool.workers) {
       if (!announcement.accepting || avoid.has(id)) continue;
-      placements.push({ pool, model: upstreamModel });
+      placements.push({ pool, model: askedModel });
       break;
     }
   }

@@ -4,8 +4,7 @@ import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { upstreamModel } from '../upstream/upstream-bytes.ts';
-import { workersOrder, type WorkersAnswer, type WorkersOrder } from './orders.ts';
+import { askedModel, takeOrders, type WorkersAnswer, type StartWorkers, type WorkersOrder } from './orders.ts';
 
 /*
  * Stands in for many workers, in one process: each is the router's own worker on a connection of its own, so that it speaks the contract
@@ -23,23 +22,12 @@ const answer = JSON.stringify({
   id: 'chatcmpl-stand-in',
   object: 'chat.completion',
   created: 0,
-  model: upstreamModel,
+  model: askedModel,
   choices: [{ index: 0, message: { role: 'assistant', content: 'Certainly.' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-process.on('message', (message) => void answerTo(message));
-process.on('disconnect', () => process.exit());
-
-/** An order that fails ends the process, and so the simulation. */
-async function answerTo(message: unknown): Promise<void> {
-  try {
-    process.send?.(await obey(workersOrder.parse(message)));
-  } catch (error) {
-    log.fatal({ err: error }, 'an order failed');
-    process.exit(1);
-  }
-}
+takeOrders(log, obey);
 
 async function obey(order: WorkersOrder): Promise<WorkersAnswer> {
   if (order.kind === 'start') await start(order);
@@ -47,7 +35,7 @@ async function obey(order: WorkersOrder): Promise<WorkersAnswer> {
   return { workers: workers.length };
 }
 
-async function start(order: Extract<WorkersOrder, { kind: 'start' }>): Promise<void> {
+async function start(order: StartWorkers): Promise<void> {
   const { natsUrl, prefix, count, pools, models, slots, answerMs } = order;
   const first = started;
   started += count;
@@ -55,7 +43,7 @@ async function start(order: Extract<WorkersOrder, { kind: 'start' }>): Promise<v
   const startOne = async (number: number): Promise<void> => {
     const id = `stand-in-${number}`;
     const broker = await connectBroker({ url: natsUrl, name: id, prefix, log });
-    const names = [upstreamModel, ...Array.from({ length: models - 1 }, (_, at) => `vendor/model-${at}`)];
+    const names = [askedModel, ...Array.from({ length: models - 1 }, (_, at) => `vendor/model-${at}`)];
     const worker = startWorker({
       broker,
       log,

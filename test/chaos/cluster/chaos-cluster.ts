@@ -6,51 +6,24 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
-import { startRedisPair, type RedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
+import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { startRedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
-import { startSmallDisks, type SmallDisks } from '../faults/small-disks.ts';
-import { startLink, type Link } from '../faults/link.ts';
-import type { KeyKind } from '../load/request-plan.ts';
+import { startSmallDisks } from '../faults/small-disks.ts';
 import type { PoisonDeath } from '../oracle/judge-poison.ts';
 import { startPart, type Part } from './part.ts';
 
 /** A part, its link to NATS, and, of an ingress, where it listens. */
 export interface Linked {
   part: Part;
-  link: Link;
-}
-
-/** Everything that faults strike. */
-export interface ChaosCluster {
-  prefix: string;
-  ingresses: (Linked & { url: string; adminUrl: string })[];
-  /** Four gpu-workers, then one tools-worker. */
-  workers: Linked[];
-  /** Batch runners. */
-  runners: Linked[];
-  /** The engine of each gpu-worker. */
-  engines: EngineFront[];
-  nats: NatsCluster;
-  redis: RedisPair;
-  /** Of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
-  disks: SmallDisks | undefined;
-  /** To Redis, of the suite itself. */
-  accounts: RedisConnection;
-  keys: Record<KeyKind, string>;
-  /** What limits hold for running requests: their number, and tokens of today. */
-  reserved(): Promise<{ active: number; tokens: number }>;
-  /** The workers that poisoned prompts killed. */
-  poisoned: PoisonDeath[];
-  /** Ids of the tool calls that were executed, once for each execution. */
-  toolCalls(): string[];
-  stop(): Promise<void>;
+  link: PausableProxy;
 }
 
 /** What a run needs besides what every run does. */
@@ -83,7 +56,7 @@ const tool = (file: string): string => `
   });`;
 
 /** Starts the cluster and waits until both ingress nodes serve. */
-export async function startChaosCluster(options: ChaosClusterOptions = {}): Promise<ChaosCluster> {
+export async function startChaosCluster(options: ChaosClusterOptions = {}) {
   const releases: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
     for (const release of releases.toReversed()) await release();
@@ -132,14 +105,19 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     ): Promise<Linked> => {
       // Each begins with another server.
       const names = natsNames.map((_, index) => natsNames[(at + index) % natsNames.length] ?? '');
-      const link = await startLink(names.map((name) => nats.ports[name] ?? 0));
+      const link = await startPausableProxy(...names.map((name) => nats.ports[name] ?? 0));
       releases.push(() => link.close());
-      const part = startPart(name, file, { ...common, NATS_URL: link.url, ...environment }, readyLine);
+      const part = startPart(
+        name,
+        file,
+        { ...common, NATS_URL: `nats://127.0.0.1:${link.port}`, ...environment },
+        readyLine,
+      );
       releases.push(() => part.stop());
       return { part, link };
     };
 
-    const poisoned: ChaosCluster['poisoned'] = [];
+    const poisoned: PoisonDeath[] = [];
     const engines: EngineFront[] = [];
     const workers: Linked[] = [];
     for (let index = 0; index < workerCount; index += 1) {
@@ -151,7 +129,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
         workers[index]?.part.kill(500).catch(() => undefined);
         return false;
       });
-      releases.push(() => front.close());
+      releases.push(() => front.stop());
       engines.push(front);
       const settings = { ENGINE_URL: front.url, WORKER_ID: `gpu-${index}`, SLOTS: '16' };
       workers.push(await start(`gpu-${index}`, index, 'services/gpu-worker/main.ts', 'gpu-worker is ready', settings));
@@ -162,7 +140,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     const settings = { TOOLS_DIR: tools, WORKER_ID: 'tools-0' };
     workers.push(await start('tools-0', 1, 'services/tools-worker/main.ts', 'tools-worker is ready', settings));
 
-    const ingresses: ChaosCluster['ingresses'] = [];
+    const ingresses: (Linked & { url: string; adminUrl: string })[] = [];
     for (let index = 0; index < 2; index += 1) {
       const [port, adminPort] = [await freePort(), await freePort()];
       const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
@@ -184,15 +162,22 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     return {
       prefix,
       ingresses,
+      /** Four gpu-workers, then one tools-worker. */
       workers,
+      /** Batch runners. */
       runners,
+      /** The engine of each gpu-worker. */
       engines,
       nats,
       redis,
+      /** Of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
       disks,
+      /** To Redis, of the suite itself. */
       accounts,
       keys,
+      /** The workers that poisoned prompts killed. */
       poisoned,
+      /** What limits hold for running requests: their number, and tokens of today. */
       reserved: async () => {
         const uses = await keeper.read(parties);
         return uses.reduce(
@@ -202,6 +187,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
           { active: 0, tokens: 0 },
         );
       },
+      /** Ids of the tool calls that were executed, once for each execution. */
       toolCalls: () => readFileSync(executed, 'utf8').split('\n').slice(0, -1),
       stop,
     };
@@ -210,3 +196,6 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}): Prom
     throw error;
   }
 }
+
+/** Everything that faults strike. */
+export type ChaosCluster = Awaited<ReturnType<typeof startChaosCluster>>;

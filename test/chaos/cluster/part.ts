@@ -11,27 +11,6 @@ export interface Crash {
   detail: string;
 }
 
-/** A service's process that a supervisor starts again. */
-export interface Part {
-  name: string;
-  pid(): number | undefined;
-  /** Whether it runs and has been ready since its start: what a load balancer knows of it. */
-  isUp(): boolean;
-  /** What it has logged of a request, in all its lives. */
-  linesOf(id: string): string[];
-  /** Every end that nobody asked for, and every start that takes too long. */
-  crashes: Crash[];
-  /** Ends it with SIGKILL, starts it again after this many milliseconds, and resolves when it is ready again. */
-  kill(restartAfterMs: number): Promise<void>;
-  signal(signal: NodeJS.Signals): void;
-  /** Sets its clock forward by this many milliseconds, or back. When it is started again, its clock is right. */
-  shiftClock(ms: number): void;
-  /** Waits until it has logged that it is ready. */
-  ready(): Promise<void>;
-  /** Ends it for good. */
-  stop(): Promise<void>;
-}
-
 /** How long a supervisor waits before it starts again what has ended by itself. */
 const restartMs = 500;
 
@@ -42,7 +21,7 @@ const readyMs = 40_000;
 const preload = `--import=${new URL('../faults/shift-clock.ts', import.meta.url).href}`;
 
 /** Starts a part. */
-export function startPart(name: string, file: string, environment: Record<string, string>, readyLine: string): Part {
+export function startPart(name: string, file: string, environment: Record<string, string>, readyLine: string) {
   let starts = 0;
   let stopped = false;
   let pause = restartMs;
@@ -85,14 +64,18 @@ export function startPart(name: string, file: string, environment: Record<string
   start();
   return {
     name,
+    /** Every end that nobody asked for, and every start that takes too long. */
     crashes,
-    linesOf: (id) =>
+    /** What it has logged of a request, in all its lives. */
+    linesOf: (id: string) =>
       lives.flatMap(({ lines }) =>
         lines.map((line) => JSON.stringify(line)).filter((line) => line.includes(`"${id}"`)),
       ),
+    /** Whether it runs and has been ready since its start: what a load balancer knows of it. */
     isUp: () => process.child.exitCode === null && process.child.signalCode === null && !isKilled && isReady(process),
     pid: () => process.child.pid,
-    kill: async (restartAfterMs) => {
+    /** Ends it with SIGKILL, starts it again after this many milliseconds, and resolves when it is ready again. */
+    kill: async (restartAfterMs: number) => {
       pause = restartAfterMs;
       const before = starts;
       isKilled = true;
@@ -103,10 +86,13 @@ export function startPart(name: string, file: string, environment: Record<string
         crashes.push({ at: performance.now(), wasReady: true, detail });
       });
     },
-    signal: (signal) => void process.child.kill(signal),
+    signal: (signal: NodeJS.Signals) => void process.child.kill(signal),
     // One that has just ended takes no orders.
-    shiftClock: (ms) => void process.child.send({ shiftClockMs: ms }, () => undefined),
+    /** Sets its clock forward by this many milliseconds, or back. When it is started again, its clock is right. */
+    shiftClock: (ms: number) => void process.child.send({ shiftClockMs: ms }, () => undefined),
+    /** Waits until it has logged that it is ready. */
     ready,
+    /** Ends it for good. */
     stop: async () => {
       stopped = true;
       process.child.kill('SIGCONT');
@@ -114,3 +100,6 @@ export function startPart(name: string, file: string, environment: Record<string
     },
   };
 }
+
+/** A service's process that a supervisor starts again. */
+export type Part = ReturnType<typeof startPart>;

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { relay } from '../../helpers/servers/relay.ts';
+import { serveHttp } from '../../helpers/servers/serve-http.ts';
 import { readMark } from '../load/request-plan.ts';
 
 /** How an engine is sick. */
@@ -17,16 +17,6 @@ export interface Execution {
   endedAt: number | undefined;
 }
 
-/** Stands before a healthy engine, can make it sick, and knows every answer that it was asked for. */
-export interface EngineFront {
-  url: string;
-  executions: Execution[];
-  sicken(sickness: Sickness | undefined): void;
-  /** Breaks all its connections. */
-  drop(): void;
-  close(): void;
-}
-
 const slowMs = 2_000;
 
 /**
@@ -38,27 +28,15 @@ export async function startEngineFront(
   engineUrl: string,
   engine: number,
   onAsked: (id: string, isPoisoned: boolean) => boolean,
-): Promise<EngineFront> {
+) {
   const executions: Execution[] = [];
   const open = new Set<ServerResponse>();
   const hanging = new Set<ServerResponse>();
   let sickness: Sickness | undefined;
 
-  const relay = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
-    const { method = 'GET', url = '/', headers } = request;
-    const onward = send(`${engineUrl}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-      answer.once('error', () => response.destroy());
-    });
-    onward.once('error', () => response.destroy());
-    response.once('close', () => onward.destroy());
-    onward.end(body);
-  };
-
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await buffer(request);
-    if (!request.url?.endsWith('/chat/completions')) return relay(request, response, body);
+    if (!request.url?.endsWith('/chat/completions')) return void relay(engineUrl, request, response, { body });
     const { id, isPoisoned } = readMark(body.toString());
     const execution: Execution = { id, engine, startedAt: performance.now(), endedAt: undefined };
     executions.push(execution);
@@ -89,28 +67,25 @@ export async function startEngineFront(
       case undefined:
         break;
     }
-    if (!response.destroyed) relay(request, response, body);
+    if (!response.destroyed) relay(engineUrl, request, response, { body });
   };
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, stop } = await serveHttp(answer);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     executions,
-    sicken: (now) => {
+    sicken: (now: Sickness | undefined) => {
       sickness = now;
       // An engine that hung is started again: it drops what it held.
       for (const response of hanging) response.destroy();
     },
+    /** Breaks all its connections. */
     drop: () => {
       for (const response of open) response.destroy();
     },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop,
   };
 }
+
+/** Stands before a healthy engine, can make it sick, and knows every answer that it was asked for. */
+export type EngineFront = Awaited<ReturnType<typeof startEngineFront>>;

@@ -84,11 +84,11 @@ async function strike(
     case 'worker-cut':
     case 'ingress-cut':
       linked?.link.cut();
-      return () => linked?.link.restore();
+      return () => linked?.link.resume();
     case 'worker-delay':
     case 'ingress-delay':
       linked?.link.delay(delayMs);
-      return () => linked?.link.restore();
+      return () => linked?.link.resume();
     case 'worker-clock':
     case 'ingress-clock':
       linked?.part.shiftClock(clockShift(draw));

@@ -93,8 +93,8 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       const environment = environmentOf(container);
       for (const { name, containerPort } of container.ports ?? [])
         expect(environment[listening[name] ?? ''], pod.name).toBe(String(containerPort));
-      for (const { httpGet } of probesOf(container))
-        expect((container.ports ?? []).map(({ name }) => name)).toContain(httpGet.port);
+      for (const probe of probesOf(container))
+        expect((container.ports ?? []).map(({ name }) => name)).toContain(probe.httpGet.port);
     }
     for (const example of examples) {
       for (const service of ofKind(example, 'Service')) {
@@ -113,15 +113,11 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       health: () => ({ ready: true, facts: {} }),
       further: { '/load': () => ({}) },
     };
-    const server = createAdminServer(pages);
-    const url = await serveInTest((request, response) => server.emit('request', request, response));
+    const admin = createAdminServer(pages);
+    const url = await serveInTest((request, response) => admin.emit('request', request, response));
     const probes = everyContainer().flatMap(({ container }) => probesOf(container));
-    const paths = new Set([
-      ...probes.map(({ httpGet }) => httpGet.path),
-      ...everything()
-        .flatMap(endpointsOf)
-        .map(({ path }) => path),
-    ]);
+    const monitors = everything().flatMap(endpointsOf);
+    const paths = new Set([...probes.map(({ httpGet }) => httpGet.path), ...monitors.map(({ path }) => path)]);
     expect(paths).toEqual(new Set(['/live', '/health', '/metrics']));
     for (const path of paths) expect((await fetch(`${url}${path}`)).status, path).toBe(200);
   });
@@ -132,7 +128,7 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
         const selectors = [
           ['Deployment', 'PodDisruptionBudget', 'PodMonitor'].includes(kind) && spec.selector,
           kind === 'NetworkPolicy' && spec.podSelector,
-          ...podsOf({ kind, metadata, spec } as Rendered).flatMap(({ spec: { topologySpreadConstraints = [] } }) =>
+          ...podsOf({ kind, metadata, spec }).flatMap(({ spec: { topologySpreadConstraints = [] } }) =>
             topologySpreadConstraints.map(({ labelSelector }) => labelSelector),
           ),
         ];

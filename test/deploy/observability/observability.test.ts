@@ -11,7 +11,6 @@ import {
   readAlerts,
   readDashboards,
 } from '../../helpers/deploy/observability-files.ts';
-import { promqlNames } from '../../helpers/deploy/promql-names.ts';
 
 /** Labels that Prometheus itself adds to every series. */
 const added = ['job', 'instance'];
@@ -27,6 +26,8 @@ for (const { name, type, labelNames } of [...parts.flatMap(definedMetrics), ...o
   if (type === 'histogram' || type === 'summary')
     for (const part of ['sum', 'count']) shown.set(`${name}_${part}`, all);
 }
+
+const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'on', 'ignoring', 'by', 'without']);
 
 /** Names in an expression that no part exports. */
 function unknownNames(where: string, expr: string): string[] {
@@ -122,4 +123,35 @@ describe('the alerts', () => {
 /** What promtool prints; throws when it finds a fault. */
 function promtool(...args: string[]): string {
   return execFileSync('promtool', args, { stdio: 'pipe', encoding: 'utf8' });
+}
+
+/** The names in a PromQL expression without comments: each metric with the labels of its selector, and the labels of groupings. */
+function promqlNames(expression: string) {
+  const groupedBy: string[] = [];
+  const withoutGroups = expression.replaceAll(
+    /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g,
+    (_, names: string) => {
+      groupedBy.push(...namesIn(names));
+      return ' ';
+    },
+  );
+  const metrics: { name: string; labels: string[] }[] = [];
+  const plain = withoutGroups.replaceAll(/\[[^\]]*\]/g, ' ');
+  for (const [, name = '', selector = '', call] of plain.matchAll(
+    /(?<![\w"$])([a-z_:][\w:]*)\s*(\{(?:[^}"]|"[^"]*")*\})?\s*(\()?/gi,
+  )) {
+    if (call === undefined && !keywords.has(name)) metrics.push({ name, labels: labelsIn(selector) });
+  }
+  return { metrics, groupedBy };
+}
+
+function labelsIn(selector: string): string[] {
+  return [...selector.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label = '']) => label);
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }

@@ -1,4 +1,5 @@
 import type { Effect, FieldRule } from '#shared/translate/field-rule.ts';
+import { renderTable } from './render-table.ts';
 
 /** One column of a table: the rules of one translation under its heading. */
 export interface RuleColumn {
@@ -15,10 +16,9 @@ export function renderFieldRules(columns: readonly RuleColumn[]): string {
       const effect = column.get(field);
       return effect ? wordsFor(field, effect) : '–';
     });
-    return `| ${[nameOf(field), ...cells].join(' | ')} |`;
+    return [nameOf(field), ...cells];
   });
-  const heads = columns.map(({ head }) => head);
-  return [`| Field | ${heads.join(' | ')} |`, `| --- |${heads.map(() => ' --- |').join('')}`, ...rows, ''].join('\n');
+  return renderTable(['Field', ...columns.map(({ head }) => head)], rows);
 }
 
 /** The path as code, followed by the case in words. */

@@ -1,10 +1,11 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JobEnd } from '#shared/broker/contract/job-contract.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import type { Engine } from '#services/gpu-worker/engines/engine.ts';
 import { createHandleJob, type HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
+import { collectAnswer, grantedJob, type JobFields } from './collect-answer.ts';
 
 export interface RunJob {
   engine: Engine;
@@ -24,13 +25,10 @@ export interface JobResult {
   events: JsonObject[];
 }
 
-/** The fields of a job that a test cares for. */
-export type JobFields = Partial<Omit<GrantedJob, 'body'>> & { body: JsonObject };
-
 /** Serves one job with an engine, as the worker would, and returns what the client would get. */
 export async function runJob(
   { engine, url, models, options, http: given }: RunJob,
-  { body, ...fields }: JobFields,
+  job: JobFields,
   signal = new AbortController().signal,
   onPiece: (piece: string) => void = () => undefined,
   onHead: (headers: object) => void = () => undefined,
@@ -47,36 +45,11 @@ export async function runJob(
     timeouts: { firstTokenMs: 5000, idleMs: 5000, answerMs: 5000 },
     ...options,
   });
-  const pieces: string[] = [];
-  const job: GrantedJob = {
-    id: 'job',
-    requestId: 'request',
-    operation: 'generate',
-    format: 'chat',
-    stream: body['stream'] === true,
-    model: known[0]?.id ?? '',
-    body: Buffer.from(JSON.stringify(body)),
-    ...fields,
-  };
-  const write = (piece: string | Uint8Array): void => {
-    const text = typeof piece === 'string' ? piece : Buffer.from(piece).toString();
-    pieces.push(text);
-    onPiece(text);
-  };
+  const answer = collectAnswer(onPiece);
   try {
-    const end = await handleJob(job, { head: onHead, write }, signal);
-    return { end, pieces, events: eventsOf(pieces.join('')) };
+    const end = await handleJob(grantedJob(known[0]?.id ?? '', job), { head: onHead, write: answer.write }, signal);
+    return { end, pieces: answer.pieces, events: answer.events() };
   } finally {
     if (!given) await http.close();
   }
-}
-
-function eventsOf(text: string): JsonObject[] {
-  const events: JsonObject[] = [];
-  for (const line of text.split('\n')) {
-    if (!line.startsWith('data: ') || line === 'data: [DONE]') continue;
-    const event: unknown = JSON.parse(line.slice('data: '.length));
-    if (isJsonObject(event)) events.push(event);
-  }
-  return events;
 }

@@ -8,25 +8,8 @@ export type SendTap = (message: Message, send: (message: Message) => void) => vo
 /** The same for what it receives. */
 export type ReceiveTap = (message: Msg, receive: (message: Msg) => void) => void;
 
-/** A connection to the broker that a test listens in on, and changes. */
-export interface TappedBroker {
-  /** For the party. */
-  broker: Broker;
-  /** Has all that the party publishes from now on pass through a function, in front of those before. */
-  onSend: (tap: SendTap) => void;
-  onReceive: (tap: ReceiveTap) => void;
-  /** Has nothing come from the party and nothing reach it, as while its process is stopped, until what it returns is called. */
-  freeze: () => () => void;
-  /** Lets each flush of the party take so much longer. */
-  delayFlush: (wait: () => Promise<void>) => void;
-  /** Has each request of the party fail, as those to JetStream do while it has no leader. */
-  refuseRequests: () => void;
-  /** Has the party believe that it connected just now, or long ago: what it sends is kept while the connection is young. */
-  seemConnected: (when: 'just now' | 'long ago') => void;
-}
-
 /** Puts taps between a party and its connection. */
-export function tapBroker(inner: Broker): TappedBroker {
+export function tapBroker(inner: Broker) {
   const sending: SendTap[] = [];
   const receiving: ReceiveTap[] = [];
   let beforeFlush: () => Promise<void> = () => Promise.resolve();
@@ -74,9 +57,12 @@ export function tapBroker(inner: Broker): TappedBroker {
     },
   });
   return {
+    /** For the party. */
     broker,
-    onSend: (tap) => void sending.push(tap),
-    onReceive: (tap) => void receiving.push(tap),
+    /** Has all that the party publishes from now on pass through a function, in front of those before. */
+    onSend: (tap: SendTap) => void sending.push(tap),
+    onReceive: (tap: ReceiveTap) => void receiving.push(tap),
+    /** Has nothing come from the party and nothing reach it, as while its process is stopped, until what it returns is called. */
     freeze: () => {
       const waiting = (held ??= []);
       return () => {
@@ -84,14 +70,20 @@ export function tapBroker(inner: Broker): TappedBroker {
         for (const act of waiting) act();
       };
     },
-    delayFlush: (wait) => (beforeFlush = wait),
+    /** Lets each flush of the party take so much longer. */
+    delayFlush: (wait: () => Promise<void>) => (beforeFlush = wait),
+    /** Has each request of the party fail, as those to JetStream do while it has no leader. */
     refuseRequests: () => (isRefused = true),
-    seemConnected: (when) => {
+    /** Has the party believe that it connected just now, or long ago: what it sends is kept while the connection is young. */
+    seemConnected: (when: 'just now' | 'long ago') => {
       const now = performance.now();
       connectedSince = when === 'just now' ? () => now : () => performance.now() - 60_000;
     },
   };
 }
+
+/** A connection to the broker that a test listens in on, and changes. */
+export type TappedBroker = ReturnType<typeof tapBroker>;
 
 /** A received message with another payload. */
 export function withData(message: Msg, data: Uint8Array): Msg {

@@ -5,28 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
 
-/** A keyring like that of a person's desktop, with a message bus of its own. */
-export interface TestKeyring {
-  /** The variables of a program that uses it. */
-  environment: Record<string, string>;
-  /** All that it holds for the client, as it was stored. */
-  secrets: () => string[];
-  /** Replaces what it holds for a router. */
-  replace: (router: string, secret: string) => void;
-  /** Locks it, as a desktop does. A program that needs it would wait for a person. */
-  lock: () => void;
-  /** Ends it while its bus goes on. */
-  end: () => Promise<void>;
-  stop: () => Promise<void>;
-}
-
 const programs = ['dbus-daemon', 'gnome-keyring-daemon', 'secret-tool'];
 
 /** Whether this machine has what a keyring needs. `get-keyring.sh` installs it. */
 export const hasKeyring = programs.every((program) => spawnSync(program, ['--help']).error === undefined);
 
 /** Starts a bus and an unlocked keyring on it. */
-export async function startKeyring(): Promise<TestKeyring> {
+export async function startKeyring() {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-keyring-'));
   const address = `unix:path=${join(folder, 'bus')}`;
   const busConfig = join(folder, 'bus.conf');
@@ -52,17 +37,25 @@ export async function startKeyring(): Promise<TestKeyring> {
     rmSync(folder, { recursive: true, force: true });
   };
   return {
+    /** The variables of a program that uses it. */
     environment: { DBUS_SESSION_BUS_ADDRESS: address, XDG_RUNTIME_DIR: folder },
+    /** All that it holds for the client, as it was stored. */
     secrets: () => [...lookUp().matchAll(/^secret = (.*)$/gm)].map(([, secret = '']) => secret),
-    replace: (router, secret) => {
+    /** Replaces what it holds for a router. */
+    replace: (router: string, secret: string) => {
       const words = ['store', '--label=Model Router', 'service', 'rtr', 'account', router];
       spawnSync('secret-tool', words, { env, input: secret });
     },
+    /** Locks it, as a desktop does. A program that needs it would wait for a person. */
     lock: () => void spawnSync('secret-tool', ['lock'], { env }),
+    /** Ends it while its bus goes on. */
     end: () => endOf(daemon),
     stop,
   };
 }
+
+/** A keyring like that of a person's desktop, with a message bus of its own. */
+export type TestKeyring = Awaited<ReturnType<typeof startKeyring>>;
 
 /** Without activation: the bus would start a keyring of its own, a locked one, for the first program that asks. */
 function busConfigWith(address: string): string {

@@ -1,9 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Capability } from '#shared/broker/contract/announcement.ts';
-import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AnswerTimeouts } from '#services/cli-worker/answer/run-conversation.ts';
@@ -11,6 +9,7 @@ import { cliOf } from '#services/cli-worker/clis/cli-of.ts';
 import type { CliKind } from '#services/cli-worker/clis/cli.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
+import { collectAnswer, grantedJob, type JobFields } from '../broker/collect-answer.ts';
 
 export interface CliWorkerOptions {
   kind?: CliKind;
@@ -25,39 +24,8 @@ export interface CliWorkerOptions {
   further?: string[];
 }
 
-export interface CliJobResult {
-  end: JobEnd;
-  /** The whole answer. */
-  text: string;
-  /** The data of its server-sent events without `[DONE]`; the body of an answer that is not streamed. */
-  events: JsonObject[];
-}
-
-/** A CLI worker without a broker. */
-export interface OpenCliWorker {
-  /** Number of processes that are ready for a conversation. */
-  ready(): number;
-  /** What the CLI can do. */
-  capabilities: readonly Capability[];
-  /** Reports of its health, in order. */
-  reports: boolean[];
-  /** What its upstream said of the login, in order. */
-  logins: string[];
-  /** The folder of all its files. */
-  root: string;
-  /** Folders of its processes. */
-  workspaces(): string[];
-  run(
-    body: JsonObject,
-    fields?: Partial<Omit<GrantedJob, 'body'>>,
-    signal?: AbortSignal,
-    onPiece?: (piece: string) => void,
-  ): Promise<CliJobResult>;
-  close(): Promise<void>;
-}
-
 /** Starts a worker that drives the given CLI, by default `fake-claude.ts`. */
-export async function openCliWorker(options: CliWorkerOptions = {}): Promise<OpenCliWorker> {
+export async function openCliWorker(options: CliWorkerOptions = {}) {
   const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
@@ -65,8 +33,8 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
   const { cli, program } = cliOf(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
-  const reports: OpenCliWorker['reports'] = [];
-  const logins: OpenCliWorker['logins'] = [];
+  const reports: boolean[] = [];
+  const logins: string[] = [];
   const served = await cli.serve({
     starter,
     models,
@@ -82,32 +50,28 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
     onHealth: (healthy) => reports.push(healthy),
   });
   return {
+    /** Number of processes that are ready for a conversation. */
     ready: () => served.counts().ready,
+    /** What the CLI can do. */
     capabilities: served.capabilities,
+    /** Reports of its health, in order. */
     reports,
+    /** What its upstream said of the login, in order. */
     logins,
+    /** The folder of all its files. */
     root,
+    /** Folders of its processes. */
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
-    run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
-      const pieces: string[] = [];
-      const write = (piece: string | Uint8Array): void => {
-        const text = typeof piece === 'string' ? piece : Buffer.from(piece).toString();
-        pieces.push(text);
-        onPiece(text);
-      };
-      const job: GrantedJob = {
-        id: 'job',
-        requestId: 'request',
-        operation: 'generate',
-        format: 'chat',
-        stream: body['stream'] === true,
-        model: models[0],
-        body: Buffer.from(JSON.stringify(body)),
-        ...fields,
-      };
-      const end = await served.handler(job, { head: () => undefined, write }, signal);
-      const text = pieces.join('');
-      return { end, text, events: eventsOf(text) };
+    run: async (
+      body: JsonObject,
+      fields: Omit<JobFields, 'body'> = {},
+      signal: AbortSignal = new AbortController().signal,
+      onPiece: (piece: string) => void = () => undefined,
+    ) => {
+      const answer = collectAnswer(onPiece);
+      const job = grantedJob(models[0], { ...fields, body });
+      const end = await served.handler(job, { head: () => undefined, write: answer.write }, signal);
+      return { end, text: answer.text(), events: answer.events() };
     },
     close: async () => {
       await served.close();
@@ -116,9 +80,5 @@ export async function openCliWorker(options: CliWorkerOptions = {}): Promise<Ope
   };
 }
 
-function eventsOf(text: string): JsonObject[] {
-  const lines = text.startsWith('{')
-    ? [text]
-    : text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice(6)] : []));
-  return lines.map((line) => JSON.parse(line) as unknown).filter(isJsonObject);
-}
+/** A CLI worker without a broker. */
+export type OpenCliWorker = Awaited<ReturnType<typeof openCliWorker>>;

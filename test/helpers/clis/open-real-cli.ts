@@ -1,28 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { JsonObject } from '#shared/core/json.ts';
 import { shareCluster } from '../cluster/share-cluster.ts';
-import { startCliWorker, type CliWorker } from '../cluster/start-cli-worker.ts';
+import { startCliWorker } from '../cluster/start-cli-worker.ts';
 import type { Cluster } from '../cluster/start-cluster.ts';
-import { startFakeModelApis, type FakeModelApis } from '../upstreams/fake-model-apis.ts';
+import { startFakeModelApis } from '../upstreams/fake-model-apis.ts';
 import type { CliName } from './install-clis.ts';
 import { commandOf, realClis } from './real-clis.ts';
-
-/** A worker of a real agent, which asks fake model APIs, and clients that ask it through an ingress. */
-export interface OpenedCli {
-  /** The first one that it serves. */
-  model: string;
-  api: FakeModelApis;
-  cluster: Cluster;
-  worker: CliWorker;
-  openai: OpenAI;
-  anthropic: Anthropic;
-  /** Has a chat completion of the model, streamed unless it is said otherwise. */
-  chat: (params: ChatParams, streams?: boolean) => Promise<OpenAI.ChatCompletion>;
-  /** The body of the last request to the upstream. */
-  lastBody: () => JsonObject;
-  stop: () => Promise<void>;
-}
 
 /** What of a chat request a test decides. */
 export type ChatParams = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string };
@@ -39,7 +22,7 @@ export async function openRealCli(
   name: CliName,
   environment: Record<string, string | undefined> = {},
   given?: Cluster,
-): Promise<OpenedCli> {
+) {
   const cli = realClis[name];
   const [model] = cli.models;
   const api = await startFakeModelApis();
@@ -58,18 +41,21 @@ export async function openRealCli(
   const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
   return {
+    /** The first one that it serves. */
     model,
     api,
     cluster,
     worker,
     openai,
     anthropic,
-    chat: (params, streams = true) => {
+    /** Has a chat completion of the model, streamed unless it is said otherwise. */
+    chat: (params: ChatParams, streams = true) => {
       const body = { model, ...params };
       return streams
         ? openai.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
         : openai.chat.completions.create(body);
     },
+    /** The body of the last request to the upstream. */
     lastBody: () => api.calls.at(-1)?.body ?? {},
     stop: async () => {
       await worker.stop();
@@ -78,6 +64,9 @@ export async function openRealCli(
     },
   };
 }
+
+/** A worker of a real agent, which asks fake model APIs, and clients that ask it through an ingress. */
+export type OpenedCli = Awaited<ReturnType<typeof openRealCli>>;
 
 /** What a user says. */
 export function user(content: string): { role: 'user'; content: string } {

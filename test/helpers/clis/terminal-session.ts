@@ -3,13 +3,6 @@ import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 import { until } from '../until.ts';
 
-/** A program in a terminal, and the keys that a person presses. */
-export interface TerminalSession {
-  /** Waits until this appears after what was waited for before, whatever blanks and colours stand in between, and then presses keys. */
-  see: (words: string, keys?: string) => Promise<void>;
-  stop: () => Promise<void>;
-}
-
 /** An arrow key, as terminals send it. */
 export const arrowUp = '\u001B[A';
 export const enter = '\r';
@@ -18,10 +11,7 @@ export const enter = '\r';
  * Starts a program in a pseudo-terminal of 140 columns, which `script` of util-linux provides.
  * @param command for a POSIX shell
  */
-export function openTerminal(
-  command: string,
-  { cwd, env }: { cwd: string; env: Record<string, string> },
-): TerminalSession {
+export function openTerminal(command: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const inside = `stty cols 140 rows 50; exec ${command}`;
   const child = spawn('script', ['-qfec', inside, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
   let shown = '';
@@ -30,7 +20,8 @@ export function openTerminal(
   });
   const text = (): string => stripVTControlCharacters(shown).replaceAll(/\s+/g, '');
   return {
-    see: async (words, keys = '') => {
+    /** Waits until this appears after what was waited for before, whatever blanks and colours stand in between, and then presses keys. */
+    see: async (words: string, keys: string = '') => {
       const wanted = words.replaceAll(/\s+/g, '');
       await until(() => text().includes(wanted), 30_000).catch((error: unknown) => {
         throw new Error(`the terminal does not show “${words}”, but: ${text().slice(-2_000)}`, { cause: error });

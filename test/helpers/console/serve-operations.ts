@@ -20,13 +20,6 @@ const viewers = {
 
 export type Viewer = keyof typeof viewers;
 
-/** Operations at a server of their own, and who asks. */
-export interface ServedOperations {
-  ask: (path: string, viewer?: Viewer, init?: RequestInit) => Promise<Response>;
-  /** The body of an answer. */
-  read: <T>(path: string, viewer?: Viewer) => Promise<T>;
-}
-
 /** What each of the viewers may see, and the names of Ada and of the team t1. */
 export const people = {
   viewerOf: ({ id }: { id: string }): UsageViewer => viewers[id as Viewer],
@@ -38,7 +31,7 @@ export const people = {
 };
 
 /** Serves operations for as long as the running test. An administrator asks, unless it is somebody else. */
-export async function serveOperations(operations: readonly Operation[]): Promise<ServedOperations> {
+export async function serveOperations(operations: readonly Operation[]) {
   const app = express();
   app.use(express.json());
   app.use((request, response, next) => {
@@ -50,5 +43,9 @@ export async function serveOperations(operations: readonly Operation[]): Promise
   const url = await serveInTest(app);
   const ask = (path: string, viewer: Viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
     fetch(url + path, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
-  return { ask, read: async <T>(path: string, viewer?: Viewer) => (await (await ask(path, viewer)).json()) as T };
+  return {
+    ask,
+    /** The body of an answer. */
+    read: async <T>(path: string, viewer?: Viewer) => (await (await ask(path, viewer)).json()) as T,
+  };
 }

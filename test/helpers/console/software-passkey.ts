@@ -1,15 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import type { Passkey } from '#shared/accounts/second-factor/second-factor-store.ts';
-
-/** A passkey without a browser: as the router keeps it, and its answers. */
-export interface SoftwarePasskey {
-  passkey: Passkey;
-  /** What a browser sends for a challenge. Each answer has a higher counter than the one before. */
-  answer: (challenge: string) => Record<string, unknown>;
-}
 
 /** Makes a passkey for the pages of an origin. */
-export function softwarePasskey(origin: string): SoftwarePasskey {
+export function softwarePasskey(origin: string) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   // COSE_Key {1: 2 (EC2), 3: -7 (ES256), -1: 1 (P-256), -2: x, -3: y} in CBOR (RFC 9053, section 7.1.1).
@@ -30,7 +22,8 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
       transports: [],
       createdAt: Date.now(),
     },
-    answer: (challenge) => {
+    /** What a browser sends for a challenge. Each answer has a higher counter than the one before. */
+    answer: (challenge: string) => {
       const clientData = Buffer.from(JSON.stringify({ type: 'webauthn.get', challenge, origin }));
       const count = Buffer.alloc(4);
       count.writeUInt32BE((counter += 1));

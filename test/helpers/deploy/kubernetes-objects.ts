@@ -5,7 +5,6 @@
 
 /** An object as the chart renders it. */
 export interface Rendered {
-  apiVersion: string;
   kind: string;
   metadata: Metadata & { name: string };
   spec: Spec;
@@ -50,32 +49,33 @@ export interface Spec extends PodSpec {
   ports?: { name: string; port: number; targetPort: string }[];
   scaleTargetRef?: { name: string };
   minReplicaCount?: number;
-  advanced?: { scalingModifiers: { formula: string; target: string; metricType: string } };
+  advanced?: { scalingModifiers: { formula: string; target: string } };
   triggers?: { type: string; name: string; metadata: Record<string, string> }[];
   metrics?: { pods?: { metric: { name: string } } }[];
   rules?: { backendRefs?: { name: string; port: number }[]; timeouts?: Record<string, string> }[];
-  parentRefs?: object[];
   endpoints?: ScrapedEndpoint[];
   podMetricsEndpoints?: ScrapedEndpoint[];
-  groups?: object[];
 }
 
 /** A scrape endpoint of a ServiceMonitor or PodMonitor. */
 export interface ScrapedEndpoint {
   port: string;
   path: string;
-  relabelings?: { targetLabel: string; replacement: string }[];
+  relabelings?: { replacement: string }[];
 }
 
 export interface PodSpec {
   containers?: Container[];
   initContainers?: Container[];
-  volumes?: Volume[];
+  volumes?: {
+    name: string;
+    secret?: { secretName: string; items: { key: string; path: string }[] };
+    configMap?: { name: string };
+  }[];
   automountServiceAccountToken?: boolean;
-  serviceAccountName?: string;
   terminationGracePeriodSeconds?: number;
   securityContext?: Record<string, unknown>;
-  topologySpreadConstraints?: { topologyKey: string; labelSelector: Selector }[];
+  topologySpreadConstraints?: { labelSelector: Selector }[];
 }
 
 export interface Container {
@@ -87,20 +87,13 @@ export interface Container {
   ports?: { name: string; containerPort: number }[];
   restartPolicy?: string;
   securityContext?: Record<string, unknown>;
-  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
-  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
+  resources?: { limits?: Record<string, string> };
+  volumeMounts?: { name: string; mountPath: string }[];
   startupProbe?: Probe;
   readinessProbe?: Probe;
   livenessProbe?: Probe;
 }
 
-export interface Probe {
+interface Probe {
   httpGet: { path: string; port: string };
-}
-
-export interface Volume {
-  name: string;
-  secret?: { secretName: string; items: { key: string; path: string }[] };
-  configMap?: { name: string };
-  emptyDir?: object;
 }

@@ -32,11 +32,8 @@ const rule = z.object({
   annotations: z.object({ summary: z.string(), description: z.string(), runbook: z.string() }),
 });
 
-export type Dashboard = z.output<typeof dashboard>;
-export type AlertRule = z.output<typeof rule>;
-
 /** The dashboards, by file. */
-export function readDashboards(): Map<string, Dashboard> {
+export function readDashboards(): Map<string, z.output<typeof dashboard>> {
   const files = globSync('grafana/dashboards/*.json', { cwd: observabilityFolder });
   return new Map(
     files.map((file) => [
@@ -56,7 +53,7 @@ export function dashboardQueries(): { where: string; expr: string }[] {
 }
 
 /** The alerts' rules. */
-export function readAlerts(): AlertRule[] {
+export function readAlerts(): z.output<typeof rule>[] {
   const file = parse(readFileSync(join(observabilityFolder, 'alerts.yml'), 'utf8')) as unknown;
   return z
     .object({ groups: z.array(z.object({ rules: z.array(rule) })) })

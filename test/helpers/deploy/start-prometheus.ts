@@ -8,17 +8,6 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { observabilityFolder } from './observability-files.ts';
 import { until } from '../until.ts';
 
-/** A Prometheus that scrapes every second, with the project's alerts. */
-export interface Prometheus {
-  /** The number of series of an expression over the last seconds. @throws Prometheus' error message */
-  seriesOf(expr: string, seconds: number): Promise<number>;
-  /** The firing alerts, by name. */
-  firing(): Promise<string[]>;
-  /** The reachable targets. */
-  targetsUp(): Promise<number>;
-  stop(): Promise<void>;
-}
-
 const answer = z.object({
   status: z.string(),
   error: z.string().optional(),
@@ -33,7 +22,7 @@ const alerts = z.object({
  * @param targets addresses `host:port` by job
  * @param holdFor time that a condition must hold before its alert fires, in place of the minutes of the rules
  */
-export async function startPrometheus(targets: Record<string, string[]>, holdFor: string): Promise<Prometheus> {
+export async function startPrometheus(targets: Record<string, string[]>, holdFor: string) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-prometheus-'));
   const rules = readFileSync(join(observabilityFolder, 'alerts.yml'), 'utf8');
   writeFileSync(join(folder, 'alerts.yml'), rules.replaceAll(/^( +for:) .*$/gm, `$1 ${holdFor}`));
@@ -68,23 +57,29 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
   }
   return {
     stop,
-    seriesOf: async (expr, seconds) => {
+    /** The number of series of an expression over the last seconds. @throws Prometheus' error message */
+    seriesOf: async (expr: string, seconds: number) => {
       const end = Date.now() / 1000;
       const parameters = { query: expr, start: String(end - seconds), end: String(end), step: '1' };
       const found = answer.parse(await ask(`/api/v1/query_range?${String(new URLSearchParams(parameters))}`));
       if (found.status !== 'success') throw new Error(`${found.error}: ${expr}`);
       return found.data?.result.length ?? 0;
     },
+    /** The firing alerts, by name. */
     firing: async () => {
       const now = alerts.parse(await ask('/api/v1/alerts'));
       return now.data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? '');
     },
+    /** The reachable targets. */
     targetsUp: async () => {
       const found = answer.parse(await ask('/api/v1/query?query=up%20%3D%3D%201'));
       return found.data?.result.length ?? 0;
     },
   };
 }
+
+/** A Prometheus that scrapes every second, with the project's alerts. */
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** Whether Prometheus and promtool are installed. */
 export const hasPrometheus = ['prometheus', 'promtool'].every(

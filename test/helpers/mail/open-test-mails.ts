@@ -5,32 +5,13 @@ import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
-import { mailDeliverer, type DeliverMail, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
+import { mailDeliverer, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
 import { parseSmtpUrl } from '#services/batch-runner/mail/mail-settings.ts';
 import { mailSender } from '#services/batch-runner/mail/send-mail.ts';
-import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
-import { startSmtp, type TestSmtp } from './start-smtp.ts';
+import { openKeyStore } from '../accounts/open-key-store.ts';
+import { startSmtp } from './start-smtp.ts';
 
-/** Alerts by e-mail under a prefix of their own, and a runner that sends them to a server on this machine. */
-export interface TestMails extends OpenKeyStore {
-  /** The server that the mails come to. */
-  smtp: TestSmtp;
-  mails: AlertMails;
-  states: AlertStates;
-  /** Reports an event for these owners, once for each name. */
-  report: (given?: Partial<Pick<WebhookEvent, 'type' | 'owners' | 'data'>>, name?: string) => Promise<boolean>;
-  /** Makes somebody with an account, `<name>@example.com`. */
-  addPerson: (name: string, fields?: { role?: 'admin'; blockedAt?: string; limits?: string }) => Promise<WebhookOwner>;
-  deliver: DeliverMail;
-  outcomes: MailOutcome[];
-  logged: string[];
-  /** Tries everything that is due, and returns what came of it. */
-  deliverDue: () => Promise<MailOutcome[]>;
-  /** Makes every mail due now, whatever it waits for: as if what had begun was lost. */
-  makeDue: () => Promise<void>;
-}
-
-export async function openTestMails(isMailed = true): Promise<TestMails> {
+export async function openTestMails(isMailed = true) {
   const smtp = await startSmtp();
   const open = await openKeyStore(inject('redisUrl'));
   const { connection, prefix, unreadable } = open;
@@ -53,15 +34,21 @@ export async function openTestMails(isMailed = true): Promise<TestMails> {
   let names = 0;
   return {
     ...open,
+    /** The server that the mails come to. */
     smtp,
     mails,
     states,
-    report: (given = {}, name = `thing ${names++}`) => {
+    /** Reports an event for these owners, once for each name. */
+    report: (given: Partial<Pick<WebhookEvent, 'type' | 'owners' | 'data'>> = {}, name = `thing ${names++}`) => {
       const data = { id: 'box.w1', tier: 'gpu' };
       const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
       return states.change({ kind: 'tests', field: name, to: 'reported', event });
     },
-    addPerson: async (name, more = {}) => {
+    /** Makes somebody with an account, `<name>@example.com`. */
+    addPerson: async (
+      name: string,
+      more: { role?: 'admin'; blockedAt?: string; limits?: string } = {},
+    ): Promise<WebhookOwner> => {
       const fields = { id: name, name, email: `${name}@example.com`, role: 'member', ...more };
       await redis.hset(`${prefix}user:${name}`, fields);
       if (fields.role === 'admin') await redis.sadd(`${prefix}admins`, name);
@@ -70,12 +57,14 @@ export async function openTestMails(isMailed = true): Promise<TestMails> {
     deliver,
     outcomes,
     logged,
+    /** Tries everything that is due, and returns what came of it. */
     deliverDue: async () => {
       const before = outcomes.length;
       const due = await mails.takeDue(1_000);
       await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
       return outcomes.slice(before);
     },
+    /** Makes every mail due now, whatever it waits for: as if what had begun was lost. */
     makeDue: async () => {
       for (const id of await redis.zrange(`${prefix}alert-mails-due`, '0', '-1')) {
         await redis.zadd(`${prefix}alert-mails-due`, 1, id);

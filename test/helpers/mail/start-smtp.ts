@@ -15,18 +15,10 @@ export interface ReceivedMail {
   user: string | undefined;
 }
 
-export interface TestSmtp {
-  port: number;
-  mails: ReceivedMail[];
-  /** What it answers to the next mails: an SMTP code for the recipient, or `hang` to say nothing after the mail. */
-  answers: (number | 'hang')[];
-  close: () => Promise<void>;
-}
-
 /** A real mail server on this machine. By default without TLS and without a login. */
-export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Promise<TestSmtp> {
+export async function startSmtp(options: SMTPServerOptions = {}, port = 0) {
   const mails: ReceivedMail[] = [];
-  const answers: TestSmtp['answers'] = [];
+  const answers: (number | 'hang')[] = [];
   const server = new SMTPServer({
     authOptional: true,
     logger: false,
@@ -58,8 +50,16 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Prom
   await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve));
   const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
   onTestFinished(close);
-  return { port: (server.server.address() as AddressInfo).port, mails, answers, close };
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    mails,
+    /** What it answers to the next mails: an SMTP code for the recipient, or `hang` to say nothing after the mail. */
+    answers,
+    close,
+  };
 }
+
+export type TestSmtp = Awaited<ReturnType<typeof startSmtp>>;
 
 function readMail(raw: string): { headers: ReadonlyMap<string, string>; text: string } {
   const end = raw.indexOf('\r\n\r\n');

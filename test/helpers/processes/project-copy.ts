@@ -5,23 +5,8 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { hostNode, runCommand, type RunningCommand } from './run-command.ts';
 import { until } from '../until.ts';
 
-/** A copy of the project in a folder of its own, to run `rtr` in as a user does. */
-export interface ProjectCopy {
-  root: string;
-  /** The port its clusters listen on. */
-  port: number;
-  /** Runs `rtr` with these arguments, on the Node of the machine. */
-  rtr(...args: string[]): RunningCommand;
-  /** Runs `rtr up` and returns when it says that the cluster is up. */
-  up(): Promise<RunningCommand>;
-  /** Stops the cluster that runs, if any. */
-  down(): Promise<void>;
-  /** Stops the cluster and removes the copy. */
-  remove(): Promise<void>;
-}
-
 /** Copies what a cluster needs; the dependencies are shared with the original. */
-export async function copyProject(): Promise<ProjectCopy> {
+export async function copyProject() {
   const root = mkdtempSync(join(tmpdir(), 'rtr-project-'));
   for (const part of ['services', 'shared', 'package.json', 'package-lock.json']) {
     cpSync(part, join(root, part), { recursive: true });
@@ -37,8 +22,11 @@ export async function copyProject(): Promise<ProjectCopy> {
   };
   return {
     root,
+    /** The port its clusters listen on. */
     port,
+    /** Runs `rtr` with these arguments, on the Node of the machine. */
     rtr,
+    /** Runs `rtr up` and returns when it says that the cluster is up. */
     async up() {
       const run = rtr('up');
       running = run;
@@ -50,10 +38,15 @@ export async function copyProject(): Promise<ProjectCopy> {
       }, 30_000);
       return run;
     },
+    /** Stops the cluster that runs, if any. */
     down,
+    /** Stops the cluster and removes the copy. */
     async remove() {
       await down();
       rmSync(root, { recursive: true, force: true });
     },
   };
 }
+
+/** A copy of the project in a folder of its own, to run `rtr` in as a user does. */
+export type ProjectCopy = Awaited<ReturnType<typeof copyProject>>;

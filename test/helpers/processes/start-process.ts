@@ -1,23 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** Keeps the compiled code of services between starts, so that each start takes half the time. */
 export const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');
-
-/** A service's process, started for a test, with every line it logged. */
-export interface ServiceProcess {
-  child: ChildProcess;
-  /** Its log lines, as objects; a line that is no JSON stands as `{ msg }`. */
-  lines: Record<string, unknown>[];
-  /** The first line with this message, waiting for it if need be; rejects when the process and its output end, or time is up. */
-  line(message: string, ms?: number): Promise<Record<string, unknown>>;
-  /** Asks it to stop, with SIGTERM, and waits until it is gone. */
-  stop(): Promise<number | null>;
-  /** Ends it with SIGKILL and waits until it is gone. */
-  kill(): Promise<void>;
-}
 
 /**
  * Starts a service's main file. The IPC channel makes it stop by itself when the test process dies.
@@ -28,7 +15,7 @@ export function startProcess(
   environment: Record<string, string>,
   args: readonly string[] = [],
   nodeFlags: readonly string[] = process.execArgv,
-): ServiceProcess {
+) {
   const child = fork(file, args, {
     env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -46,9 +33,11 @@ export function startProcess(
   const gone = once(child, 'exit');
   return {
     child,
+    /** Its log lines, as objects; a line that is no JSON stands as `{ msg }`. */
     lines,
-    line: (message, ms = 30_000) =>
-      new Promise((resolve, reject) => {
+    /** The first line with this message, waiting for it if need be; rejects when the process and its output end, or time is up. */
+    line: (message: string, ms = 30_000) =>
+      new Promise<Record<string, unknown>>((resolve, reject) => {
         const timer = setTimeout(() => fail(`did not log "${message}" within ${ms} ms`), ms);
         const look = (): void => {
           const found = lines.find(({ msg }) => msg === message);
@@ -66,17 +55,22 @@ export function startProcess(
         child.once('close', (code) => fail(`ended with code ${code}`));
         look();
       }),
+    /** Asks it to stop, with SIGTERM, and waits until it is gone. */
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       await gone;
       return child.exitCode;
     },
+    /** Ends it with SIGKILL and waits until it is gone. */
     kill: async () => {
       child.kill('SIGKILL');
       await gone;
     },
   };
 }
+
+/** A service's process, started for a test, with every line it logged. */
+export type ServiceProcess = ReturnType<typeof startProcess>;
 
 function readLine(line: string): Record<string, unknown> {
   try {

@@ -15,20 +15,10 @@ export function makeCertificates(folder: string, addresses: readonly string[] = 
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-days',
-    '2',
-    '-subj',
-    '/CN=private authority',
-    '-keyout',
-    file('ca.key'),
-    '-out',
-    file('ca.pem'),
-  );
-  openssl('req', ...newKey, '-subj', '/CN=server', '-keyout', file('server.key'), '-out', file('server.csr'));
+  const request = (name: string, subject: string, out: string, ...more: string[]): void =>
+    openssl('req', ...newKey, ...more, '-subj', subject, '-keyout', file(`${name}.key`), '-out', file(out));
+  request('ca', '/CN=private authority', 'ca.pem', '-x509', '-days', '2');
+  request('server', '/CN=server', 'server.csr');
   writeFileSync(
     file('names'),
     `subjectAltName=${addresses.map((address) => `IP:${address}`).join(',')},DNS:localhost\n`,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -13,20 +14,24 @@ export interface HttpServer {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Serves HTTP on a free port of this machine. A listener that fails cuts the connection. */
+/**
+ * Serves HTTP on this machine. A listener that fails cuts the connection.
+ * @param wanted port, instead of a free one
+ * @param tls certificate and key, to serve https
+ */
 export async function serveHttp(
   listener: Listener = () => undefined,
-  host = '127.0.0.1',
-  wantedPort = 0,
+  { host = '127.0.0.1', wanted = 0, tls }: { host?: string; wanted?: number; tls?: ServerOptions } = {},
 ): Promise<HttpServer> {
-  const server = createServer((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     void (async () => listener(request, response))().catch(() => response.destroy());
-  });
-  server.listen(wantedPort, host);
+  };
+  const server = tls ? createSecureServer(tls, serve) : createServer(serve);
+  server.listen(wanted, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,
     server,
     stop: async () => {

@@ -7,29 +7,6 @@ import { until } from '../until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
-/** Three NATS servers that keep each queue together. */
-export interface NatsCluster {
-  /** The address of one of them, which names the others to whoever connects. */
-  url: string;
-  /** The port of each, by name. */
-  ports: Record<string, number>;
-  /** Ends one at once, as a crash does. */
-  kill: (name: string) => void;
-  /** Sends one a signal, such as SIGSTOP. */
-  signal: (name: string, signal: NodeJS.Signals) => void;
-  /** The process of one, while it runs. */
-  pid: (name: string) => number | undefined;
-  /** Starts one again that was killed, with the data that it had. */
-  restart: (name: string) => Promise<void>;
-  /**
-   * Waits until every server has all that it keeps for JetStream, so that any one may leave. A server that has not after half a
-   * minute is started again, as an operator does, and then the others, one after the other: NATS 2.9 sometimes never catches up
-   * after it stood still under load.
-   */
-  whole: () => Promise<void>;
-  stop: () => Promise<void>;
-}
-
 /** Where the servers keep what they write. */
 export interface NatsDisks {
   /** The folder of each, by name. */
@@ -64,18 +41,27 @@ async function newPort(): Promise<number> {
 }
 
 /**
- * Starts a cluster of three NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
+ * Starts a cluster of NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
+ * @param settings.names of the servers. Default: three
+ * @param settings.limits of what each server keeps
  * @param settings.config further lines of each server's `cluster` block
  * @param settings.disks default: the folder of the configuration
  */
 export async function startNatsCluster({
+  names = ['one', 'two', 'three'],
+  limits = ['max_memory_store: 64M', 'max_file_store: 64M'],
   config = [],
   disks,
-}: { config?: string[]; disks?: NatsDisks | undefined } = {}): Promise<NatsCluster> {
+}: {
+  names?: readonly string[];
+  limits?: readonly string[];
+  config?: readonly string[];
+  disks?: NatsDisks | undefined;
+} = {}) {
   const program = await provideServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-nats-cluster-'));
   const nodes: { name: string; port: number; route: number; monitor: number }[] = [];
-  for (const name of ['one', 'two', 'three']) {
+  for (const name of names) {
     nodes.push({ name, port: await newPort(), route: await newPort(), monitor: await newPort() });
   }
   const routes = nodes.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
@@ -91,8 +77,8 @@ export async function startNatsCluster({
       `server_name: ${name}`,
       `listen: "127.0.0.1:${port}"`,
       `http: "127.0.0.1:${monitor}"`,
-      `jetstream { store_dir: "${join(disks?.folderOf(name) ?? folder, name)}", max_memory_store: 64M, max_file_store: 64M }`,
-      `cluster { ${cluster.join(', ')} }`,
+      `jetstream { ${[`store_dir: "${join(disks?.folderOf(name) ?? folder, name)}"`, ...limits].join(', ')} }`,
+      ...(names.length > 1 ? [`cluster { ${cluster.join(', ')} }`] : []),
     ];
     writeFileSync(join(folder, `${name}.conf`), lines.join('\n'));
     start(name);
@@ -111,12 +97,25 @@ export async function startNatsCluster({
     if (states.some((state) => state !== healthy)) throw new Error(`Not every server is healthy: ${states.join(', ')}`);
   };
   return {
+    /** The address of one of them, which names the others to whoever connects. */
     url: `nats://127.0.0.1:${nodes[0]?.port}`,
+    /** The port of each, by name. */
     ports: Object.fromEntries(nodes.map(({ name, port }) => [name, port])),
-    kill: (name) => void servers.get(name)?.kill('SIGKILL'),
-    signal: (name, signal) => void servers.get(name)?.kill(signal),
-    pid: (name) => servers.get(name)?.pid,
+    /** The port of the monitor of each, by name. */
+    monitors: Object.fromEntries(nodes.map(({ name, monitor }) => [name, monitor])),
+    /** Ends one at once, as a crash does. */
+    kill: (name: string) => void servers.get(name)?.kill('SIGKILL'),
+    /** Sends one a signal, such as SIGSTOP. */
+    signal: (name: string, signal: NodeJS.Signals) => void servers.get(name)?.kill(signal),
+    /** The process of one, while it runs. */
+    pid: (name: string) => servers.get(name)?.pid,
+    /** Starts one again that was killed, with the data that it had. */
     restart,
+    /**
+     * Waits until every server has all that it keeps for JetStream, so that any one may leave. A server that has not after half a
+     * minute is started again, as an operator does, and then the others, one after the other: NATS 2.9 sometimes never catches up
+     * after it stood still under load.
+     */
     whole: async () => {
       const isWhole = (): Promise<boolean> =>
         until(allHealthy, catchUpMs).then(
@@ -143,3 +142,6 @@ export async function startNatsCluster({
     },
   };
 }
+
+/** NATS servers that keep each queue together. */
+export type NatsCluster = Awaited<ReturnType<typeof startNatsCluster>>;

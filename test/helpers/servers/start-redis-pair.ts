@@ -5,19 +5,6 @@ import { Redis } from 'ioredis';
 import { until } from '../until.ts';
 import { startRedisProgram, type RedisProgram } from './start-redis-program.ts';
 
-/** A primary and a replica that three sentinels watch. */
-export interface RedisPair {
-  primary: RedisProgram;
-  replica: RedisProgram;
-  /** Names the sentinels, as `REDIS_URL` takes it. */
-  url: string;
-  /** The one that sentinels name as the primary now. */
-  current: () => Promise<RedisProgram>;
-  /** Waits until the other one follows the current primary, and sentinels would promote it. */
-  whole: (ms?: number) => Promise<void>;
-  stop: () => Promise<void>;
-}
-
 /** Where the two keep what they write, each in a folder of its own. */
 export interface RedisPairDisks {
   primary: string;
@@ -33,7 +20,7 @@ const appending = ['--appendonly', 'yes', '--auto-aof-rewrite-min-size', '8mb'];
  * Starts the pair and waits until all know each other. Its `stop` belongs into `afterAll`.
  * @param disks where the two append every write to a file; without, they write nothing
  */
-export async function startRedisPair(disks?: RedisPairDisks): Promise<RedisPair> {
+export async function startRedisPair(disks?: RedisPairDisks) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-sentinel-'));
   const secret = ['--requirepass', 'pw', '--masterauth', 'pw', '--save', '', ...(disks ? appending : [])];
   const start = (on: 'primary' | 'replica', further: string[]): Promise<RedisProgram> => {
@@ -72,8 +59,11 @@ export async function startRedisPair(disks?: RedisPairDisks): Promise<RedisPair>
   return {
     primary,
     replica,
+    /** Names the sentinels, as `REDIS_URL` takes it. */
     url: `redis+sentinel://:pw@${hosts}/rtr?sentinel-password=sp`,
+    /** The one that sentinels name as the primary now. */
     current,
+    /** Waits until the other one follows the current primary, and sentinels would promote it. */
     whole: (ms = 60_000) =>
       until(async () => {
         const other = (await current()) === primary ? replica : primary;
@@ -85,6 +75,9 @@ export async function startRedisPair(disks?: RedisPairDisks): Promise<RedisPair>
     },
   };
 }
+
+/** A primary and a replica that three sentinels watch. */
+export type RedisPair = Awaited<ReturnType<typeof startRedisPair>>;
 
 /** Whether the replica has all that the primary has. A primary lets new replicas wait for some seconds before it sends it. */
 async function replicaFollows({ port }: RedisProgram): Promise<boolean> {

@@ -7,17 +7,6 @@ import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { type Child, isRunning, killGroup, spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../until.ts';
 
-/** A redis-server that a test configures itself. */
-export interface RedisProgram {
-  port: number;
-  /** The process that runs, or that ran last. */
-  readonly child: Child;
-  kill: () => Promise<void>;
-  /** Starts it again after its end, on the same port, with the data that it had. */
-  restart: () => Promise<void>;
-  stop: () => Promise<void>;
-}
-
 /**
  * Starts redis-server in a folder and waits until it listens.
  * @param settings by the free port that it is given; a sentinel keeps its own in a file, so they come as lines of one
@@ -28,7 +17,7 @@ export async function startRedisProgram(
   settings: (port: number) => string[],
   sentinel?: (port: number) => string[],
   enter: readonly string[] = [],
-): Promise<RedisProgram> {
+) {
   const program = await provideServer('redis', process.env, (line) => console.info(line));
   const port = await freePort();
   const file = join(folder, `redis-${port}.conf`);
@@ -45,9 +34,11 @@ export async function startRedisProgram(
   await until(() => isListening(port));
   return {
     port,
+    /** The process that runs, or that ran last. */
     get child() {
       return child;
     },
+    /** Starts it again after its end, on the same port, with the data that it had. */
     restart: async () => {
       child = start();
       await until(() => isListening(port));
@@ -61,6 +52,9 @@ export async function startRedisProgram(
     stop: () => stopChild(child, 5_000),
   };
 }
+
+/** A redis-server that a test configures itself. */
+export type RedisProgram = Awaited<ReturnType<typeof startRedisProgram>>;
 
 function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
-import type { S3Access } from '#shared/files/s3-object-store.ts';
 
 /** The part of the library that is used, which has no types of its own. */
 interface S3Server {
@@ -26,18 +25,8 @@ const bucket = 'files';
 /** The only key that the library accepts. */
 const key = 'S3RVER';
 
-/** An S3 server with one bucket, which keeps it in a temporary folder. */
-export interface TestS3 {
-  access: S3Access;
-  /** The settings of a service that uses it. */
-  settings: Record<string, string>;
-  /** Where its objects are, as files. */
-  folder: string;
-  stop: () => Promise<void>;
-}
-
 /** Starts the server in this process; its `stop` belongs into `onTestFinished` or `afterAll`. */
-export async function startS3(): Promise<TestS3> {
+export async function startS3() {
   // Loaded only where it is used: the library takes a second to load.
   const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: S3ServerOptions) => S3Server;
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-s3-'));
@@ -48,12 +37,14 @@ export async function startS3(): Promise<TestS3> {
   const credentials = { accessKeyId: key, secretAccessKey: key };
   return {
     access: { bucket, folder: 'test/', region: 'us-east-1', endpoint, credentials },
+    /** The settings of a service that uses it. */
     settings: {
       FILES_S3_BUCKET: bucket,
       FILES_S3_ENDPOINT: endpoint,
       FILES_S3_ACCESS_KEY_ID: key,
       FILES_S3_SECRET_ACCESS_KEY: key,
     },
+    /** Where its objects are, as files. */
     folder,
     stop: async () => {
       server.httpServer.closeAllConnections();
@@ -62,6 +53,9 @@ export async function startS3(): Promise<TestS3> {
     },
   };
 }
+
+/** An S3 server with one bucket, which keeps it in a temporary folder. */
+export type TestS3 = Awaited<ReturnType<typeof startS3>>;
 
 /** The names of all objects: what of an upload is not over is none. The server keeps the content of each in a file of its own. */
 export function objectsIn({ folder }: Pick<TestS3, 'folder'>): string[] {

@@ -22,24 +22,8 @@ export interface SecuredNatsOptions {
   config?: string[];
 }
 
-/** A NATS server of a test's own that takes nobody without a credential. */
-export interface SecuredNats {
-  port: number;
-  /** Folder of its authority, whose `nats-auth.conf` it reads. */
-  folder: string;
-  /** File with the credential of each role that every cluster has. */
-  files: Record<Role, string>;
-  /** Makes one more credential without touching the server, and returns its file. */
-  issue: (parameters: CredentialRequest) => Promise<string>;
-  /** Revokes a credential by its name and has the server read its configuration again. */
-  revoke: (name: string) => Promise<void>;
-  /** Has the server read its configuration again. */
-  reload: () => void;
-  stop: () => Promise<void>;
-}
-
 /** Starts a server that knows a new trust, made as `rtr credentials` makes it. Its `stop` belongs into `afterAll`. */
-export async function startSecuredNats(options: SecuredNatsOptions): Promise<SecuredNats> {
+export async function startSecuredNats(options: SecuredNatsOptions) {
   const { prefix, ca, host = '127.0.0.1', config = [] } = options;
   const program = await provideServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
@@ -75,13 +59,18 @@ export async function startSecuredNats(options: SecuredNatsOptions): Promise<Sec
   const reload = (): void => void child.kill('SIGHUP');
   return {
     port,
+    /** Folder of its authority, whose `nats-auth.conf` it reads. */
     folder,
+    /** File with the credential of each role that every cluster has. */
     files,
+    /** Makes one more credential without touching the server, and returns its file. */
     issue,
-    revoke: async (name) => {
+    /** Revokes a credential by its name and has the server read its configuration again. */
+    revoke: async (name: string) => {
       await changeAuthority(folder, (authority) => void revokeCredentials(authority, (one) => one.name === name));
       reload();
     },
+    /** Has the server read its configuration again. */
     reload,
     stop: async () => {
       await stopChild(child, 5_000);
@@ -89,3 +78,6 @@ export async function startSecuredNats(options: SecuredNatsOptions): Promise<Sec
     },
   };
 }
+
+/** A NATS server of a test's own that takes nobody without a credential. */
+export type SecuredNats = Awaited<ReturnType<typeof startSecuredNats>>;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { serveHttp } from '../servers/serve-http.ts';
+import { messageEvents } from './start-messages-upstream.ts';
 
 /** One call that a command-line agent made. */
 export interface UpstreamCall {
@@ -110,61 +112,33 @@ function eventsOf(path: string, plan: Answer, body: JsonObject, nth: number): It
   return path.endsWith('/chat/completions') ? chatEvents(plan, body, nth) : geminiEvents(plan, body);
 }
 
-function* messagesEvents(answer: Answer, body: JsonObject, nth: number): Generator<Event> {
+function messagesEvents(answer: Answer, body: JsonObject, nth: number): Event[] {
   const { thinking, calls } = answer;
   const { pieces, stopReason, stopSequence } = withinLimits(answer, body);
-  const named = (data: JsonObject & { type: string }, isPiece = false): Event => ({ event: data.type, data, isPiece });
   const usage = { input_tokens: 11, output_tokens: 1, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
-  yield named({
-    type: 'message_start',
-    message: {
-      id: 'msg_fake',
-      type: 'message',
-      role: 'assistant',
-      model: body['model'] ?? null,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage,
-    },
-  });
-  let index = 0;
-  if (thinking !== '') {
-    yield named({
-      type: 'content_block_start',
-      index,
-      content_block: { type: 'thinking', thinking: '', signature: '' },
-    });
-    yield named({ type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } });
-    yield named({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: 'c2ln' } });
-    yield named({ type: 'content_block_stop', index });
-    index += 1;
-  }
-  yield named({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } });
-  for (const text of pieces) {
-    yield named({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }, true);
-  }
-  yield named({ type: 'content_block_stop', index });
   const [tool] = Array.isArray(body['tools']) ? body['tools'] : [];
   const name = isJsonObject(tool) ? (tool['name'] ?? '') : '';
-  for (const [at, input] of calls.entries()) {
-    index += 1;
-    const block = { type: 'tool_use', id: `toolu_${nth}_${at}`, name, input: {} };
-    yield named({ type: 'content_block_start', index, content_block: block });
-    for (const json of JSON.stringify(input).match(/.{1,5}/g) ?? []) {
-      yield named(
-        { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: json } },
-        true,
-      );
-    }
-    yield named({ type: 'content_block_stop', index });
-  }
-  yield named({
-    type: 'message_delta',
-    delta: { stop_reason: calls.length > 0 ? 'tool_use' : stopReason, stop_sequence: stopSequence },
-    usage: { output_tokens: pieces.length },
+  const content = [
+    ...(thinking === '' ? [] : [{ type: 'thinking', thinking, signature: 'c2ln' }]),
+    { type: 'text', text: pieces.join('') },
+    ...calls.map((input, at) => ({ type: 'tool_use', id: `toolu_${nth}_${at}`, name, input })),
+  ];
+  const message = {
+    id: 'msg_fake',
+    type: 'message',
+    role: 'assistant',
+    model: body['model'] ?? null,
+    content,
+    stop_reason: calls.length > 0 ? 'tool_use' : stopReason,
+    stop_sequence: stopSequence,
+    usage,
+  };
+  const cut = { text: () => pieces, json: smallPieces };
+  return messageEvents(message, content, { output_tokens: pieces.length }, cut).map((data) => {
+    const { delta } = data;
+    const isPiece = isJsonObject(delta) && (delta['type'] === 'text_delta' || delta['type'] === 'input_json_delta');
+    return { event: data.type, data, isPiece };
   });
-  yield named({ type: 'message_stop' });
 }
 
 /** The answer as the limits, stop sequences and format of a messages request leave it. One piece is one token. */
@@ -237,7 +211,7 @@ function* responsesEvents(answer: Answer, body: JsonObject, nth: number): Genera
     // No other program would write it so.
     const json = JSON.stringify(input).replaceAll(':', ' : ');
     yield named('response.output_item.added', { output_index: index, item: { ...call, arguments: '' } });
-    for (const delta of json.match(/.{1,5}/g) ?? []) {
+    for (const delta of smallPieces(json)) {
       yield named('response.function_call_arguments.delta', { item_id: call.id, output_index: index, delta }, true);
     }
     yield named('response.output_item.done', {
@@ -280,7 +254,7 @@ function* chatEvents({ thinking, pieces, calls }: Answer, body: JsonObject, nth:
   for (const [index, input] of inputs.entries()) {
     const call = { index, id: `call_${nth}_${index}`, type: 'function', function: { name, arguments: '' } };
     yield { data: chunk({ tool_calls: [call] }) };
-    for (const json of JSON.stringify(input).match(/.{1,5}/g) ?? []) {
+    for (const json of smallPieces(JSON.stringify(input))) {
       yield { data: chunk({ tool_calls: [{ index, function: { arguments: json } }] }), isPiece: true };
     }
   }
@@ -327,6 +301,8 @@ function errorBody(path: string, status: number): JsonObject {
   return { error: { code: status, message, status: 'UNAVAILABLE' } };
 }
 
+const smallPieces = (json: string): string[] => json.match(/.{1,5}/g) ?? [];
+
 function split(text: string): string[] {
   return text.match(/\S+\s*/g) ?? [text];
 }
@@ -360,9 +336,7 @@ function textsIn(content: Json | undefined): string[] {
 }
 
 async function readBody(request: IncomingMessage): Promise<JsonObject> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
+  const text = await readText(request);
   const parsed: unknown = text === '' ? {} : JSON.parse(text);
   return isJsonObject(parsed) ? parsed : {};
 }

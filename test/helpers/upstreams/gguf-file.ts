@@ -24,7 +24,7 @@ export function writeGguf(facts: readonly Fact[], tensors: readonly Tensor[]): B
   let offset = 0;
   const data: Buffer[] = [];
   for (const tensor of tensors) {
-    const bytes = padded(Buffer.from(tensor.values.buffer));
+    const bytes = padded(bytesOf(tensor.values));
     head.push(text(tensor.name), uint32(tensor.shape.length), ...tensor.shape.map(uint64), uint32(0), uint64(offset));
     data.push(bytes);
     offset += bytes.length;
@@ -32,29 +32,11 @@ export function writeGguf(facts: readonly Fact[], tensors: readonly Tensor[]): B
   return Buffer.concat([padded(Buffer.concat(head)), ...data]);
 }
 
-export function string(value: string): Value {
-  return { type: 8, bytes: text(value) };
-}
-
-export function u32(value: number): Value {
-  return { type: 4, bytes: uint32(value) };
-}
-
-export function i32(value: number): Value {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32LE(value);
-  return { type: 5, bytes };
-}
-
-export function f32(value: number): Value {
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return { type: 6, bytes };
-}
-
-export function bool(value: boolean): Value {
-  return { type: 7, bytes: Buffer.from([value ? 1 : 0]) };
-}
+export const string = (value: string): Value => ({ type: 8, bytes: text(value) });
+export const u32 = (value: number): Value => ({ type: 4, bytes: uint32(value) });
+export const i32 = (value: number): Value => ({ type: 5, bytes: bytesOf(Int32Array.of(value)) });
+export const f32 = (value: number): Value => ({ type: 6, bytes: bytesOf(Float32Array.of(value)) });
+export const bool = (value: boolean): Value => ({ type: 7, bytes: Buffer.from([value ? 1 : 0]) });
 
 /** An array of values of one type, that of the first. */
 export function array(values: Value[]): Value {
@@ -67,16 +49,12 @@ function text(value: string): Buffer {
   return Buffer.concat([uint64(bytes.length), bytes]);
 }
 
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
+const uint32 = (value: number): Buffer => bytesOf(Uint32Array.of(value));
+const uint64 = (value: number): Buffer => bytesOf(BigUint64Array.of(BigInt(value)));
 
-function uint64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
+/** The bytes of numbers, of which the least significant comes first here as in the file. */
+function bytesOf({ buffer }: { buffer: ArrayBufferLike }): Buffer {
+  return Buffer.from(buffer);
 }
 
 function padded(bytes: Buffer): Buffer {

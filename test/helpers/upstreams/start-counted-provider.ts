@@ -2,24 +2,6 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A provider without pages: a test plays the person there, and learns which codes are exchanged. */
-export interface CountedProvider {
-  issuer: string;
-  /** The code of each exchange, in order. */
-  exchanged: string[];
-  /** The token of each refresh, in order. */
-  refreshed: string[];
-  /**
-   * Answers exchanges and refreshes otherwise from now on; undefined: as a provider that lets the person in, gives another token each time, and
-   * ends all that it gave when one comes twice.
-   */
-  answerTokens: (answer: TokenAnswer | undefined) => void;
-  /** The address that leads back from the provider's page at `url`, for somebody with these claims. */
-  answer: (url: URL, claims: Record<string, unknown>) => URL;
-  /** From now on nobody can reach it. */
-  close: () => Promise<void>;
-}
-
 export type TokenAnswer = () => Answer | Promise<Answer>;
 
 interface Answer {
@@ -30,7 +12,7 @@ interface Answer {
 }
 
 /** Starts a provider for the running test. It is asked as a public client, and signs with no key: nobody verifies that over its own connection. */
-export async function startCountedProvider(): Promise<CountedProvider> {
+export async function startCountedProvider() {
   const exchanged: string[] = [];
   const refreshed: string[] = [];
   const given = new Map<string, Record<string, unknown>>();
@@ -47,7 +29,22 @@ export async function startCountedProvider(): Promise<CountedProvider> {
   const answerTokens = (answers: TokenAnswer | undefined): void => {
     otherwise = answers;
   };
-  return { issuer, exchanged, refreshed, answerTokens, answer, close: stop };
+  return {
+    issuer,
+    /** The code of each exchange, in order. */
+    exchanged,
+    /** The token of each refresh, in order. */
+    refreshed,
+    /**
+     * Answers exchanges and refreshes otherwise from now on; undefined: as a provider that lets the person in, gives another token each time, and
+     * ends all that it gave when one comes twice.
+     */
+    answerTokens,
+    /** The address that leads back from the provider's page at `url`, for somebody with these claims. */
+    answer,
+    /** From now on nobody can reach it. */
+    close: stop,
+  };
 
   async function answerTo(path: string, content: AsyncIterable<Uint8Array>): Promise<Answer> {
     if (path !== '/token') {
@@ -88,6 +85,9 @@ export async function startCountedProvider(): Promise<CountedProvider> {
     return to;
   }
 }
+
+/** A provider without pages: a test plays the person there, and learns which codes are exchanged. */
+export type CountedProvider = Awaited<ReturnType<typeof startCountedProvider>>;
 
 /** A token that says something of somebody, as such a provider gives it. */
 export function idToken(claims: Record<string, unknown>): string {

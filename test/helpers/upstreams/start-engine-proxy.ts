@@ -1,4 +1,5 @@
-import { request as send, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
 /** Stands before an engine and sees what it is asked. */
@@ -17,9 +18,8 @@ export interface EngineProxy {
 export async function startEngineProxy(engineUrl: () => string): Promise<EngineProxy> {
   const asked: IncomingHttpHeaders[] = [];
   const { url, stop } = await serveHttp((request, response) => {
-    const { method = 'GET', url: path = '/', headers } = request;
-    if (path.endsWith('/chat/completions')) {
-      asked.push(headers);
+    if (request.url?.endsWith('/chat/completions')) {
+      asked.push(request.headers);
       if (self.fault) {
         request.resume();
         self.fault(response);
@@ -32,12 +32,7 @@ export async function startEngineProxy(engineUrl: () => string): Promise<EngineP
         return;
       }
     }
-    const onward = send(`${engineUrl()}${path}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
+    relay(engineUrl(), request, response);
   });
   const self: EngineProxy = { url, asked, failNext: 0, fault: undefined, stop };
   return self;

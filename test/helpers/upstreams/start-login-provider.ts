@@ -9,22 +9,10 @@ export interface ProvidedAccount {
   groups?: string[];
 }
 
-/** A company's provider (oidc-provider), at which everybody signs in under the name of their account. */
-export interface LoginProvider {
-  issuer: string;
-  /** Accounts by name. One that is removed is refused from then on, also when its tokens are refreshed. */
-  accounts: Map<string, ProvidedAccount>;
-  /** Seconds for which access tokens last from now on. */
-  setLifetime: (seconds: number) => void;
-  /** Has it answer everything with 503. */
-  break: (broken: boolean) => void;
-  close: () => Promise<void>;
-}
-
 export const loginClient = { id: 'router', secret: 'secret-of-the-router-at-its-provider' };
 
 /** @param redirectUrls the callbacks of the router */
-export async function startLoginProvider(redirectUrls: readonly string[]): Promise<LoginProvider> {
+export async function startLoginProvider(redirectUrls: readonly string[]) {
   const accounts = new Map<string, ProvidedAccount>();
   let lifetime = 3_600;
   let isBroken = false;
@@ -68,9 +56,15 @@ export async function startLoginProvider(redirectUrls: readonly string[]): Promi
   serve = provider.callback();
   return {
     issuer,
+    /** Accounts by name. One that is removed is refused from then on, also when its tokens are refreshed. */
     accounts,
-    setLifetime: (seconds) => void (lifetime = seconds),
-    break: (broken) => void (isBroken = broken),
+    /** Seconds for which access tokens last from now on. */
+    setLifetime: (seconds: number) => void (lifetime = seconds),
+    /** Has it answer everything with 503. */
+    break: (broken: boolean) => void (isBroken = broken),
     close: stop,
   };
 }
+
+/** A company's provider (oidc-provider), at which everybody signs in under the name of their account. */
+export type LoginProvider = Awaited<ReturnType<typeof startLoginProvider>>;

@@ -88,17 +88,37 @@ function messageOf(content: JsonObject[], usage: JsonObject, { model }: JsonObje
 }
 
 function streamOf(message: JsonObject, content: JsonObject[], usage: JsonObject): string {
-  const events: (JsonObject & { type: string })[] = [
-    { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+  return messageEvents(message, content, usage)
+    .map((event) => namedEvent(event.type, JSON.stringify(event)))
+    .join('');
+}
+
+/** How texts are cut into deltas. Default: not at all. */
+interface Cut {
+  text: (text: string) => readonly string[];
+  json: (json: string) => readonly string[];
+}
+
+const uncut: Cut = { text: (text) => [text], json: (json) => [json] };
+
+/** The events of a streamed message. @param usage that comes with its end */
+export function messageEvents(
+  message: JsonObject,
+  content: JsonObject[],
+  usage: JsonObject,
+  cut = uncut,
+): (JsonObject & { type: string })[] {
+  const { stop_reason: reason = null, stop_sequence: sequence = null } = message;
+  return [
+    { type: 'message_start', message: { ...message, content: [], stop_reason: null, stop_sequence: null } },
     ...content.flatMap((block, index) => [
       { type: 'content_block_start', index, content_block: beginningOf(block) },
-      ...deltasOf(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
+      ...deltasOf(block, cut).map((delta) => ({ type: 'content_block_delta', index, delta })),
       { type: 'content_block_stop', index },
     ]),
-    { type: 'message_delta', delta: { stop_reason: message['stop_reason'], stop_sequence: null }, usage },
+    { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: sequence }, usage },
     { type: 'message_stop' },
   ];
-  return events.map((event) => namedEvent(event.type, JSON.stringify(event))).join('');
 }
 
 function beginningOf(block: JsonObject): JsonObject {
@@ -114,17 +134,17 @@ function beginningOf(block: JsonObject): JsonObject {
   }
 }
 
-function deltasOf(block: JsonObject): JsonObject[] {
+function deltasOf(block: JsonObject, cut: Cut): JsonObject[] {
   switch (block['type']) {
     case 'text':
-      return [{ type: 'text_delta', text: block['text'] }];
+      return cut.text(block['text'] as string).map((text) => ({ type: 'text_delta', text }));
     case 'thinking':
       return [
         { type: 'thinking_delta', thinking: block['thinking'] },
         { type: 'signature_delta', signature: block['signature'] },
       ];
     case 'tool_use':
-      return [{ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) }];
+      return cut.json(JSON.stringify(block['input'])).map((json) => ({ type: 'input_json_delta', partial_json: json }));
     default:
       return [];
   }

@@ -1,40 +1,33 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { serveHttp, type HttpServer } from '../servers/serve-http.ts';
 
-/** A server that answers `GET /v1/models` and nothing else, and can be stopped and started on the same port. */
-export interface ModelServer {
-  readonly url: string;
-  /** How often it was asked. */
-  readonly asked: number;
-  models: string[];
-  status: number;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export async function startModelServer(models: string[]): Promise<ModelServer> {
+/** Starts a server that answers `GET /v1/models` and nothing else, and can be stopped and started on the same port. */
+export async function startModelServer(models: string[]) {
   let asked = 0;
   let server: HttpServer | undefined;
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    const isKnown = request.url === '/v1/models';
-    if (isKnown) asked += 1;
-    response.writeHead(isKnown ? self.status : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ object: 'list', data: self.models.map((id) => ({ id, object: 'model' })) }));
-  };
-  const self: ModelServer = {
-    get url() {
-      return server?.url ?? '';
-    },
+  const self = {
+    url: '',
+    /** How often it was asked. */
     get asked() {
       return asked;
     },
     models,
     status: 200,
     start: async () => {
-      server = await serveHttp(answer, '127.0.0.1', server?.port);
+      server = await serveHttp(
+        (request, response) => {
+          const isKnown = request.url === '/v1/models';
+          if (isKnown) asked += 1;
+          response.writeHead(isKnown ? self.status : 404, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ object: 'list', data: self.models.map((id) => ({ id, object: 'model' })) }));
+        },
+        { wanted: server?.port ?? 0 },
+      );
+      self.url = server.url;
     },
-    stop: async () => server?.stop(),
+    stop: async (): Promise<void> => server?.stop(),
   };
   await self.start();
   return self;
 }
+
+export type ModelServer = Awaited<ReturnType<typeof startModelServer>>;

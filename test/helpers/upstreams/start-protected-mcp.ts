@@ -5,35 +5,18 @@ import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middlew
 import { InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CookieClient } from '../clients/cookie-client.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
 /** A client that the authorization server knows without a registration. */
 export const knownClient = { id: 'known-client', secret: 'secret-of-the-known-client' };
-
-export interface ProtectedMcp {
-  /** Address of the MCP server. */
-  url: string;
-  issuer: string;
-  provider: Provider;
-  /** Paths that the authorization server was asked for so far, without their parameters. */
-  asked: string[];
-  /** Tokens that the MCP server has been sent, in order. */
-  tokens: string[];
-  /** Seconds for which access tokens last from now on. */
-  setLifetime: (seconds: number) => void;
-  /** Has the authorization server answer requests for tokens with 503. */
-  breakTokens: (broken: boolean) => void;
-  /** Has the MCP server refuse a token from now on, though it has not ended. */
-  refuse: (token: string) => void;
-  close: () => Promise<void>;
-}
 
 /**
  * An authorization server (oidc-provider) and an MCP server (the official SDK) that takes its tokens. Everybody can sign in under any name;
  * `whoami` answers that name, and `payroll` is there for Grace alone.
  * @param redirectUrls where the known client may lead people back to
  */
-export async function startProtectedMcp(redirectUrls: readonly string[] = []): Promise<ProtectedMcp> {
+export async function startProtectedMcp(redirectUrls: readonly string[] = []) {
   const asked: string[] = [];
   const tokens: string[] = [];
   const refused = new Set<string>();
@@ -105,19 +88,27 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []): P
   }
 
   return {
+    /** Address of the MCP server. */
     url: resource,
     issuer: authorization.url,
     provider,
+    /** Paths that the authorization server was asked for so far, without their parameters. */
     asked,
+    /** Tokens that the MCP server has been sent, in order. */
     tokens,
-    setLifetime: (seconds) => void (lifetime = seconds),
-    breakTokens: (broken) => void (isBroken = broken),
-    refuse: (token) => void refused.add(token),
+    /** Seconds for which access tokens last from now on. */
+    setLifetime: (seconds: number) => void (lifetime = seconds),
+    /** Has the authorization server answer requests for tokens with 503. */
+    breakTokens: (broken: boolean) => void (isBroken = broken),
+    /** Has the MCP server refuse a token from now on, though it has not ended. */
+    refuse: (token: string) => void refused.add(token),
     close: async () => {
       await Promise.all([authorization.stop(), mcp.stop()]);
     },
   };
 }
+
+export type ProtectedMcp = Awaited<ReturnType<typeof startProtectedMcp>>;
 
 function clientWith(redirectUrls: readonly string[]) {
   return {
@@ -133,29 +124,17 @@ function clientWith(redirectUrls: readonly string[]) {
  * @returns the address that the browser is sent back to, which is not visited
  */
 export async function grantAccess(authorizationUrl: string, login: string): Promise<URL> {
-  const cookies = new Map<string, string>();
-  let [url, form] = [new URL(authorizationUrl), undefined as URLSearchParams | undefined];
-  for (let step = 0; step < 20; step += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const method = form ? 'POST' : 'GET';
-    const answer = await fetch(url, { method, redirect: 'manual', headers: { cookie }, ...(form && { body: form }) });
-    for (const set of answer.headers.getSetCookie()) {
-      const [pair = ''] = set.split(';');
-      cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
-    }
-    const location = answer.headers.get('location');
-    if (location !== null) {
-      const next = new URL(location, url);
-      if (next.origin !== new URL(authorizationUrl).origin) return next;
-      [url, form] = [next, undefined];
-      continue;
-    }
-    const page = await answer.text();
-    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
-    const action = /action="([^"]+)"/.exec(page)?.[1];
-    if (prompt === undefined || action === undefined) throw new Error(`no form at ${url.href}: ${page.slice(0, 500)}`);
-    url = new URL(action.replaceAll('&amp;', '&'), url);
-    form = new URLSearchParams({ prompt, login, password: 'any' });
+  const { origin } = new URL(authorizationUrl);
+  const browser = new CookieClient();
+  const stopsAt = (url: URL): boolean => url.origin !== origin;
+  let page = await browser.visit(authorizationUrl, { stopsAt });
+  for (let step = 0; page.status !== 0; step += 1) {
+    const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1];
+    const action = /action="([^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&');
+    if (prompt === undefined || action === undefined || step === 10)
+      throw new Error(`no form at ${page.url.href}: ${page.text.slice(0, 500)}`);
+    const form = { prompt, login, password: 'any' };
+    page = await browser.visit(new URL(action, page.url), { form, stopsAt });
   }
-  throw new Error('the authorization server does not come to an end');
+  return page.url;
 }

@@ -1,17 +1,11 @@
 import { json } from 'node:stream/consumers';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** An engine whose every error quotes the prompt, as real ones do when they cannot parse a request. */
-export interface QuotingEngine {
-  url: string;
-  stop: () => Promise<void>;
-}
-
 /**
  * Starts an engine with the model `quoter` that fails every request. A prompt that begins with a status is answered with
  * it, one that begins with `event` with an error in the middle of a stream.
  */
-export async function startQuotingEngine(): Promise<QuotingEngine> {
+export async function startQuotingEngine() {
   const { url, stop } = await serveHttp(async (request, response) => {
     if (request.method !== 'POST') return void response.end(JSON.stringify({ data: [{ id: 'quoter' }] }));
     const { messages } = (await json(request)) as { messages: { content: string }[] };
@@ -22,5 +16,8 @@ export async function startQuotingEngine(): Promise<QuotingEngine> {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`data: ${chunk}\n\ndata: ${error}\n\n`);
   });
-  return { url, stop };
+  return {
+    url,
+    stop,
+  };
 }

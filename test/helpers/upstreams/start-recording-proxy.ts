@@ -1,16 +1,6 @@
-import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
-
-/** Stands between a client and a server and keeps what the client sends. */
-export interface RecordingProxy {
-  url: string;
-  /** The bodies of its POST requests, in order. */
-  bodies: string[];
-  /** Method, path and status of every request that was answered. */
-  answered: string[];
-  stop(): Promise<void>;
-}
 
 /**
  * Starts a proxy before the server at an address such as `http://127.0.0.1:1234`.
@@ -21,25 +11,24 @@ export async function startRecordingProxy(
   server: string,
   given: Record<string, string> = {},
   rewrite = (body: string): string => body,
-): Promise<RecordingProxy> {
+) {
   const bodies: string[] = [];
   const answered: string[] = [];
   const proxy = await serveHttp(async (request, response) => {
-    const { method = 'GET', url = '/', headers } = request;
-    const isPost = method === 'POST';
+    const isPost = request.method === 'POST';
     const body = await text(request);
     if (isPost) bodies.push(body);
-    const passed = Buffer.from(isPost ? rewrite(body) : body);
-    const length = isPost && { 'content-length': String(passed.length) };
-    const sent = { method, headers: { ...headers, ...length, ...given } };
-    const onward = send(`${server}${url}`, sent, (answer) => {
-      answered.push(`${method} ${url} ${answer.statusCode}`);
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    onward.end(passed);
+    const passed = isPost ? { body: Buffer.from(rewrite(body)) } : {};
+    const onward = relay(server, request, response, { ...passed, headers: given });
+    onward.once('response', ({ statusCode }) => answered.push(`${request.method} ${request.url} ${statusCode}`));
   });
   proxy.server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\n\r\n'));
-  return { url: proxy.url, bodies, answered, stop: proxy.stop };
+  return {
+    url: proxy.url,
+    /** The bodies of its POST requests, in order. */
+    bodies,
+    /** Method, path and status of every request that was answered. */
+    answered,
+    stop: proxy.stop,
+  };
 }

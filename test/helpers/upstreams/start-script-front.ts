@@ -1,9 +1,9 @@
-import { request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatRequestSchema } from '#services/demo-engine/request/chat-request.ts';
 import { readTurn } from '#services/demo-engine/request/read-turn.ts';
 import { forceStep, type ForcingTokens } from './force-step.ts';
 import { messagesOfInput } from './responses-messages.ts';
+import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 import { buffer } from 'node:stream/consumers';
 
@@ -24,7 +24,7 @@ export async function startScriptFront(engineUrl: string, { force }: { force: bo
   const tokens = force ? await findTokens(engineUrl) : undefined;
   const { url, stop } = await serveHttp(async (request, response) => {
     if (request.method !== 'POST' || !/\/(?:chat\/completions|responses)$/.test(request.url ?? '')) {
-      request.pipe(pass(engineUrl, request, response));
+      relay(engineUrl, request, response);
       return;
     }
     try {
@@ -32,7 +32,7 @@ export async function startScriptFront(engineUrl: string, { force }: { force: bo
       const body = JSON.parse(bytes.toString()) as JsonObject;
       asked.push(body);
       const onward = tokens ? Buffer.from(JSON.stringify(forced(body, tokens))) : bytes;
-      pass(engineUrl, request, response, onward.length).end(onward);
+      relay(engineUrl, request, response, { body: onward });
     } catch (error) {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: String(error), type: 'invalid_request_error' } }));
@@ -44,21 +44,6 @@ export async function startScriptFront(engineUrl: string, { force }: { force: bo
 function forced(body: JsonObject, tokens: ForcingTokens): JsonObject {
   const messages = 'messages' in body ? chatRequestSchema.parse(body).messages : messagesOfInput(body);
   return forceStep(body, readTurn(messages).scriptStep, tokens);
-}
-
-function pass(
-  engineUrl: string,
-  { method = 'GET', url = '/', headers }: IncomingMessage,
-  response: ServerResponse,
-  length?: number,
-): ReturnType<typeof send> {
-  const sent = length === undefined ? headers : { ...headers, 'content-length': length };
-  const onward = send(`${engineUrl}${url}`, { method, headers: sent }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-  });
-  response.once('close', () => onward.destroy());
-  return onward.on('error', () => response.destroy());
 }
 
 /** Asks llama-server for the ids of the tokens that the test model's template uses. */

@@ -2,20 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** An engine that handles chat requests as a test decides. */
-export interface ScriptedEngine {
-  url: string;
-  /** Chat requests whose client went away before the answer's end. */
-  readonly abandoned: number;
-  /** The bodies of its chat requests, in order. */
-  readonly bodies: readonly string[];
-  stop(): Promise<void>;
-}
-
 /** @param answer gets the chat request, read to its end, and what to answer with; it may leave the answer open */
-export async function startScriptedEngine(
-  answer: (response: ServerResponse, request: IncomingMessage) => void,
-): Promise<ScriptedEngine> {
+export async function startScriptedEngine(answer: (response: ServerResponse, request: IncomingMessage) => void) {
   let abandoned = 0;
   const bodies: string[] = [];
   const { url, stop } = await serveHttp(async (request, response) => {
@@ -27,13 +15,18 @@ export async function startScriptedEngine(
   });
   return {
     url,
+    /** Chat requests whose client went away before the answer's end. */
     get abandoned() {
       return abandoned;
     },
+    /** The bodies of its chat requests, in order. */
     bodies,
     stop,
   };
 }
+
+/** An engine that handles chat requests as a test decides. */
+export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>;
 
 /** A chunk of a stream in the chat format, as its server-sent event. */
 export function chunk(delta: object, finishReason: string | null = null): string {

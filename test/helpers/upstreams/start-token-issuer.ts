@@ -1,31 +1,13 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import type { Certificates } from '../servers/make-certificates.ts';
-
-/** A server that issues tokens: discovery, keys, and a signer. */
-export interface TokenIssuer {
-  issuer: string;
-  /** How often its keys were asked for so far. */
-  keysAsked: () => number;
-  /** A token for `router`, valid for five minutes, of the newest key. An undefined claim is left out. */
-  sign: (claims?: Record<string, unknown>, header?: Record<string, unknown>) => Promise<string>;
-  /** The public keys. */
-  jwks: () => { keys: JWK[] };
-  /** Replaces the key by a new one. */
-  rotate: (alg?: string) => Promise<void>;
-  /** Has every request answered in this way from now on; undefined: as usual. */
-  answerWith: (listener: RequestListener | undefined) => void;
-  close: () => void;
-}
+import { serveHttp } from '../servers/serve-http.ts';
 
 export const audience = 'router';
 
 /** @param tls certificates, to serve https */
-export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer> {
+export async function startTokenIssuer(tls?: Certificates) {
   let keysAsked = 0;
   let other: RequestListener | undefined;
   let id = 0;
@@ -37,10 +19,7 @@ export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer>
   };
   await rotate();
   const listener: RequestListener = (request, response) => {
-    if (other) {
-      other(request, response);
-      return;
-    }
+    if (other) return other(request, response);
     response.setHeader('content-type', 'application/json');
     if (request.url === '/.well-known/openid-configuration')
       return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
@@ -49,26 +28,27 @@ export async function startTokenIssuer(tls?: Certificates): Promise<TokenIssuer>
     response.end(JSON.stringify(jwks()));
   };
   const jwks = () => ({ keys: [key.jwk] });
-  const server = tls
-    ? createHttpsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
-    : createHttpServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const secure = tls && { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } };
+  const { url: issuer, stop } = await serveHttp(listener, secure);
   return {
     issuer,
+    /** How often its keys were asked for so far. */
     keysAsked: () => keysAsked,
-    sign: (claims = {}, header = {}) => {
+    /** A token for `router`, valid for five minutes, of the newest key. An undefined claim is left out. */
+    sign: (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) => {
       const now = Math.floor(Date.now() / 1_000);
       const payload: JWTPayload = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 300, ...claims };
       return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header }).sign(key.privateKey);
     },
+    /** The public keys. */
     jwks,
+    /** Replaces the key by a new one. */
     rotate,
-    answerWith: (next) => void (other = next),
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    /** Has every request answered in this way from now on; undefined: as usual. */
+    answerWith: (next: RequestListener | undefined) => void (other = next),
+    close: stop,
   };
 }
+
+/** A server that issues tokens: discovery, keys, and a signer. */
+export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;

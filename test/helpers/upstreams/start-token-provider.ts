@@ -3,21 +3,13 @@ import { Provider } from 'oidc-provider';
 import { grantAccess } from './start-protected-mcp.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** An identity provider (oidc-provider) that people sign in to by the name of their account. */
-export interface TokenProvider {
-  issuer: string;
-  /** The tokens of somebody who signs in with this name, whose address is `<name>@example.com`. Both are for `router`. */
-  signIn: (name: string) => Promise<{ idToken: string; accessToken: string }>;
-  close: () => Promise<void>;
-}
-
 /** The client, and so the audience of id tokens; that of access tokens as well. */
 export const clientId = 'router';
 const resource = 'https://llm.example.com';
 const redirectUri = 'https://desktop.example.com/callback';
 
 /** @param verified whether the provider has verified an address */
-export async function startTokenProvider(verified: (email: string) => boolean = () => true): Promise<TokenProvider> {
+export async function startTokenProvider(verified: (email: string) => boolean = () => true) {
   let serve: ReturnType<Provider['callback']> | undefined;
   const { url: issuer, stop } = await serveHttp((request, response) => serve?.(request, response));
   const claimsOf = (name: string) => ({
@@ -79,5 +71,13 @@ export async function startTokenProvider(verified: (email: string) => boolean = 
     if (!answer.ok) throw new Error(`no tokens: ${JSON.stringify(body)}, after ${back.href}`);
     return { idToken: String(body['id_token']), accessToken: String(body['access_token']) };
   };
-  return { issuer, signIn, close: stop };
+  return {
+    issuer,
+    /** The tokens of somebody who signs in with this name, whose address is `<name>@example.com`. Both are for `router`. */
+    signIn,
+    close: stop,
+  };
 }
+
+/** An identity provider (oidc-provider) that people sign in to by the name of their account. */
+export type TokenProvider = Awaited<ReturnType<typeof startTokenProvider>>;

@@ -3,43 +3,19 @@ import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.ts';
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
-import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import type { WebhookWithSecret } from '#shared/accounts/webhooks/webhook-endpoints.ts';
+import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import {
-  webhookDeliverer,
-  type AttemptOutcome,
-  type DeliverWebhook,
-} from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { webhookDeliverer, type AttemptOutcome } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { silentLog } from '../silent-log.ts';
 import { made } from '../accounts/made.ts';
-import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
-
-/** Webhooks under a prefix of their own, and a runner that sends to any address. */
-export interface TestWebhooks extends OpenKeyStore, Webhooks {
-  keys: OwnerKeys;
-  states: AlertStates;
-  /** An endpoint of the router for `batch.*`, unless another owner or other events are given. */
-  add: (url: string, given?: { owner?: WebhookOwner; events?: string[] }) => Promise<WebhookWithSecret>;
-  /** An event of a batch of the router, unless another owner is given. */
-  batchEvent: (owner?: WebhookOwner) => WebhookEvent;
-  /** The events that an endpoint is sent, the oldest first. */
-  sent: (endpoint: string) => Promise<{ type: string; data: object }[]>;
-  deliver: DeliverWebhook;
-  /** What came of each attempt so far. */
-  outcomes: AttemptOutcome[];
-  /** Tries everything that is due, and returns what came of it. */
-  deliverDue: () => Promise<AttemptOutcome[]>;
-  /** Makes every delivery of an endpoint due now, whatever it waits for. */
-  makeDue: (endpoint: string) => Promise<void>;
-}
+import { openKeyStore } from '../accounts/open-key-store.ts';
 
 /** @param given how messages are posted, and the prefix of a cluster whose runner this is to be */
 export async function openTestWebhooks({
   prefix: ofCluster,
   ...options
-}: Partial<PublicPostOptions> & { prefix?: string } = {}): Promise<TestWebhooks> {
+}: Partial<PublicPostOptions> & { prefix?: string } = {}) {
   const open = await openKeyStore(undefined, ofCluster);
   const { redis, prefix, noteUnreadable: report } = open;
   const own = ofCluster === undefined ? [randomBytes(32)] : undefined;
@@ -60,27 +36,35 @@ export async function openTestWebhooks({
     ...webhooks,
     keys,
     states: new AlertStates(redis, prefix),
-    add: async (url, { owner = 'router', events = ['batch.*'] } = {}) =>
-      made(await endpoints.create(owner, { url, events }, undefined)),
-    batchEvent: (owner = 'router') => ({
+    /** An endpoint of the router for `batch.*`, unless another owner or other events are given. */
+    add: async (
+      url: string,
+      { owner = 'router', events = ['batch.*'] }: { owner?: WebhookOwner; events?: string[] } = {},
+    ) => made(await endpoints.create(owner, { url, events }, undefined)),
+    /** An event of a batch of the router, unless another owner is given. */
+    batchEvent: (owner: WebhookOwner = 'router'): WebhookEvent => ({
       id: mintEventId(),
       type: 'batch.completed',
       owners: [owner],
       data: { id: 'batch_1' },
     }),
-    sent: async (endpoint) => {
+    /** The events that an endpoint is sent, the oldest first. */
+    sent: async (endpoint: string) => {
       const found = await deliveries.list(endpoint, { limit: 100 });
       return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
     },
     deliver,
+    /** What came of each attempt so far. */
     outcomes,
+    /** Tries everything that is due, and returns what came of it. */
     deliverDue: async () => {
       const before = outcomes.length;
       const due = await deliveries.takeDue(100);
       await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
       return outcomes.slice(before);
     },
-    makeDue: async (endpoint) => {
+    /** Makes every delivery of an endpoint due now, whatever it waits for. */
+    makeDue: async (endpoint: string) => {
       const pending = `${prefix}webhook-pending:${endpoint}`;
       for (const id of await redis.zrange(pending, '0', '-1')) await redis.zadd(pending, 1, id);
       await redis.del(`${prefix}webhook-running:${endpoint}`);
@@ -88,3 +72,6 @@ export async function openTestWebhooks({
     },
   };
 }
+
+/** Webhooks under a prefix of their own, and a runner that sends to any address. */
+export type TestWebhooks = Awaited<ReturnType<typeof openTestWebhooks>>;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { serveInTest } from '../servers/serve-http.ts';
 
 /** A message that a receiver was sent. */
@@ -7,37 +8,21 @@ export interface ReceivedMessage {
   body: string;
 }
 
-export interface Receiver {
-  url: string;
-  /** Every message, in the order in which they came. */
-  messages: ReceivedMessage[];
-  /** Decides about the answers that follow. */
-  answer: (respond: (response: ServerResponse) => void) => void;
-  /** Has it answer with a status from now on. */
-  answerWith: (status: number) => void;
-}
-
 /** Starts an HTTP server for the running test that receives webhooks. It answers 204 unless it is to do something else. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver() {
   const messages: ReceivedMessage[] = [];
   let respond = (response: ServerResponse): void => void response.writeHead(204).end();
-  const url = await serveInTest((request, response) => {
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (piece: string) => (body += piece));
-    request.on('end', () => {
-      messages.push({ headers: request.headers, body });
-      respond(response);
-    });
+  const url = await serveInTest(async (request, response) => {
+    messages.push({ headers: request.headers, body: await text(request) });
+    respond(response);
   });
   return {
     url: `${url}/hook`,
+    /** Every message, in the order in which they came. */
     messages,
-    answer: (next) => {
-      respond = next;
-    },
-    answerWith: (status) => {
-      respond = (response) => response.writeHead(status).end();
-    },
+    /** Decides about the answers that follow. */
+    answer: (next: (response: ServerResponse) => void) => void (respond = next),
+    /** Has it answer with a status from now on. */
+    answerWith: (status: number) => void (respond = (response) => response.writeHead(status).end()),
   };
 }

@@ -1,25 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chat, engineState, eventsIn, newKey } from '../../helpers/clients/keyed-requests.ts';
-import { startKeyedCluster, type KeyedCluster } from '../../helpers/clients/start-keyed-cluster.ts';
+import { chat, engineState, eventsIn, newKey, sendWithKey } from '../../helpers/clients/keyed-requests.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startRedis } from '../../helpers/servers/start-redis.ts';
+import type { TestServer } from '../../helpers/servers/test-server.ts';
 import { until } from '../../helpers/until.ts';
 
-let keyed: KeyedCluster;
+let redis: TestServer;
+let cluster: Cluster;
+/** The second ingress node. */
+let otherUrl: string;
 
 beforeAll(async () => {
-  keyed = await startKeyedCluster();
+  redis = await startRedis();
+  cluster = await startCluster({ redisUrl: redis.url });
+  ({ url: otherUrl } = await cluster.addIngress());
 });
-afterAll(() => keyed?.stop());
+afterAll(async () => {
+  await cluster?.stop();
+  await redis?.stop();
+});
+
+const send = (key: string, body: object, url = cluster.url) => sendWithKey(cluster, { key, body, url });
 
 describe('while Redis is away for longer than the lease of an idempotency key', () => {
   it.each([
-    { how: 'is killed', end: () => keyed.redis.kill(), begin: () => keyed.redis.restart() },
-    { how: 'hangs', end: () => keyed.redis.pause(), begin: () => keyed.redis.resume() },
+    { how: 'is killed', end: () => redis.kill(), begin: () => redis.restart() },
+    { how: 'hangs', end: () => redis.pause(), begin: () => redis.resume() },
   ])('because it $how, who executes the request keeps the key', async ({ end, begin }) => {
-    const { cluster, otherUrl, send, untilServed } = keyed;
     const key = newKey();
     const body = chat('tokens=400 rate=30', { stream: true });
-    await untilServed();
+    for (const url of [cluster.url, otherUrl])
+      await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
     const { started } = await engineState(cluster);
     const first = send(key, body).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);

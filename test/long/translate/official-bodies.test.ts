@@ -1,14 +1,21 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
+import type { FieldRule } from '#shared/translate/field-rule.ts';
 import type { Target } from '#shared/translate/translation.ts';
-import { Cases, placeOf, valueOf, type Change, type Leaf, type Tree } from '../../helpers/official-types/cases.ts';
+import {
+  Cases,
+  placeOf,
+  valueOf,
+  type Change,
+  type Leaf,
+  type Place,
+  type Tree,
+} from '../../helpers/official-types/cases.ts';
 import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
-import { isAnnounced, readTables, type Tables } from '../../helpers/official-types/field-tables.ts';
 import { lackedFields } from '../../helpers/official-types/lacked-fields.ts';
 import { namedEvents } from '../../shared/translate/assemble-message.ts';
 import { runStream } from '../../shared/translate/run-stream.ts';
@@ -18,10 +25,8 @@ import { wholeAnswer } from '../../helpers/official-types/whole-answer.ts';
 import { wholeRequest } from '../../helpers/official-types/whole-request.ts';
 
 let schemaOf: (type: BodyType) => BodySchema;
-let tables: Tables;
 beforeAll(() => {
   schemaOf = readSchemas();
-  tables = readTables(readFileSync('docs/translation.md', 'utf8'));
 });
 
 /** What became of the leaves of all bodies. */
@@ -53,12 +58,12 @@ const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
 describe.each(clients)('bodies of the official types of %s requests', (client) => {
   it.each(clients)('reach a %s upstream whole, or are refused by name, or the docs say what is dropped', (upstream) => {
     const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
+    const { requestRules } = translationBetween(client, upstream);
     for (const [field, cases] of new Cases(schemaOf(requestTypes[client])).byField()) {
       for (const { tree, focus } of cases) {
         account.bodies += 1;
         const translate = translatorOf(client, upstream, field);
-        for (const leaf of focus)
-          accountFor(account, translate, { [field]: tree }, leaf, `${client}-request`, upstream);
+        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, requestRules);
       }
     }
     expect(account.lost).toEqual([]);
@@ -79,6 +84,7 @@ describe.each(clients)('the rules for requests of a %s client', (client) => {
 describe.each(clients)('bodies of the official types of %s answers', (upstream) => {
   it.each(clients)('reach a %s client whole, or the docs say what is dropped', (client) => {
     const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
+    const { answerRules } = translationBetween(client, upstream);
     // A response repeats the settings of its request, which clients of other formats have not sent.
     const repeated = new Set(
       upstream === 'responses' && client !== upstream ? new Cases(schemaOf('ResponsesRequest')).fields() : [],
@@ -88,7 +94,7 @@ describe.each(clients)('bodies of the official types of %s answers', (upstream) 
       for (const { tree, focus } of cases) {
         account.bodies += 1;
         const translate = replierOf(client, upstream, field);
-        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, `${upstream}-answer`, client);
+        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, answerRules);
       }
     }
     expect(account.lost).toEqual([]);
@@ -220,8 +226,7 @@ function accountFor(
   translate: Translate,
   tree: Tree,
   leaf: Leaf,
-  table: string,
-  format: string,
+  rules: readonly FieldRule[] = [],
 ): void {
   const place = placeOf(tree, leaf) ?? { path: '?', types: [] };
   // What an upstream says of its own failures is only logged.
@@ -237,14 +242,32 @@ function accountFor(
   const variants = changes.map((variant) => translate(tree, { leaf, variant }));
   if (variants.every((is) => is === was)) {
     account.dropped += 1;
-    if (!isAnnounced(tables, table, format, place))
-      account.lost.push(`${place.path} (${place.types.join(' ')}): dropped`);
+    if (!isAnnounced(rules, place)) account.lost.push(`${place.path} (${place.types.join(' ')}): dropped`);
     return;
   }
   const marker = leaf.marker?.(0);
   if (marker === undefined || was.includes(marker) || hashed.has(place.path) || ofPresence.test(place.path))
     account.carried += 1;
   else account.lost.push(`${place.path} (${place.types.join(' ')}): changed beyond recognition`);
+}
+
+/**
+ * Whether rules, of which the docs are made, say of a place that it has no effect: by one of it, or of what it is in. What follows the
+ * path in a rule's name (`… document, citations`) names types of objects or fields.
+ */
+function isAnnounced(rules: readonly FieldRule[], { path: given, types }: Place): boolean {
+  // What blocks in blocks have is as in others.
+  const path = given.replace('content[].content[]', 'content[]').replace(/(?:\w+\[\]\.)*tools\[\]/, 'tools[]');
+  const words = [...path.split(/[.[\]]+/), ...types];
+  const isNamed = (word: string): boolean => words.some((each) => each === word || each.startsWith(`${word}_`));
+  return rules.some(({ field, effect }) => {
+    if (effect.kind !== 'ignored' && !JSON.stringify(effect).includes('not offered')) return false;
+    const [prefix = '', ...further] = field.split(/[\s,]+/);
+    const isIn = [given, path].some(
+      (each) => each === prefix || (/^[.[]/.test(each.slice(prefix.length)) && each.startsWith(prefix)),
+    );
+    return isIn && (further.length === 0 || further[1] === 'other' || further.some(isNamed));
+  });
 }
 
 /** Whether an error names a field that the place is in, or one in it. */

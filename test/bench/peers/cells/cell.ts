@@ -1,3 +1,4 @@
+import type { StartPart } from '../../cluster/start-core.ts';
 import type { Part } from '../../cluster/start-part.ts';
 import type { Recorder } from '../results/recorder.ts';
 import type { Access, StartOptions, System, SystemKind, SystemName } from '../systems/system.ts';
@@ -23,8 +24,7 @@ export interface PeerBench {
   running: ReadonlyMap<SystemName, System>;
   generator: Part;
   recorder: Recorder;
-  /** Starts one more upstream. */
-  startUpstream(): Promise<{ part: Part; port: number }>;
+  startPart: StartPart;
   /** Starts a system that only this cell uses. The cell stops it. */
   startFresh(kind: SystemKind, options: Omit<StartOptions, 'folder'>): Promise<System>;
   /** Port of the upstream of the shared systems. */

@@ -1,8 +1,7 @@
 import type { LoadResult } from '../../load/load.ts';
 import { quantile } from '../../report/quantile.ts';
-import { modelOf } from '../upstream/scenarios.ts';
 import type { Cell } from './cell.ts';
-import { requestBody } from './request-body.ts';
+import { everydayRequest } from './request-body.ts';
 
 const name = 'cold-keys';
 const title = 'First requests of keys that no ingress has verified';
@@ -23,7 +22,7 @@ export const coldKeys: Cell = {
           kind: 'run',
           target,
           connections,
-          bodies: [requestBody('chat', 'everyday', modelOf('bench-whole', 'chat'), false)],
+          bodies: [everydayRequest('bench-whole')],
           seconds: 60,
           requests: keys.length,
           rampSeconds: 0,

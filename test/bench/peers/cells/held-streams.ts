@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, LoadResult } from '../../load/load.ts';
 import { treeUsage } from '../../../helpers/processes/process-tree.ts';
 import type { System, SystemKind } from '../systems/system.ts';
-import { modelOf } from '../upstream/scenarios.ts';
 import { measureFresh, rotated, type Cell, type PeerBench } from './cell.ts';
-import { requestBody } from './request-body.ts';
+import { everydayRequest } from './request-body.ts';
 
 const name = 'held-streams';
 const title = 'Slow streams held at once';
@@ -47,13 +46,11 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
   const target = await system.target(route, 'unlimited');
   if (!target) return;
   const ask = (order: LoadOrder): Promise<LoadResult> => bench.generator.ask<LoadResult>(order);
-  const bodyOf = (scenario: 'bench-short' | 'bench-slow'): string =>
-    requestBody('chat', 'everyday', modelOf(scenario, 'chat'), true);
   await ask({
     kind: 'run',
     target,
     connections: 64,
-    bodies: [bodyOf('bench-short')],
+    bodies: [everydayRequest('bench-short')],
     seconds: warmUpSeconds,
     requests: Number.POSITIVE_INFINITY,
     rampSeconds: 0,
@@ -64,7 +61,7 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
     kind: 'open',
     target,
     connections: streams,
-    body: bodyOf('bench-slow'),
+    body: everydayRequest('bench-slow'),
     seconds: bench.plan.openSeconds,
     sources,
   });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from '../../load/load.ts';
+import { startUpstream } from '../../cluster/start-core.ts';
 import { quantile } from '../../report/quantile.ts';
 import type { System, SystemKind } from '../systems/system.ts';
-import { modelOf, scenarios } from '../upstream/scenarios.ts';
+import { scenarios } from '../upstream/scenarios.ts';
 import { measureFresh, rotated, type Cell, type PeerBench } from './cell.ts';
 import { manyBodies } from './request-body.ts';
 
@@ -23,7 +24,7 @@ export const hungUpstream: Cell = {
   fresh: true,
   async measure(bench, round) {
     const kinds = bench.kinds.filter(({ avoidsHungUpstreams }) => avoidsHungUpstreams);
-    const upstreams = await Promise.all(Array.from({ length: upstreamCount }, () => bench.startUpstream()));
+    const upstreams = await Promise.all(Array.from({ length: upstreamCount }, () => startUpstream(bench.startPart)));
     try {
       await measureFresh(
         bench,
@@ -46,7 +47,7 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, up
       kind: 'run',
       target,
       connections,
-      bodies: manyBodies(modelOf('bench-short', 'chat'), true),
+      bodies: manyBodies('bench-short'),
       seconds,
       requests: Number.POSITIVE_INFINITY,
       rampSeconds: 0,

@@ -1,5 +1,4 @@
-import { everydayMessages } from '../../load/pace.ts';
-import type { BenchFormat } from '../upstream/scenarios.ts';
+import { modelOf, scenarios, type BenchFormat, type ScenarioName } from '../upstream/scenarios.ts';
 
 /** What a request carries: everyday text, an image of 1 MiB, or a conversation of 200 turns with 30 tools. */
 export type Content = 'everyday' | 'image' | 'conversation';
@@ -9,12 +8,29 @@ const turns = 200;
 const tools = 30;
 const maxTokens = 256;
 
+const system = `You are the assistant of a small shop for musical instruments. Answer in the customer's language, in two or
+three sentences, and name prices with tax. When you are not sure that an article is in stock, say so and offer to ask.`;
+
+/** The turns of an everyday chat request, of about 900 bytes. */
+export const everydayMessages = [
+  { role: 'system', content: system },
+  { role: 'user', content: 'Hello! I play the violin and look for a bow for about 300 euros.' },
+  {
+    role: 'assistant',
+    content: 'Gladly! We have two carbon bows at 279 € and 315 €. Do you play orchestra or solo?',
+  },
+  { role: 'user', content: 'Mostly orchestra. Could I try both, and would you take my old bow in part exchange?' },
+] as const;
+
+/** An everyday chat request that a chat upstream answers with this scenario. */
+export function everydayRequest(scenario: ScenarioName): string {
+  return requestBody('chat', 'everyday', modelOf(scenario, 'chat'), scenarios[scenario].texts > 0);
+}
+
 /** Bodies of everyday requests, each of which begins another conversation: a router may keep those of one with one upstream. */
-export function manyBodies(model: string, stream: boolean): string[] {
-  return Array.from({ length: 64 }, (_, shop) => {
-    const body = requestBody('chat', 'everyday', model, stream);
-    return body.replace('a small shop', `small shop ${shop}`);
-  });
+export function manyBodies(scenario: ScenarioName): string[] {
+  const body = everydayRequest(scenario);
+  return Array.from({ length: 64 }, (_, shop) => body.replace('a small shop', `small shop ${shop}`));
 }
 
 /** The body of a request, as a client of this format sends it. Images and conversations are asked for in the chat format only. */

@@ -35,6 +35,16 @@ export class RtrKeys {
     return new RtrKeys(connection, prefix);
   }
 
+  /** A key without limits of a cluster. */
+  static async makeOne(redisUrl: string, prefix: string): Promise<string> {
+    const keys = await RtrKeys.open(redisUrl, prefix);
+    try {
+      return await keys.keyFor('unlimited');
+    } finally {
+      keys.close();
+    }
+  }
+
   /** The one key of a kind. */
   async keyFor(access: Access): Promise<string> {
     const key = this.#made.get(access) ?? (await this.#make(access));

@@ -3,14 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
-import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import type { LoadTarget } from '../../load/load.ts';
-import { Part } from '../../cluster/start-part.ts';
+import { partStarter, slotsPerWorker, startCore } from '../../cluster/start-core.ts';
+import type { Part } from '../../cluster/start-part.ts';
 import { startBenchNats, startBenchRedis } from '../../cluster/start-servers.ts';
-import { slotsPerWorker } from '../../cluster/start-bench-cluster.ts';
-import { untilWorkers } from '../../cluster/until-workers.ts';
 import { modelsOf, type BenchFormat } from '../upstream/scenarios.ts';
 import { RtrKeys } from './rtr-keys.ts';
 import { hungAfterMs, headersOf, type Access, type Route, type StartOptions, type SystemKind } from './system.ts';
@@ -55,52 +52,30 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
   const redis = await startBenchRedis(folder, releases);
   const keys = await RtrKeys.open(redis.url, prefix);
   releases.add('keys', () => keys.close());
-  const parts: Part[] = [];
-  const common = {
-    NATS_URL: nats.url,
-    RTR_PREFIX: prefix,
-    LOG_FORMAT: 'json',
-    LOG_LEVEL: 'info',
-  };
-  const start = (name: string, file: string, env: Record<string, string>): void => {
-    const logFile = join(folder, `${name}.log`);
-    const part = new Part({ file, env: { ...common, ...env }, nodeFlags: serviceNodeFlags, logFile });
-    releases.add(name, () => part.stop());
-    parts.push(part);
-  };
-  const port = await freePort();
-  const health = `http://127.0.0.1:${port}/health`;
-  start('ingress', 'services/ingress/main.ts', {
-    REDIS_URL: redis.url,
-    PORT: String(port),
-    ADMIN_PORT: String(await freePort()),
-    LEAVE_MS: '0',
-    ROUTER_CONFIG: writePrices(folder),
-  });
-  const workers = upstreams.length;
-  const slots = String(Math.max(slotsPerWorker, Math.ceil((streams * 1.02) / workers)));
-  for (let worker = 0; worker < workers; worker += 1) {
-    start(`gpu-worker-${worker}`, 'services/gpu-worker/main.ts', {
-      ENGINE_URL: `http://127.0.0.1:${upstreams[worker % upstreams.length]}`,
-      ENGINE_KIND: 'vllm',
-      SLOTS: slots,
-      ...(upstreams.length > 1 && { FIRST_TOKEN_TIMEOUT_MS: hungAfter, IDLE_TIMEOUT_MS: hungAfter }),
-    });
-  }
-  await untilWorkers(health, 'gpu', workers);
+  const start = partStarter(folder, releases);
+  const core = await startCore(start, { nats, redis, prefix, ingress: { ROUTER_CONFIG: writePrices(folder) } });
+  const { port, untilWorkers } = core;
+  const parts: Part[] = [core.ingress];
+  const slots = String(Math.max(slotsPerWorker, Math.ceil((streams * 1.02) / upstreams.length)));
+  const leaves = upstreams.length > 1 && { FIRST_TOKEN_TIMEOUT_MS: hungAfter, IDLE_TIMEOUT_MS: hungAfter };
+  for (const [at, upstream] of upstreams.entries())
+    parts.push(core.startWorker(`gpu-worker-${at}`, upstream, { SLOTS: slots, ...leaves }));
+  await untilWorkers('gpu', upstreams.length);
   let hasCloud = false;
   const startCloud = async (): Promise<void> => {
     if (hasCloud) return;
     hasCloud = true;
-    start('cloud-worker', 'services/cloud-worker/main.ts', {
+    const settings = {
+      ...core.common,
       PROVIDER: 'custom',
       PROVIDER_URL: `http://127.0.0.1:${upstreams[0]}/v1`,
       PROVIDER_FORMAT: 'messages',
       PROVIDER_KEY: 'bench',
       PROVIDER_MODELS: modelsOf('messages').join(','),
       SLOTS: String(slotsPerWorker),
-    });
-    await untilWorkers(health, 'cloud', 1);
+    };
+    parts.push(start('cloud-worker', 'services/cloud-worker/main.ts', settings));
+    await untilWorkers('cloud', 1);
   };
   return {
     target: async ({ client, upstream }: Route, access: Access): Promise<LoadTarget> => {

@@ -4,9 +4,10 @@ import { RequestReader, type ReadRequest } from './request-reader.ts';
 import { modelsOf, scenarioOf, type BenchFormat, type Scenario } from './scenarios.ts';
 import { clockUs, noTime } from './stamp.ts';
 
-const streamHead =
+/** What begins a streamed answer. */
+export const streamHead =
   'HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n';
-const lastChunk = '0\r\n\r\n';
+export const lastChunk = '0\r\n\r\n';
 const modelField = Buffer.from('"model"');
 
 /** Texts of a flood in turn: some systems end a stream that repeats itself. */
@@ -47,9 +48,7 @@ export class ScenarioConnection {
   }
 
   #json(text: string): void {
-    this.#socket.write(
-      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-    );
+    this.#socket.write(jsonAnswer(text));
   }
 
   #complete(body: Buffer, bytes: AnswerBytes): void {
@@ -122,6 +121,13 @@ function once(name: string, make: () => string): string {
   return text;
 }
 
-function chunk(text: string): string {
+/** The whole answer of a request that does not stream. */
+export function jsonAnswer(text: string): string {
+  const head = `HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: application/json`;
+  return `${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+/** A piece of a streamed answer. */
+export function chunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }

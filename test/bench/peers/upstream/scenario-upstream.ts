@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { ScenarioConnection } from './scenario-connection.ts';
 
 /*
- * The upstream of all systems: answers in both formats, as the scenario of the requested model says. A process of its own; its
+ * An engine that costs next to nothing: answers in both formats, as the scenario of the requested model says. A process of its own; its
  * parent is sent the port, and it ends when its parent does.
  */
 const server = createServer({ noDelay: true }, (socket) => new ScenarioConnection(socket));

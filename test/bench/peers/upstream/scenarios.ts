@@ -20,7 +20,10 @@ export const scenarios = {
   /** Short ones of both kinds, so that one after the other makes enough of them. */
   'bench-short': { firstMs: 20, everyMs: 15, texts: 4, apartMs: 0 },
   'bench-short-apart': { firstMs: 20, everyMs: 15, texts: 4, apartMs: 15 },
+  /** Long enough that many of them run at once. */
+  'bench-steady': { firstMs: 50, everyMs: 40, texts: 50, apartMs: 0 },
   /** As fast as it can be written. */
+  'bench-burst': { firstMs: 0, everyMs: 0, texts: 16, apartMs: 0 },
   'bench-flood': { firstMs: 0, everyMs: 0, texts: 2_000, apartMs: 0 },
   /** Open for hours. */
   'bench-slow': { firstMs: 5, everyMs: 10_000, texts: 1_000, apartMs: 0 },

@@ -20,16 +20,19 @@ const answers: Record<string, [status: number, headers: Record<string, string>, 
 };
 
 beforeAll(async () => {
-  server = await serveHttp((request, response) => {
-    const { url = '' } = request;
-    asked.push(url);
-    if (url === '/hang') return undefined;
-    if (url === '/honest-large')
-      return response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' }).flushHeaders();
-    if (url === '/to-loopback') return response.writeHead(302, { location: `http://127.0.0.2:${port}/png` }).end();
-    const [status, headers, body] = answers[url] ?? [404, {}];
-    return response.writeHead(status, headers).end(body);
-  }, '0.0.0.0');
+  server = await serveHttp(
+    (request, response) => {
+      const { url = '' } = request;
+      asked.push(url);
+      if (url === '/hang') return undefined;
+      if (url === '/honest-large')
+        return response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' }).flushHeaders();
+      if (url === '/to-loopback') return response.writeHead(302, { location: `http://127.0.0.2:${port}/png` }).end();
+      const [status, headers, body] = answers[url] ?? [404, {}];
+      return response.writeHead(status, headers).end(body);
+    },
+    { host: '0.0.0.0' },
+  );
   port = server.port;
 });
 

@@ -49,19 +49,22 @@ const pages: Record<
 };
 
 beforeAll(async () => {
-  server = await serveHttp((request, response) => {
-    asked.push(`${request.headers.host} ${request.url}`);
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
-    const page = pages[pathname];
-    if (page)
-      return response.writeHead(page.status ?? 200, { 'content-type': page.type, ...page.headers }).end(page.body);
-    if (pathname === '/to') return response.writeHead(302, { location: searchParams.get('url') ?? '' }).end();
-    if (pathname === '/cut') {
-      const headers = { 'content-type': 'text/plain', 'content-length': '100' };
-      return response.writeHead(200, headers).write('x', () => response.destroy());
-    }
-    return pathname === '/hang' ? undefined : response.writeHead(500).end();
-  }, '::');
+  server = await serveHttp(
+    (request, response) => {
+      asked.push(`${request.headers.host} ${request.url}`);
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+      const page = pages[pathname];
+      if (page)
+        return response.writeHead(page.status ?? 200, { 'content-type': page.type, ...page.headers }).end(page.body);
+      if (pathname === '/to') return response.writeHead(302, { location: searchParams.get('url') ?? '' }).end();
+      if (pathname === '/cut') {
+        const headers = { 'content-type': 'text/plain', 'content-length': '100' };
+        return response.writeHead(200, headers).write('x', () => response.destroy());
+      }
+      return pathname === '/hang' ? undefined : response.writeHead(500).end();
+    },
+    { host: '::' },
+  );
   port = server.port;
 });
 

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import { grantAsOlder } from '../../../helpers/broker/grant-as-older.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
 import type { TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
@@ -169,3 +168,13 @@ describe.concurrent('what an ingress sends', () => {
     expect(report.endedAt - report.queuedAt).toBeGreaterThan(6_000);
   });
 });
+
+/** Has an ingress grant and offer jobs as a release does that knows no numbers beside subjects. */
+function grantAsOlder({ onSend }: Pick<TappedBroker, 'onSend'>): void {
+  onSend((message, send) => {
+    const [head = '', ...body] = Buffer.from(message.payload).toString('latin1').split('\n');
+    if (!head.startsWith('{"answer":"grant"')) return send(message);
+    const { numbersBeside: _, ...older } = JSON.parse(head) as { numbersBeside?: boolean };
+    send({ ...message, payload: Buffer.from([JSON.stringify(older), ...body].join('\n'), 'latin1') });
+  });
+}

@@ -2,24 +2,23 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { startLink } from './link.ts';
+import { startPausableProxy } from './pausable-proxy.ts';
 
 it.each(['end', 'reset'] as const)(
-  'a delayed link delivers what was sent before the %s of a connection',
+  'a delayed proxy delivers what was sent before the %s of a connection',
   async (end) => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
-    const link = await startLink([(server.address() as AddressInfo).port]);
-    onTestFinished(() => link.close());
-    const { port } = new URL(link.url);
-    const client = connect(Number(port), '127.0.0.1');
+    const proxy = await startPausableProxy((server.address() as AddressInfo).port);
+    onTestFinished(() => proxy.close());
+    const client = connect(proxy.port, '127.0.0.1');
     const [accepted] = await once(server, 'connection');
     const received: string[] = [];
     accepted.on('data', (piece: Buffer) => void received.push(piece.toString()));
-    link.delay(50);
+    proxy.delay(50);
     client.write('the last word');
-    // It is with the link.
+    // It is with the proxy.
     await sleep(10);
     if (end === 'end') client.destroy();
     else client.resetAndDestroy();
