@@ -21,7 +21,7 @@ describe('the account page', () => {
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'End the session of A browser' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     expect((await client.get('/session')).status).toBe(401);
     await page.getByLabel('Your name').fill('Robert');
     await page.getByRole('button', { name: 'Change name' }).click();

@@ -5,6 +5,7 @@ import { expectFits, phone, seriousViolations } from '../../helpers/console/cons
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openPageAs, type KnownPerson } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { until } from '../../helpers/until.ts';
 
 describe('teams and ceilings in the console', () => {
   const here = shareConsole();
@@ -36,7 +37,7 @@ describe('teams and ceilings in the console', () => {
     await choose(page, 'Highest class', 'low');
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     const bobNow = (await ada.get('/users')).body.find(({ id }: { id: string }) => id === bob.id);
     expect(bobNow).toMatchObject({ ceiling: { maxClass: 'low' } });
     await page.goto('/admin/settings');

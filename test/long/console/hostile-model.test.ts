@@ -6,7 +6,10 @@ import { openAs } from '../../helpers/console/open-as.ts';
 import { askAndWaitOn, askOn, say } from '../../helpers/console/playground-page.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
-const model = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+const model = `'" onmouseover="window.hit=1" &lt;img src=x onerror=window.hit=1&gt;`;
+
+/** A name that no ingress takes from a worker. */
+const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
 
 /** What a model may answer to run something, to load it from elsewhere, to lead into the console, or to look like a part of it. */
 const answer = [
@@ -26,10 +29,10 @@ const foreignParts = `[...document.querySelectorAll('.prose *')].flatMap((each) 
 
 const here = shareConsole();
 
-it('a model name with markup is shown as text on every page, and so is what a model answers', async () => {
+it('a hostile model name is shown as text on every page, or not at all, and what a model answers is text', async () => {
   const engine = startProcess('services/demo-engine/main.ts', {
     PORT: '0',
-    DEMO_MODELS: model,
+    DEMO_MODELS: `${model},${markup}`,
     DEMO_TOKENS_PER_SECOND: '0',
   });
   onTestFinished(async () => void (await engine.stop()));
@@ -39,6 +42,7 @@ it('a model name with markup is shown as text on every page, and so is what a mo
   for (const path of ['/', '/workers', '/models', '/usage']) {
     await page.goto(path);
     await page.getByText(model).first().waitFor();
+    expect(await page.getByText(markup).count()).toBe(0);
   }
   await page.goto('/models');
   await page.getByRole('button', { name: `How to use ${model}` }).click();

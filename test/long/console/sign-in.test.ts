@@ -90,7 +90,7 @@ describe('the sign-in page', () => {
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     provider.accounts.delete('joan');
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.goto('/keys');
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
     await until(async () => expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0));
   });

@@ -31,7 +31,7 @@ describe('an administrator with programs', () => {
     await until(async () => expect(await page.content()).not.toContain(raw.trim()));
     await page.getByRole('button', { name: `Revoke ${name}` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     expect((await client.get('/users')).status).toBe(401);
   });
 
