@@ -155,6 +155,11 @@ await runService(async (environment, releases) => {
       return verdict;
     },
   };
+  const knownRefusal: LimitKeeper['knownRefusal'] = (parties) => {
+    const refusal = limits.knownRefusal(parties);
+    if (refusal) metrics.countLimited(refusal.code);
+    return refusal;
+  };
   const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
 
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
@@ -302,6 +307,7 @@ await runService(async (environment, releases) => {
     registry: () => registry.current(),
     held,
     unread,
+    knownRefusal,
     limits: counted,
     priceOf,
     hedges,

@@ -10,7 +10,7 @@ export interface ValueCounts {
  * The most of a request: as many values as the token ids of the largest embeddings, and as many lists and objects as a process parses and
  * checks within 0.2 s, while it serves nobody else.
  */
-export const mostOfRequest: ValueCounts = { values: 500_000, groups: 100_000 };
+export const maxOfRequest: ValueCounts = { values: 500_000, groups: 100_000 };
 
 const comma = 0x2c;
 const quote = 0x22;
@@ -18,10 +18,10 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /** Whether a JSON text in UTF-8 has more values than this, without parsing it. It stops at the first one too many. */
-export function hasMoreValues(text: Buffer, most: ValueCounts = mostOfRequest): boolean {
+export function hasMoreValues(text: Buffer, max: ValueCounts = maxOfRequest): boolean {
   // Each takes a byte at least.
-  if (text.length <= Math.min(most.values, most.groups)) return false;
-  let { values, groups } = most;
+  if (text.length <= Math.min(max.values, max.groups)) return false;
+  let { values, groups } = max;
   for (let at = 0; at < text.length; at += 1) {
     const byte = text[at];
     if (byte === quote) at = endOfString(text, at + 1);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
-import { hasMoreValues, mostOfRequest } from '#shared/core/count-values.ts';
+import { hasMoreValues, maxOfRequest } from '#shared/core/count-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
@@ -60,7 +60,7 @@ export function readJsonRequest(
 }
 
 function tooManyValues(): RouterError {
-  const { values, groups } = mostOfRequest;
+  const { values, groups } = maxOfRequest;
   return new RouterError(
     'body_too_large',
     `The request body has more than ${values} values, or more than ${groups} lists and objects.`,

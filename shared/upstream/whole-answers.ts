@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /** The most bytes of one answer, far more than any model writes. */
-const mostOfOne = 64 * 1024 * 1024;
+const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** An answer is in memory several times while it is parsed, translated and written: one in so many bytes of the limit may be answers. */
 const shareOfMemory = 10;
@@ -15,21 +15,21 @@ export interface HeldAnswer {
 
 /** Limits the bytes of all answers that a process holds until they are whole. */
 export class WholeAnswers {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #bytes = 0;
 
   /** @param memoryBytes what this process may use; 0 without a limit */
   constructor(memoryBytes: number) {
-    this.#mostBytes = memoryBytes > 0 ? Math.floor(memoryBytes / shareOfMemory) : Number.POSITIVE_INFINITY;
+    this.#maxBytes = memoryBytes > 0 ? Math.floor(memoryBytes / shareOfMemory) : Number.POSITIVE_INFINITY;
   }
 
   open(): HeldAnswer {
     let held = 0;
     return {
       grow: (bytes) => {
-        if (held + bytes > Math.min(mostOfOne, this.#mostBytes))
+        if (held + bytes > Math.min(maxAnswerBytes, this.#maxBytes))
           throw new RouterError('upstream_failed', "The upstream's answer is too long.");
-        if (this.#bytes + bytes > this.#mostBytes)
+        if (this.#bytes + bytes > this.#maxBytes)
           throw new RouterError('overloaded', 'The worker holds as many answers as it can.', { retryAfter: 1 });
         held += bytes;
         this.#bytes += bytes;

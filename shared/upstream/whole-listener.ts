@@ -82,11 +82,11 @@ export class AnswerBody {
 }
 
 /** Maximum size of an error's body, in bytes. */
-const mostErrorBytes = 256 * 1024;
+const maxErrorBytes = 256 * 1024;
 
 /** For the body of an error. */
 export function errorBody(): AnswerBody {
-  let left = mostErrorBytes;
+  let left = maxErrorBytes;
   return new AnswerBody((bytes) => {
     left -= bytes;
     if (left < 0) throw new RouterError('upstream_failed', "The upstream's answer is too long.");

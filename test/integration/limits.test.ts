@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
@@ -47,6 +48,20 @@ async function keyOfTeam(own: Limits, shared: Limits): Promise<string> {
   if (typeof key === 'string') throw new Error(key);
   return key.raw;
 }
+
+it('a key beyond its requests a minute is refused before its body has come', async () => {
+  const { raw: key } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
+  expect((await ask(key)).status).toBe(200);
+  await until(async () => {
+    expect((await ask(key)).status).toBe(429);
+    const { socket, text, closed } = await openRaw(cluster.url);
+    const head = 'POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 30000000\r\n';
+    socket.write(`${head}authorization: Bearer ${key}\r\n\r\n{"model":`);
+    await Promise.race([closed, until(() => text().includes('rate_limit_exceeded'), 2_000)]);
+    expect(readRawAnswer(text())).toMatchObject({ status: 429 });
+    socket.destroy();
+  });
+});
 
 describe('a budget', () => {
   it('for ten is spent by exactly ten of 200 requests at once, on two nodes', { timeout: 60_000 }, async () => {

@@ -87,8 +87,8 @@ export class HeldBodies {
         throw stillArriving(concurrentRequests);
     }
     if (this.#count >= this.#maxCount) this.#endSlowest();
-    const mostOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
-    if (this.#count >= this.#maxCount || share.requests >= mostOfKey) throw overloaded();
+    const maxOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
+    if (this.#count >= this.#maxCount || share.requests >= maxOfKey) throw overloaded();
     if (this.#load.isBehind) throw new RouterError('overloaded', 'The router is busy.', { retryAfter: 1 });
     this.#shares.set(id, share);
     this.#count += 1;

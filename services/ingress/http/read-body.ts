@@ -11,7 +11,7 @@ type Decoder = Transform & { bytesWritten: number };
 const zstdWindowLog = 24;
 
 /** How many times as large as what was sent a body may become, and from which size on: texts and base64 shrink to a tenth at most times. */
-const mostExpansion = 100;
+const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
 export interface BodyLimits {
@@ -45,7 +45,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       parts.push(part);
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
-        if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * mostExpansion)) throw tooExpansive();
+        if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * maxExpansion)) throw tooExpansive();
         holding.grow(part.length);
       } catch (error) {
         reject(error);
@@ -131,7 +131,7 @@ function tooLarge(maxBytes: number): RouterError {
 function tooExpansive(): RouterError {
   return new RouterError(
     'body_too_large',
-    `The request body is more than ${mostExpansion} times as large as what was sent.`,
+    `The request body is more than ${maxExpansion} times as large as what was sent.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
@@ -25,6 +26,7 @@ import { setReply } from '../http/reply-of.ts';
 import { mayContinue } from '../http/may-continue.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import { identityOf } from '../http/require-key.ts';
 import { sessionOf } from '../http/session-of.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { purposeOf } from './purpose/purpose-of.ts';
@@ -40,6 +42,8 @@ export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBac
   inputFiles: InputFiles;
   /** Milliseconds for which the client of a form may send nothing. */
   bodyTimeoutMs: number;
+  /** See `LimitKeeper.knownRefusal`. */
+  knownRefusal: LimitKeeper['knownRefusal'];
   /** Records the requests of keys that are switched to that; undefined where nothing is recorded. */
   recorder: Pick<Recorder, 'begin'> | undefined;
 }
@@ -60,6 +64,8 @@ async function start(
   { operation, reshape, isForm }: ClientRoute,
   parts: ServeParts,
 ): Promise<Pick<RunningRequest, 'finished'> | undefined> {
+  const refusal = operation === 'count_tokens' ? undefined : parts.knownRefusal(identityOf(response).limits);
+  if (refusal) throw refusal;
   const receive = isForm === true ? receiveFormBody : receiveBody;
   const received = await receive(request, response, parts);
   if (!received) return undefined;

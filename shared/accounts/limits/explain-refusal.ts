@@ -52,6 +52,11 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
   );
 }
 
+/** The parties whose limit of requests a minute refuses any request now. */
+export function overRequestRate(uses: readonly PartyUse[], amount: Amount): LimitedParty[] {
+  return shortfalls(uses, amount).flatMap(({ name, party }) => (name === 'requestsPerMinute' ? [party] : []));
+}
+
 /** The budgets of which too little is left for a request, whatever becomes of those that run. */
 export function spentBudgets(uses: readonly PartyUse[], amount: Amount): RefusedBudget[] {
   return shortfalls(uses, amount).filter(isSpent);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { PartyLimits } from './limits.ts';
+import type { LimitedParty, PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { explainExcess, explainRefusal, spentBudgets } from './explain-refusal.ts';
+import { explainExcess, explainRefusal, overRequestRate, spentBudgets } from './explain-refusal.ts';
 import { countable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { RefusedBudgets } from './refused-budgets.ts';
 import type { Share } from './share.ts';
@@ -29,6 +29,12 @@ const reservationsAtOnce = 500;
 
 /** Parties whose use is read in one call. */
 const partiesAtOnce = 200;
+
+/** Milliseconds for which a party that is over its limit of requests a minute is refused without a look at Redis. */
+const refusedMs = 1_000;
+
+/** Parties that are known to be over it. */
+const maxRefused = 10_000;
 
 /** Milliseconds that the last commits get when the keeper is closed. */
 const closeMs = 2_000;
@@ -79,6 +85,8 @@ export class LimitKeeper {
   readonly #reserved = new Set<string>();
   /** What finished requests came to, by the reservation's id, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
+  /** Refusals of parties that are over their limit of requests a minute, and until when (`performance.now()`) they hold. */
+  readonly #refusals = new Map<LimitedParty, { error: RouterError; until: number }>();
   readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
@@ -115,6 +123,16 @@ export class LimitKeeper {
   /** Requests that are over and are not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted.size + this.#shares.uncounted;
+  }
+
+  /**
+   * The refusal that any request of these parties would get; undefined if that takes asking. So a flood of requests beyond a limit costs
+   * neither their bodies nor Redis.
+   */
+  knownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
+    if (this.#refusals.size === 0) return undefined;
+    const now = performance.now();
+    return parties.map(({ party }) => this.#refusals.get(party)).find((refusal) => refusal && refusal.until > now)?.error;
   }
 
   /**
@@ -165,7 +183,9 @@ export class LimitKeeper {
     const uses = readPartyUses(parties, rest);
     if (granted !== 1) {
       this.refused.note(spentBudgets(uses, amount), uses[0]?.at ?? Date.now());
-      return { granted: false, error: explainRefusal(uses, amount), uses };
+      const error = explainRefusal(uses, amount);
+      this.#remember(overRequestRate(uses, amount), error);
+      return { granted: false, error, uses };
     }
     this.#reserved.add(id);
     return {
@@ -176,6 +196,11 @@ export class LimitKeeper {
         release: () => this.#onOver(id, { tokens: 0, cost: 0 }),
       },
     };
+  }
+
+  #remember(parties: readonly LimitedParty[], error: RouterError): void {
+    if (this.#refusals.size >= maxRefused) this.#refusals.clear();
+    for (const party of parties) this.#refusals.set(party, { error, until: performance.now() + refusedMs });
   }
 
   /** What parties have used of their limits. @throws RouterError `store_unavailable` */

@@ -30,16 +30,21 @@ export const chatStreamWords: StreamWords = {
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatErrorEvent,
   tokensIn: chatTokensIn,
+  emptyBytes: emptyChunkBytes,
 };
 
 /** Bytes of `"role":"assistant",`, which only the first chunk has. */
 const roleBytes = 19;
 
 /** Tokens of the relayed part of a stream, estimated from the number of chunks and their bytes. */
-export function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
+function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
   const chunks = Math.max(0, events - 1);
-  const emptyBytes = Math.max(0, firstEventBytes - roleBytes);
-  return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * emptyBytes);
+  return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * emptyChunkBytes(firstEventBytes));
+}
+
+/** The first chunk of most streams has no text. */
+function emptyChunkBytes(firstEventBytes: number): number {
+  return Math.max(0, firstEventBytes - roleBytes);
 }
 
 /** The event that ends a stream that failed midway. It has no name, because clients read a named one as a chunk. */

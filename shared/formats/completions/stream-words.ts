@@ -9,6 +9,7 @@ export const completionsStreamWords: StreamWords = {
   ...chatStreamWords,
   errorEvent: (error) => dataEvent(JSON.stringify(openaiErrorBody(error))),
   tokensIn: completionsTokensIn,
+  emptyBytes: emptyEventBytes,
 };
 
 /** Bytes of the text in the first event, about. */
@@ -16,5 +17,9 @@ const firstTextBytes = 4;
 
 /** Tokens of the relayed part of a stream, estimated from the number of events, each of which has some text, and their bytes. */
 function completionsTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
-  return estimateTokensOfPieces(events, bytes - events * Math.max(0, firstEventBytes - firstTextBytes));
+  return estimateTokensOfPieces(events, bytes - events * emptyEventBytes(firstEventBytes));
+}
+
+function emptyEventBytes(firstEventBytes: number): number {
+  return Math.max(0, firstEventBytes - firstTextBytes);
 }

@@ -8,19 +8,20 @@ export const messagesStreamWords: StreamWords = {
   keepAlive: namedEvent('ping', '{"type":"ping"}'),
   errorEvent: messagesErrorEvent,
   tokensIn: messagesTokensIn,
+  emptyBytes: () => deltaBytes,
 };
 
-/** Events before the first text: `message_start`, `ping`, `content_block_start`. */
-const headEvents = 3;
+/** Events before the first text that have more bytes than an empty delta: `message_start`, `content_block_start`. */
+const headEvents = 2;
 
-/** Bytes of the second and third head event. */
-const restOfHeadBytes = 152;
+/** Bytes of `content_block_start`. */
+const blockStartBytes = 117;
 
 /** Bytes of a `content_block_delta` event without its text. */
 const deltaBytes = 115;
 
 /** Tokens of the relayed part of a stream, estimated from the number of events and their bytes. */
-export function messagesTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
+function messagesTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
   const deltas = Math.max(0, events - headEvents);
-  return estimateTokensOfPieces(deltas, bytes - firstEventBytes - restOfHeadBytes - deltas * deltaBytes);
+  return estimateTokensOfPieces(deltas, bytes - firstEventBytes - blockStartBytes - deltas * deltaBytes);
 }

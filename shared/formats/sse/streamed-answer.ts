@@ -31,17 +31,20 @@ export interface StreamWords {
   keepAlive: string;
   errorEvent(error: RouterError, requestId: string): string;
   tokensIn(relayed: RelayedEvents): number;
+  /** Bytes of an event that brings no text, such as a ping or an empty delta, at most. Absent where events differ too much to tell. */
+  emptyBytes?(firstEventBytes: number): number;
 }
 
 /** A streamed answer in a format whose events carry no state. */
 export class StatelessStream implements StreamedAnswer {
   readonly #words: StreamWords;
   readonly #requestId: string;
-  readonly #relayed = new RelayedEvents();
+  readonly #relayed: RelayedEvents;
 
   constructor(words: StreamWords, requestId: string) {
     this.#words = words;
     this.#requestId = requestId;
+    this.#relayed = new RelayedEvents(words);
   }
 
   get tokens(): number {
@@ -64,23 +67,43 @@ export class StatelessStream implements StreamedAnswer {
 
 const lineFeed = 0x0a;
 
-/** Counts the events and bytes of a relayed stream of server-sent events. */
+/** Counts the first event of a relayed stream of server-sent events, and those of the others that bring text. */
 export class RelayedEvents {
   events = 0;
+  /** Of these events. */
   bytes = 0;
   /** Bytes of the first event, including its empty line. */
   firstEventBytes = 0;
+  readonly #words: Pick<StreamWords, 'emptyBytes'>;
+  #emptyBytes = 0;
+  /** Bytes of the event that has not ended yet. */
+  #begunBytes = 0;
+
+  constructor(words: Pick<StreamWords, 'emptyBytes'> = {}) {
+    this.#words = words;
+  }
 
   /** Counts the next piece of the stream. Only very long events are split between pieces. */
   add(piece: Uint8Array): void {
     const buffer = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    let from = 0;
     // Searching one byte twice takes a quarter of the time of searching two at once.
     for (let end = buffer.indexOf(lineFeed); end >= 0; end = buffer.indexOf(lineFeed, end + 1)) {
       if (buffer[end + 1] !== lineFeed) continue;
       end += 1;
-      this.events += 1;
-      if (this.events === 1) this.firstEventBytes = this.bytes + end + 1;
+      this.#count(this.#begunBytes + end + 1 - from);
+      this.#begunBytes = 0;
+      from = end + 1;
     }
-    this.bytes += piece.length;
+    this.#begunBytes += piece.length - from;
+  }
+
+  #count(bytes: number): void {
+    if (this.events === 0) {
+      this.firstEventBytes = bytes;
+      this.#emptyBytes = this.#words.emptyBytes?.(bytes) ?? 0;
+    } else if (bytes <= this.#emptyBytes) return;
+    this.events += 1;
+    this.bytes += bytes;
   }
 }

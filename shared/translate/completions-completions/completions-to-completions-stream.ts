@@ -8,6 +8,7 @@ import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { textLogprobs } from './text-logprobs.ts';
 
 /**
  * Relays a stream of completions. Chunks pass with the router's id, model and time. The last one before `[DONE]` has a finish reason
@@ -17,6 +18,8 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   readonly #minted: Minted;
   /** Answers, by their `index`, and whether each has ended. */
   readonly #ended = new Map<Json, boolean>();
+  /** Characters of the texts so far, by `index`. */
+  readonly #lengths = new Map<Json, number>();
   #hasContent = false;
   #usage: Json | undefined;
   #outputBytes = 0;
@@ -68,9 +71,11 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
 
   #read(choice: JsonObject): JsonObject {
     const { text = '', index = 0, logprobs = null, finish_reason: reason = null } = choice;
+    const before = this.#lengths.get(index) ?? 0;
     if (typeof text === 'string' && text !== '') {
       this.#hasContent = true;
       this.#outputBytes += Buffer.byteLength(text);
+      this.#lengths.set(index, before + text.length);
     }
     if (reason !== null) this.#finish ??= reason;
     this.#ended.set(index, reason !== null || this.#ended.get(index) === true);
@@ -78,7 +83,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
       ...choice,
       text,
       index,
-      logprobs,
+      logprobs: textLogprobs(logprobs, before),
       finish_reason: reason === null ? null : readFinishReason(reason, false),
     };
   }

@@ -9,6 +9,7 @@ import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts'
 import { completionsUpstream } from '../upstreams/completions/completions-upstream.ts';
 import { CompletionsToCompletionsStream } from './completions-to-completions-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
+import { textLogprobs } from './text-logprobs.ts';
 
 /** Clients that have a text continued, on upstreams that do: passes everything except what identifies the answer. */
 export const completionsToCompletions: Translation = {
@@ -60,5 +61,5 @@ function completeChoice(choice: Json, position: number) {
   const { text, index = position, logprobs = null, finish_reason: reason } = isJsonObject(choice) ? choice : {};
   if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const rest = isJsonObject(choice) ? choice : {};
-  return { ...rest, text, index, logprobs, finish_reason: readFinishReason(reason, false) };
+  return { ...rest, text, index, logprobs: textLogprobs(logprobs, 0), finish_reason: readFinishReason(reason, false) };
 }

@@ -31,7 +31,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('created', translated('created', "the router's clock")),
   rule('choices[].text', passed),
   rule('choices[].finish_reason', translated('choices[].finish_reason', '`stop`, `length` or `content_filter`')),
-  rule('choices[].logprobs', passed),
+  rule(
+    'choices[].logprobs',
+    translated('choices[].logprobs', 'in the form of this format, also where llama.cpp sends that of chats'),
+  ),
   rule('usage.prompt_tokens', passed),
   rule('usage.completion_tokens', passed),
   rule('*', passed),

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { chatTokensIn } from '#shared/formats/chat/stream-words.ts';
-import { messagesTokensIn } from '#shared/formats/messages/stream-words.ts';
-import { RelayedEvents } from '#shared/formats/sse/streamed-answer.ts';
+import { chatStreamWords } from '#shared/formats/chat/stream-words.ts';
+import { messagesStreamWords } from '#shared/formats/messages/stream-words.ts';
+import { StatelessStream, type StreamWords } from '#shared/formats/sse/streamed-answer.ts';
 
-function relayed(...pieces: string[]): RelayedEvents {
-  const events = new RelayedEvents();
-  for (const piece of pieces) events.add(Buffer.from(piece));
-  return events;
+function tokensOf(words: StreamWords, pieces: string[]): number {
+  const stream = new StatelessStream(words, 'r');
+  for (const piece of pieces) stream.relayed(Buffer.from(piece));
+  return stream.tokens;
 }
+
+const inChat = (...pieces: string[]) => tokensOf(chatStreamWords, pieces);
+const inMessages = (...pieces: string[]) => tokensOf(messagesStreamWords, pieces);
 
 const chunk = (delta: object): string =>
   `data: ${JSON.stringify({
@@ -33,25 +36,33 @@ const messagesHead = [
 
 describe('the tokens of a part of a stream', () => {
   it('are 0 before the first text', () => {
-    expect(chatTokensIn(relayed())).toBe(0);
-    expect(chatTokensIn(relayed(chatHead))).toBe(0);
-    expect(messagesTokensIn(relayed(...messagesHead))).toBe(0);
+    expect(inChat()).toBe(0);
+    expect(inChat(chatHead)).toBe(0);
+    expect(inMessages(...messagesHead)).toBe(0);
   });
 
   it('are the events of engines that send each token by itself, in pieces of any size', () => {
     const words = Array.from({ length: 50 }, (_, index) => [' the', ' of', ' word', ','][index % 4] ?? '');
     const chunks = words.map((content) => chunk({ content }));
-    expect(chatTokensIn(relayed(chatHead, ...chunks))).toBe(50);
-    expect(chatTokensIn(relayed([chatHead, ...chunks].join('')))).toBe(50);
-    expect(messagesTokensIn(relayed(...messagesHead, ...words.map(delta)))).toBe(50);
+    expect(inChat(chatHead, ...chunks)).toBe(50);
+    expect(inChat([chatHead, ...chunks].join(''))).toBe(50);
+    expect(inMessages(...messagesHead, ...words.map(delta))).toBe(50);
+  });
+
+  it('do not grow by pings and empty deltas', () => {
+    const empty = Array.from({ length: 100 }, () => chunk({ content: '' }));
+    expect(inChat(chatHead, chunk({ content: 'one' }), ...empty)).toBe(1);
+    const pings = Array.from({ length: 100 }, () => ['event: ping\ndata: {"type":"ping"}\n\n', delta('')]).flat();
+    expect(inMessages(...messagesHead, delta('one'), ...pings)).toBe(1);
+    expect(inMessages([...messagesHead, delta('one'), ...pings].join(''))).toBe(1);
   });
 
   it('follow from the length of texts with many tokens', () => {
     const text = 'A whole sentence comes in one piece, as clouds send it. '.repeat(3);
     const tokens = Math.ceil((10 * text.length) / 4);
-    const inChat = chatTokensIn(relayed(chatHead, ...Array.from({ length: 10 }, () => chunk({ content: text }))));
-    const inMessages = messagesTokensIn(relayed(...messagesHead, ...Array.from({ length: 10 }, () => delta(text))));
-    expect(Math.abs(inChat - tokens)).toBeLessThan(tokens / 50);
-    expect(Math.abs(inMessages - tokens)).toBeLessThan(tokens / 50);
+    const ofChat = inChat(chatHead, ...Array.from({ length: 10 }, () => chunk({ content: text })));
+    const ofMessages = inMessages(...messagesHead, ...Array.from({ length: 10 }, () => delta(text)));
+    expect(Math.abs(ofChat - tokens)).toBeLessThan(tokens / 50);
+    expect(Math.abs(ofMessages - tokens)).toBeLessThan(tokens / 50);
   });
 });

@@ -81,6 +81,19 @@ describe('a chat request', () => {
     expect(await (await cluster.postRaw(body)).text()).toBe('served');
   });
 
+  it.each([
+    [50_000, 400],
+    [500_000, 413],
+  ])('of MCP nested %i levels deep is answered with %i', async (depth, status) => {
+    const params = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    const answer = await fetch(`${cluster.url}/api/tools/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+      body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${params}}`,
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([status, { jsonrpc: '2.0', error: {} }]);
+  });
+
   it.each(['Model', 'MAX_TOKENS', 'me\u017f\u017fages', 'Stream'])(
     'with a known field spelled %s is refused, as some decoders would read it',
     async (name) => {

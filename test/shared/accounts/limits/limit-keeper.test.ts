@@ -22,6 +22,25 @@ it('a limit of requests a minute lets as many come at once, those that come to n
   expect((await keeper.reserve([party], nothing)).granted).toBe(false);
 });
 
+it('who is over a limit of requests a minute is refused for a second without asking, and nobody else is', async () => {
+  const { keeper, reserve } = await open();
+  const [party, other] = [keyWith({ requestsPerMinute: 1 }), keyWith({ requestsPerMinute: 1 }, 'k2')];
+  await reserve([party]);
+  expect(keeper.knownRefusal([party])).toBeUndefined();
+  const refused = await keeper.reserve([party], nothing);
+  expect(refused.granted ? undefined : keeper.knownRefusal([other, party])).toBe(refused.granted || refused.error);
+  expect(keeper.knownRefusal([other])).toBeUndefined();
+  await until(() => keeper.knownRefusal([party]) === undefined, 5_000);
+});
+
+it('who is over another limit may still be served, and is asked about', async () => {
+  const { keeper, reserve } = await open();
+  const party = keyWith({ tokensPerMinute: 1_000, concurrentRequests: 1 });
+  await reserve([party], { tokens: 900, cost: 0 });
+  expect((await keeper.reserve([party], { tokens: 200, cost: 0 })).granted).toBe(false);
+  expect(keeper.knownRefusal([party])).toBeUndefined();
+});
+
 describe('a limit of tokens a minute', () => {
   it('counts what is reserved, then what it came to', async () => {
     const { keeper, reserve } = await open();

@@ -63,6 +63,41 @@ describe('a continued text', () => {
   });
 });
 
+describe('the log probabilities of a continued text', () => {
+  const ofChat = (...tokens: string[]) => ({
+    content: tokens.map((token) => ({ token, logprob: -1, bytes: [], top_logprobs: [{ token: 'x', logprob: -2 }] })),
+  });
+  const ofText = (tokens: string[], text_offset: number[]) => ({
+    tokens,
+    token_logprobs: tokens.map(() => -1),
+    top_logprobs: tokens.map(() => ({ x: -2 })),
+    text_offset,
+  });
+
+  it('are those of the older format also where an upstream sends those of chats, with offsets in all of a stream', () => {
+    const choice = { text: 'ab c', finish_reason: 'stop', logprobs: ofChat('ab', ' c') };
+    const { body } = completionsToCompletions.reply({ choices: [choice] }, minted);
+    expect(body['choices']).toMatchObject([{ logprobs: ofText(['ab', ' c'], [0, 2]) }]);
+    const chunks = stream([
+      chunk([{ text: 'ab', index: 0, logprobs: ofChat('ab'), finish_reason: null }]),
+      chunk([{ text: ' c', index: 0, logprobs: ofChat(' c'), finish_reason: 'stop' }]),
+    ]);
+    expect(chunks).toMatchObject([
+      { choices: [{ logprobs: ofText(['ab'], [0]) }] },
+      { choices: [{ logprobs: ofText([' c'], [2]) }] },
+    ]);
+  });
+
+  it('pass where they are those of the format', () => {
+    const logprobs = ofText(['a'], [0]);
+    const { body } = completionsToCompletions.reply(
+      { choices: [{ text: 'a', finish_reason: 'stop', logprobs }] },
+      minted,
+    );
+    expect(body['choices']).toMatchObject([{ logprobs }]);
+  });
+});
+
 describe('a stream of a continued text', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2 };
 

@@ -1,0 +1,33 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * Log probabilities as this format has them. llama.cpp sends those of the chat format here.
+ * @param offset characters of the answer before this part of it
+ */
+export function textLogprobs(given: Json, offset: number): Json {
+  const content = isJsonObject(given) ? given['content'] : undefined;
+  if (!Array.isArray(content)) return given;
+  const tokens = content.filter(isJsonObject);
+  let end = offset;
+  return {
+    tokens: tokens.map(textOf),
+    token_logprobs: tokens.map(({ logprob = null }) => logprob),
+    top_logprobs: tokens.map(topOf),
+    text_offset: tokens.map((token) => {
+      const start = end;
+      end += textOf(token).length;
+      return start;
+    }),
+  };
+}
+
+function textOf({ token }: JsonObject): string {
+  return typeof token === 'string' ? token : '';
+}
+
+/** The likeliest tokens in the place of one; null if none were asked for. */
+function topOf({ top_logprobs: given }: JsonObject): Json {
+  const top = Array.isArray(given) ? given.filter(isJsonObject) : [];
+  if (top.length === 0) return null;
+  return Object.fromEntries(top.map((each) => [textOf(each), each['logprob'] ?? null]));
+}
