@@ -132,7 +132,8 @@ export class LimitKeeper {
   knownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
     if (this.#refusals.size === 0) return undefined;
     const now = performance.now();
-    return parties.map(({ party }) => this.#refusals.get(party)).find((refusal) => refusal && refusal.until > now)?.error;
+    return parties.map(({ party }) => this.#refusals.get(party)).find((refusal) => refusal && refusal.until > now)
+      ?.error;
   }
 
   /**
