@@ -41,6 +41,14 @@ it('who is over another limit may still be served, and is asked about', async ()
   expect(keeper.knownRefusal([party])).toBeUndefined();
 });
 
+it('an amount below nothing gives nothing of a budget back', async () => {
+  const { keeper, reserve } = await open();
+  const party = keyWith({ tokensPerDay: 1_000 });
+  (await reserve([party], { tokens: 600, cost: 0 })).commit({ tokens: 600, cost: 0 });
+  (await reserve([party])).commit({ tokens: -500, cost: -1 });
+  expect(await keeper.reserve([party], { tokens: 500, cost: 0 })).toMatchObject({ granted: false });
+});
+
 describe('a limit of tokens a minute', () => {
   it('counts what is reserved, then what it came to', async () => {
     const { keeper, reserve } = await open();
