@@ -19,8 +19,8 @@ export class StreamListener implements Listener {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
-  /** Whether an event has said why the answer ends. */
-  #isFinished = false;
+  /** Whether an event has said why the answer ends. Of one that goes on nevertheless, such events say nothing. */
+  #finish: 'to come' | 'came' | 'went on' = 'to come';
 
   constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
     this.#upstream = upstream;
@@ -61,18 +61,22 @@ export class StreamListener implements Listener {
     let isMore = false;
     try {
       for (const data of events) {
-        text += this.#translation.event(data);
+        const translated = this.#translation.event(data);
+        text += translated;
         const kind = this.#upstream.kindOfEvent?.(data) ?? 'answer';
         if (kind === 'last') return 'complete';
-        if (kind === 'finish') this.#isFinished = true;
-        if (kind !== 'ping') isMore = true;
+        if (kind === 'ping') continue;
+        isMore = true;
+        if (this.#finish === 'came' && translated !== '') this.#finish = 'went on';
+        else if (this.#finish === 'to come' && kind === 'finish' && this.#translation.awaitsChoice !== true)
+          this.#finish = 'came';
       }
     } finally {
       // Also what came before an event that ends the answer with an error.
       if (text !== '') this.#write(text);
     }
     if (!isMore) return 'nothing';
-    if (this.#isFinished && this.#translation.awaitsChoice !== true) return 'finished';
+    if (this.#finish === 'came') return 'finished';
     return this.#translation.hasContent ? 'more' : 'nothing';
   }
 }

@@ -46,7 +46,7 @@ export class WholeListener implements Listener {
 
 /** The status of an error that comes with status 200, as OpenRouter and some engines send it; a failed response is no such error. */
 function errorStatusOf({ error, object }: JsonObject): number | undefined {
-  if (object === 'response' || (!isJsonObject(error) && typeof error !== 'string')) return undefined;
+  if (object === 'response' || (!isJsonObject(error) && (typeof error !== 'string' || error === ''))) return undefined;
   const code = Number(isJsonObject(error) ? error['code'] : undefined);
   return code >= 400 && code < 600 ? code : 500;
 }

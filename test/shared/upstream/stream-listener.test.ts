@@ -58,6 +58,20 @@ it('is finished by the reason why it ends, whatever comes then, and not before e
   expect(progress(event({ content: 'b' }, 'stop', 1), two)).toBe('finished');
 });
 
+it('is not finished by an empty reason, nor by one that comes with each piece of a stream that goes on', () => {
+  const { listener } = openStream();
+  const progress = (bytes: string) => listener.onData(Buffer.from(bytes));
+  expect([event({ content: 'a' }, ''), event({ content: 'b' }, '')].map(progress)).toEqual(['more', 'more']);
+  const pieces = ['a', 'b', 'c'].map((content) => event({ content }, 'stop'));
+  expect(pieces.map((piece) => openStream().listener.onData(Buffer.from(piece)))).toEqual([
+    'finished',
+    'finished',
+    'finished',
+  ]);
+  const { listener: other } = openStream();
+  expect(pieces.map((piece) => other.onData(Buffer.from(piece)))).toEqual(['finished', 'more', 'more']);
+});
+
 it('of a messages upstream gets no progress by a ping', () => {
   const { listener } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(minted) });
   const progress = (data: object) => listener.onData(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
@@ -69,11 +83,12 @@ it('of a messages upstream gets no progress by a ping', () => {
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta },
       { type: 'ping' },
+      { type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 1 } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
       { type: 'ping' },
       { type: 'message_stop' },
     ].map(progress),
-  ).toEqual(['nothing', 'nothing', 'nothing', 'more', 'nothing', 'finished', 'nothing', 'complete']);
+  ).toEqual(['nothing', 'nothing', 'nothing', 'more', 'nothing', 'more', 'finished', 'nothing', 'complete']);
 });
 
 it('what arrives before an error in the same bytes is written', () => {

@@ -1,6 +1,6 @@
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { kindOfChatEvent } from '../chat/kind-of-chat-event.ts';
+import { kindOfChatEvent } from '../chat/chat-upstream.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
 /** OpenAI's older completions, as engines and some providers serve them. Errors are those of chat completions. */

@@ -6,7 +6,21 @@ import { upstreamErrorFromMessages } from './upstream-error.ts';
 /** The API version of requests whose client names none. */
 const version = '2023-06-01';
 
-const kinds: Readonly<Record<string, EventKind>> = { ping: 'ping', message_delta: 'finish', message_stop: 'last' };
+const framing = /^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/;
+
+/** See `HttpUpstreamFormat.kindOfEvent`. */
+function kindOfMessagesEvent(data: string): EventKind {
+  switch (framing.exec(data)?.[1]) {
+    case 'ping':
+      return 'ping';
+    case 'message_delta':
+      return /"stop_reason"\s*:\s*"/.test(data) ? 'finish' : 'answer';
+    case 'message_stop':
+      return 'last';
+    default:
+      return 'answer';
+  }
+}
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
@@ -18,7 +32,6 @@ export const messagesUpstream: HttpUpstreamFormat = {
   headers: { 'anthropic-version': version },
   estimateInput: (request) => messagesFormat.estimateInput(request),
   readError: upstreamErrorFromMessages,
-  kindOfEvent: (data) =>
-    kinds[/^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/.exec(data)?.[1] ?? ''] ?? 'answer',
+  kindOfEvent: kindOfMessagesEvent,
   count: { path: '/messages/count_tokens', read: (body) => counted.safeParse(body).data?.input_tokens },
 };
