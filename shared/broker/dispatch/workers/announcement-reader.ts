@@ -43,10 +43,12 @@ export class AnnouncementReader {
     if (!isInboxOf(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
-    const refused = announcement.models.filter(({ id }) => !this.#claims.mayServe(address, id)).map(({ id }) => id);
-    if (refused.length === 0) return announcement;
-    const facts = { worker, count: refused.length, models: refused.slice(0, maxLogged) };
+    const models = announcement.models.filter(({ id }) => this.#claims.mayServe(address, id));
+    const count = announcement.models.length - models.length;
+    if (count === 0) return announcement;
+    const refused = announcement.models.filter((model) => !models.includes(model)).map(({ id }) => id);
+    const facts = { worker, count, models: refused.slice(0, maxLogged) };
     this.#log.error(facts, 'models are left out that the credential may not serve: see `credentials` in the registry');
-    return { ...announcement, models: announcement.models.filter(({ id }) => !refused.includes(id)) };
+    return { ...announcement, models };
   }
 }

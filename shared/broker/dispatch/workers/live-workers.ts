@@ -175,13 +175,10 @@ export class LiveWorkers {
     this.#record(address, announcement, Buffer.from(payload));
   }
 
-  /** Reads its announcement once more: what it may serve has changed. */
-  #readAgain(worker: LiveWorker): void {
-    const { busy } = worker.announcement;
-    const announcement = this.#reader.readAgain(worker.raw, worker.address);
-    if (!announcement) return;
-    this.#record(worker.address, announcement, worker.raw);
-    this.#isAlive(worker, busy);
+  /** Reads its announcement once more: what it may serve has changed. That is no sign of life. */
+  #readAgain({ raw, address, announcement: { busy } }: LiveWorker): void {
+    const announcement = this.#reader.readAgain(raw, address);
+    if (announcement) this.#record(address, { ...announcement, busy }, raw);
   }
 
   /** A beat of a worker whose announcement has not come: one that has changed is alive as well. */
@@ -204,11 +201,8 @@ export class LiveWorkers {
     const moreBytes = raw.length - (known?.raw.length ?? 0);
     const isFull = !known && this.#workers.size >= maxWorkers;
     if (isFull || !this.#shares.hasRoom(address.owner, !known, moreBytes)) {
-      this.#log.error(
-        { worker: id },
-        isFull ? 'too many workers, one is ignored' : 'a credential has too many workers',
-      );
-      return;
+      const why = isFull ? 'too many workers, one is ignored' : 'a credential has too many workers';
+      return this.#log.error({ worker: id }, why);
     }
     this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
     const pool = this.#pools.poolFor(announcement);
@@ -240,8 +234,9 @@ export class LiveWorkers {
       this.#pools.leave(worker);
       worker.health.keepOnly((model) => serves(pool, model));
     }
-    Object.assign(worker, { announcement, pool, raw, announcedBusy: announcement.busy });
-    this.#isAlive(worker, announcement.busy);
+    const hasCome = !known || known.raw !== raw;
+    Object.assign(worker, { announcement, pool, raw, ...(hasCome && { announcedBusy: announcement.busy }) });
+    if (hasCome) this.#isAlive(worker, announcement.busy);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);

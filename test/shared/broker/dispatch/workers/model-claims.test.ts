@@ -80,4 +80,14 @@ describe('what workers announce', () => {
     expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
+
+  it('is no sign of life when it is read again', async ({ start }) => {
+    const { ingress } = await start();
+    announce(ingress, 'gpu', 'joe', ['qwen', 'llama']);
+    await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen', 'llama']));
+    const before = ingress.workers.get('joe.w')?.lastHeartbeatAt;
+    ingress.workers.grant({ joe: { models: ['qwen'] } });
+    expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
+    expect(ingress.workers.get('joe.w')?.lastHeartbeatAt).toBe(before);
+  });
 });
