@@ -53,7 +53,6 @@ export async function receiveFormBody(
     isKept: () => true,
     keep: (content) => inBase64(content, onBytes),
   });
-  holding.arrived();
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const body = jsonOf(form);

@@ -25,8 +25,8 @@ export interface BodySender {
 interface Share {
   bytes: number;
   requests: number;
-  /** Requests whose bodies are not there yet. */
-  arriving: number;
+  /** Requests whose bodies are slow to arrive. */
+  slow: number;
 }
 
 /** Memory of a request that runs or waits, in this process and with its sockets: as `npm run bench` measures it, and a margin. */
@@ -42,6 +42,9 @@ export function defaultMaxActive(limitBytes: number): number {
 export function defaultHeldBytes(limitBytes: number): number {
   return limitBytes > 0 ? Math.min(1024 ** 3, Math.floor(limitBytes / 4)) : 1024 ** 3;
 }
+
+/** Slow bodies of a key besides as many as its requests at the same time: counts of tokens and calls of tools are not limited. */
+const moreSlow = 8;
 
 /** One in so many places is for others than the key that has all the rest. */
 const placesForOthers = 10;
@@ -75,17 +78,12 @@ export class HeldBodies {
 
   /**
    * Admits one more request of a key.
-   * @throws RouterError `overloaded` when there are too many, or this process is behind with them; `rate_limit_exceeded` when as many
-   * bodies of the key are still arriving as it may have requests
+   * @throws RouterError `overloaded` when there are too many, or this process is behind with them; `rate_limit_exceeded` when more bodies
+   * of the key are slow to arrive than it could have requests
    */
   open({ id, limits }: BodySender): Holding {
-    const share = this.#shares.get(id) ?? { bytes: 0, requests: 0, arriving: 0 };
-    for (const {
-      limits: { concurrentRequests },
-    } of limits) {
-      if (concurrentRequests !== undefined && share.arriving >= concurrentRequests)
-        throw stillArriving(concurrentRequests);
-    }
+    const share = this.#shares.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
+    if (share.slow >= moreSlow && share.slow >= requestsAtOnce(limits) + moreSlow) throw stillArriving(share.slow);
     if (this.#count >= this.#maxCount) this.#endSlowest();
     const maxOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
     if (this.#count >= this.#maxCount || share.requests >= maxOfKey) throw overloaded();
@@ -93,10 +91,8 @@ export class HeldBodies {
     this.#shares.set(id, share);
     this.#count += 1;
     share.requests += 1;
-    share.arriving += 1;
     let held = 0;
     let isOpen = true;
-    let isArriving = true;
     const add = (bytes: number): void => {
       this.#bytes += bytes;
       held += bytes;
@@ -112,13 +108,12 @@ export class HeldBodies {
         add(bytes);
       },
       isSlow: (end) => {
-        if (isOpen) this.#slow.set(holding, end);
+        if (!isOpen || this.#slow.has(holding)) return;
+        share.slow += 1;
+        this.#slow.set(holding, end);
       },
       arrived: () => {
-        if (!isArriving) return;
-        isArriving = false;
-        share.arriving -= 1;
-        this.#slow.delete(holding);
+        if (this.#slow.delete(holding)) share.slow -= 1;
       },
       releaseBody: () => add(-held),
       release: () => {
@@ -144,11 +139,16 @@ export class HeldBodies {
   }
 }
 
+/** Requests at the same time that all of these limits allow. */
+function requestsAtOnce(limits: readonly PartyLimits[]): number {
+  return Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Number.POSITIVE_INFINITY));
+}
+
 function overloaded(): RouterError {
   return new RouterError('overloaded', 'The router is serving as many requests as it can hold.', { retryAfter: 5 });
 }
 
-function stillArriving(atOnce: number): RouterError {
-  const message = `The bodies of ${atOnce} requests are still arriving, and this key may use ${atOnce} requests at the same time.`;
+function stillArriving(count: number): RouterError {
+  const message = `The bodies of ${count} requests of this key are still arriving.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
 }

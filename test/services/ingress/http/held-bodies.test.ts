@@ -47,13 +47,24 @@ it('a key has a tenth of the places less than all', () => {
   held.open(sender('other'));
 });
 
-it('as many bodies of a key arrive at once as it may have requests', () => {
-  const held = new HeldBodies(1_000, 10);
+it('a key has slow bodies for as many requests as it may have, and eight more', () => {
+  const held = new HeldBodies(1_000, 100);
   const limited = sender('limited', { concurrentRequests: 2 });
-  const [first] = [held.open(limited), held.open(limited)];
+  const slow = () => {
+    const holding = held.open(limited);
+    holding.isSlow(() => undefined);
+    return holding;
+  };
+  // One that arrives at once is none of them.
+  for (let at = 0; at < 20; at += 1) held.open(limited);
+  const [first] = Array.from({ length: 10 }, slow);
   expect(() => held.open(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
-  first.arrived();
-  held.open(limited);
+  held.open(sender('other', { concurrentRequests: 2 }));
+  first?.arrived();
+  const [released] = [slow()];
+  expect(() => held.open(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+  released.release();
+  slow();
 });
 
 it('where all places are taken, the body that has been arriving for longest makes room', () => {
