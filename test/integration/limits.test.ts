@@ -63,6 +63,21 @@ it('a key beyond its requests a minute is refused before its body has come', asy
   });
 });
 
+it('a key beyond its requests a minute gets what costs no request: earlier answers, and places in the background', async () => {
+  const { raw: key } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
+  const again = () =>
+    post({ ...cluster, key, body: hello, headers: { 'idempotency-key': 'once' }, path: '/openai/chat/completions' });
+  const first = await again();
+  expect(first.status).toBe(200);
+  const { id } = (await first.json()) as { id: string };
+  expect((await ask(key)).status).toBe(429);
+  const repeated = await again();
+  expect([repeated.status, ((await repeated.json()) as { id: string }).id]).toEqual([200, id]);
+  expect((await ask(key)).status).toBe(429);
+  const background = { model: 'demo', input: 'Hello!', background: true };
+  expect((await post({ ...cluster, key, path: '/openai/v1/responses', body: background })).status).toBe(200);
+});
+
 describe('a budget', () => {
   it('for ten is spent by exactly ten of 200 requests at once, on two nodes', { timeout: 60_000 }, async () => {
     const answer = (await (await ask(cluster.key)).json()) as { usage: Record<string, number> };

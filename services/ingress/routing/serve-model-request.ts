@@ -64,7 +64,7 @@ async function start(
   { operation, reshape, isForm }: ClientRoute,
   parts: ServeParts,
 ): Promise<Pick<RunningRequest, 'finished'> | undefined> {
-  const refusal = operation === 'count_tokens' ? undefined : parts.knownRefusal(identityOf(response).limits);
+  const refusal = mayWait(request, format) ? undefined : parts.knownRefusal(identityOf(response).limits);
   if (refusal) throw refusal;
   const receive = isForm === true ? receiveFormBody : receiveBody;
   const received = await receive(request, response, parts);
@@ -139,6 +139,14 @@ async function start(
     setAsked(response, parameters.model);
     throw error;
   }
+}
+
+/**
+ * Whether a request may be taken although its key is over a rate, which its body tells: its answer was made before, or is to be made in the
+ * background.
+ */
+function mayWait({ headers }: Request, { background }: ClientFormat): boolean {
+  return background !== undefined || headers['idempotency-key'] !== undefined;
 }
 
 /** What a request depends on besides its body. */
