@@ -160,13 +160,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     try {
       return await generate(prepared, ask, job, reply, signal, onStatus);
     } catch (error) {
-      const isElsewhere = status === badRequest && isServedAtResponses(error);
+      const isElsewhere = status === badRequest && ask.hasTools && isServedAtResponses(error);
       const other = (status === noSuchPath || isElsewhere) && !signal.aborted ? prepared.inOther?.() : undefined;
       if (!other) throw error;
       const end = await generate(other, ask, job, reply, signal, () => undefined);
       // A model that does not exist is answered so at every path.
       const { name } = prepared.chosen.served.format;
-      lacking.note(ask.model.id, isElsewhere && ask.hasTools ? withTools(name) : name);
+      lacking.note(ask.model.id, isElsewhere ? withTools(name) : name);
       return end;
     }
   }
@@ -289,6 +289,7 @@ function withTools(format: string): string {
   return `${format} with tools`;
 }
 
+/** As OpenAI words it of gpt-5.4 and later. */
 function isServedAtResponses(error: unknown): boolean {
-  return error instanceof RouterError && error.message.includes('/v1/responses');
+  return error instanceof RouterError && error.param === 'reasoning_effort' && error.message.includes('/v1/responses');
 }

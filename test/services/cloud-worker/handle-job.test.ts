@@ -19,15 +19,15 @@ let bodies: readonly string[];
 let served: string[];
 /** The most output tokens that the model generates; it refuses higher limits in OpenAI's words. */
 let mostOutput: number;
-/** Whether functions are refused at /chat/completions. */
-let takesNoTools: boolean;
+/** How functions are refused at /chat/completions; undefined where they are not. */
+let refusal: { message: string; param: string } | undefined;
 
 beforeEach(async () => {
   asked = [];
   heads.length = 0;
   served = ['/v1/chat/completions'];
   mostOutput = Number.POSITIVE_INFINITY;
-  takesNoTools = false;
+  refusal = undefined;
   const upstream = await startScriptedEngine((response, { url = '' }: IncomingMessage) => {
     asked.push(url);
     if (!served.includes(url)) {
@@ -44,13 +44,9 @@ beforeEach(async () => {
       response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
       return;
     }
-    if (tools !== undefined && takesNoTools) {
-      // In OpenAI's words.
-      const message = `Function tools with reasoning_effort are not supported for gpt-9 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`;
+    if (tools !== undefined && refusal) {
       response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify({ error: { message, type: 'invalid_request_error', param: 'reasoning_effort', code: null } }),
-      );
+      response.end(JSON.stringify({ error: { ...refusal, type: 'invalid_request_error', code: null } }));
       return;
     }
     if (typeof asks === 'number' && asks > mostOutput) {
@@ -148,9 +144,20 @@ it.each([
   expect((JSON.parse(bodies.at(-1) ?? '') as JsonObject)['service_tier']).toBe(sent);
 });
 
+it('a refusal that quotes the path from the request is no reason to go there', async () => {
+  served.push('/v1/responses');
+  refusal = { message: "Invalid value: '/v1/responses'.", param: 'tools[0].function.name' };
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+  const body = { messages: [{ role: 'user', content: 'Hello.' }], tools };
+  await expect(serve(body, 'gpt-9', 'chat')).rejects.toMatchObject({ code: 'invalid_request' });
+  expect(asked).toEqual(['/v1/chat/completions']);
+});
+
 it('a model that takes functions at /responses only is served there, which is remembered for requests with tools', async () => {
   served.push('/v1/responses');
-  takesNoTools = true;
+  // In OpenAI's words.
+  const message = `Function tools with reasoning_effort are not supported for gpt-9 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`;
+  refusal = { message, param: 'reasoning_effort' };
   const chat = { messages: [{ role: 'user', content: 'Hello.' }] };
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
   for (const body of [
