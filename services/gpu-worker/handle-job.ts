@@ -120,6 +120,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
         await engine.countTokens(http, sent, AbortSignal.any([signal, AbortSignal.timeout(countMs)])),
       );
     } catch {
+      // The count is an addition to the error.
       return error;
     }
   }
@@ -141,7 +142,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { id, maxOutput } = model;
     const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: unsealOf(job) };
     const plain = withoutSteering(translation.request(given, target), passedFields);
-    const translated = begin(engine.saltsCaches === true ? saltCache(plain, job.ownerKey) : plain);
+    const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
+    const translated = begin(isSalted ? saltCache(plain, job.ownerKey) : plain);
     if (format !== chatOfEngines) return translated;
     const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;
