@@ -43,16 +43,16 @@ export function possibleUsage(
   const added = tier === 'gpu' ? addedByEngine : addedByAgent;
   const isOneInput = tier === 'gpu' && needs.longestInput === undefined;
   const window = (isOneInput ? model?.contextWindow : undefined) ?? Number.POSITIVE_INFINITY;
-  const mostPrompt = Math.min(window, Math.max(bodyBytes, 4 * needs.inputTokens) + added);
+  const maxPrompt = Math.min(window, Math.max(bodyBytes, 4 * needs.inputTokens) + added);
   const ofModel = model?.maxOutput ?? model?.contextWindow ?? maxUnseen;
   // Command-line agents take no limit.
   const ofRequest =
     (tier === 'cli' ? undefined : maxOutput) ?? model?.maxOutput ?? model?.contextWindow ?? unknownOutput;
-  const mostOutput = Math.max(answerBytes, Math.min(ofRequest, ofModel, maxUnseen));
-  const promptTokens = Math.min(mostPrompt, usage.promptTokens);
-  const completionTokens = Math.min(mostOutput, usage.completionTokens);
+  const maxCompletion = Math.max(answerBytes, Math.min(ofRequest, ofModel, maxUnseen));
+  const promptTokens = Math.min(maxPrompt, usage.promptTokens);
+  const completionTokens = Math.min(maxCompletion, usage.completionTokens);
   const cacheWriteTokens = Math.min(promptTokens, usage.cacheWriteTokens);
-  const mostUnits: Record<Unit, number> = {
+  const maxUnits: Record<Unit, number> = {
     images: units?.images ?? 0,
     seconds: Math.ceil(bodyBytes / bytesPerSecond),
     characters: bodyBytes,
@@ -67,6 +67,6 @@ export function possibleUsage(
     }),
     completionTokens,
     reasoningTokens: Math.min(completionTokens, usage.reasoningTokens),
-    ...(usage.units && { units: mapUnits((unit) => Math.min(mostUnits[unit], unitsOf(usage, unit))) }),
+    ...(usage.units && { units: mapUnits((unit) => Math.min(maxUnits[unit], unitsOf(usage, unit))) }),
   };
 }

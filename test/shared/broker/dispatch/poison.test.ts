@@ -73,16 +73,20 @@ describe.concurrent('a request that kills its worker', () => {
     return { beside, poison };
   }
 
-  it('costs those beside it no attempt, and suspects are kept apart', async ({ start, expect, onTestFinished }) => {
+  it('costs those beside it no attempt, and quarantined ones are kept apart', async ({
+    start,
+    expect,
+    onTestFinished,
+  }) => {
     const { beside, poison } = await killBeside(await start(), 3, ['two', 'three', 'four', 'five']);
     const together: number[] = [];
     const watch = setInterval(() => {
-      const suspects = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
+      const quarantined = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
         // One that has waited for 0.4 seconds may be with another one.
         const keepsAway = death && attempt && state === 'claimed' && attempt.claimedAt - death.at <= 400;
         return keepsAway ? attempt.worker.id : [];
       });
-      together.push(suspects.length - new Set(suspects).size);
+      together.push(quarantined.length - new Set(quarantined).size);
     }, 10);
     onTestFinished(() => clearInterval(watch));
     expect((await poison.finished).error?.code).toBe('workers_died');
