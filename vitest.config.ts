@@ -36,7 +36,7 @@ export default defineConfig({
           ...settings,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/long/**', 'test/compose/**', 'test/clients/**', 'test/chaos/*.test.ts'],
+          exclude: ['test/{long,compose,containers,clients,chaos}/**'],
         },
       },
       {
@@ -95,6 +95,19 @@ export default defineConfig({
           ],
           // The SDKs' own tests need nothing of Docker, and run with the quick ones, too.
           exclude: needs.some(({ name, isMet }) => name === 'docker' && !isMet) ? ['test/integration/**'] : [],
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'containers',
+          expect: settings.expect,
+          globalSetup: ['test/containers/set-up.ts'],
+          setupFiles: settings.setupFiles,
+          include: ['test/containers/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,

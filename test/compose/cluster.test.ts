@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startProcess } from '../helpers/processes/start-process.ts';
-import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
-import { ComposeProject } from './compose-project.ts';
+import { count, crash, restart, whileTrafficRuns } from '../helpers/compose/break-things.ts';
+import { ComposeProject } from '../helpers/compose/compose-project.ts';
 import { outsideCredential, trust } from './outside-credential.ts';
-import { runCommand } from './run-command.ts';
-import { describeUse, report } from './report.ts';
-import { Traffic } from './traffic.ts';
+import { runCommand } from '../helpers/compose/run-command.ts';
+import { describeUse, report } from '../helpers/compose/report.ts';
+import { Traffic } from '../helpers/compose/traffic.ts';
 import { until } from '../helpers/until.ts';
 import { slowCat } from '../helpers/cluster/worker-settings.ts';
 

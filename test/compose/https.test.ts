@@ -9,7 +9,7 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeCertificates, type Certificates } from '../helpers/servers/make-certificates.ts';
 import { until } from '../helpers/until.ts';
-import { ComposeProject } from './compose-project.ts';
+import { ComposeProject } from '../helpers/compose/compose-project.ts';
 
 const options = inject('composeOptions');
 const { key } = inject('composeCluster') ?? { key: '' };

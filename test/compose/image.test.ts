@@ -1,8 +1,8 @@
 // @module-tag docker
 import { inject, afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ComposeProject } from './compose-project.ts';
-import { containerLogs, docker } from './run-command.ts';
-import { report } from './report.ts';
+import { ComposeProject } from '../helpers/compose/compose-project.ts';
+import { containerLogs, docker } from '../helpers/compose/run-command.ts';
+import { report } from '../helpers/compose/report.ts';
 import { until } from '../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ComposeProject } from './compose-project.ts';
+import type { ComposeProject } from '../helpers/compose/compose-project.ts';
 
 /** Runs `rtr credentials` in the project, which has the keys that sign them. */
 export const trust = ['run', '--rm', '-T', '--entrypoint', 'rtr', 'prepare', 'credentials'];

@@ -3,8 +3,8 @@ import type { TestProject } from 'vitest/node';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import '../helpers/cluster/sdk-cluster.ts';
 import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
-import { buildImage, testImage } from './build-image.ts';
-import { ComposeProject, type ComposeOptions } from './compose-project.ts';
+import { buildImage, testImage } from '../helpers/compose/build-image.ts';
+import { ComposeProject, type ComposeOptions } from '../helpers/compose/compose-project.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

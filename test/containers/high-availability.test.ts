@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { testImage } from './build-image.ts';
-import { count, crash, whileTrafficRuns } from './break-things.ts';
-import { ComposeProject, type ComposeOptions } from './compose-project.ts';
-import { docker } from './run-command.ts';
-import { report } from './report.ts';
+import { testImage } from '../helpers/compose/build-image.ts';
+import { count, crash, whileTrafficRuns } from '../helpers/compose/break-things.ts';
+import { ComposeProject, type ComposeOptions } from '../helpers/compose/compose-project.ts';
+import { docker } from '../helpers/compose/run-command.ts';
+import { report } from '../helpers/compose/report.ts';
 import { until } from '../helpers/until.ts';
 
 const env = { RTR_IMAGE: testImage };

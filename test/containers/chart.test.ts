@@ -7,10 +7,10 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleFile, renderChart } from '../helpers/deploy/chart-tools.ts';
 import type { Container, Rendered } from '../helpers/deploy/kubernetes-objects.ts';
-import { testImage } from './build-image.ts';
-import { ComposeProject } from './compose-project.ts';
+import { testImage } from '../helpers/compose/build-image.ts';
+import { ComposeProject } from '../helpers/compose/compose-project.ts';
 import { podsAsServices } from './pods-as-services.ts';
-import { docker, runCommand } from './run-command.ts';
+import { docker, runCommand } from '../helpers/compose/run-command.ts';
 
 const natsConfig = `
 http: 8222

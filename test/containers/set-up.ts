@@ -1,0 +1,7 @@
+import { buildImage } from '../helpers/compose/build-image.ts';
+import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
+
+/** Builds the image that the containers of these tests run. Without Docker they are skipped. */
+export async function setup(): Promise<void> {
+  if (await dockerAnswers()) await buildImage();
+}
