@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
   const { url } = await upstream.line('demo engine is ready');
   await cluster.addCloudWorker({ ...customProvider(String(url), 'chat'), SLOTS: '1' });
-  await cluster.addCliWorker({ ...slowCat(3000), SLOTS: '1' });
+  await cluster.addCliWorker({ ...slowCat(6000), SLOTS: '1' });
 });
 afterAll(async () => {
   await cluster.stop();
@@ -45,8 +45,8 @@ async function ask(prompt: string, model = 'auto', more: object = {}): Promise<S
   };
 }
 
-/** Occupies a slot of the engines behind GPU and cloud for about three seconds, so that the first is not free before the last is taken. */
-const long = 'Take your time.\n[demo tokens=150 rate=50]';
+/** Occupies a slot of the engines behind GPU and cloud for about six seconds, so that the first is not free before the last is taken. */
+const long = 'Take your time.\n[demo tokens=300 rate=50]';
 
 async function occupy(count: number): Promise<Promise<Served>[]> {
   const asked: Promise<Served>[] = [];
