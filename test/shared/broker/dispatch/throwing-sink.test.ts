@@ -9,7 +9,7 @@ import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
-const totalMs = 900;
+const totalMs = 1_500;
 
 /** A log that keeps the request ids of what it reports as an error. */
 function errorLog(): { log: Logger; requestIds: unknown[] } {
