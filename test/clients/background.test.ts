@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { installClient } from './install-client.ts';
 import { library } from './library.ts';
 import { roster } from './roster.ts';
 import { runCommand } from './run-command.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /** Programs that use every helper of an SDK for what is done in the background, and end with an error for a wrong answer. */
 const programs = [
@@ -23,12 +24,8 @@ const programs = [
 /** Milliseconds for one program. */
 const timeout = 120_000;
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '16' } });
-  await cluster.addBatchRunner();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startCluster({ worker: { SLOTS: '16' } }));
+beforeAll(() => cluster.addBatchRunner());
 
 describe.each(programs)('$name', ({ name, has, program, prints }) => {
   it(`has ${has} in the background, with its own helpers`, async () => {

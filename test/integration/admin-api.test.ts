@@ -9,13 +9,13 @@ import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /** Of the cluster's authority. */
 const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
-let cluster: SharedCluster;
 let ada: ConsoleClient;
 let api: AdminClient;
 let source: string;
@@ -30,20 +30,19 @@ interface OperationObject {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 }
 
-beforeAll(async () => {
+const cluster = useStarted(async () => {
   const { prefix } = await shareCluster();
   await writeAuthority(folder, await createAuthority(prefix, undefined));
-  cluster = await shareCluster({ ingressOnce: { CREDENTIALS_DIR: folder } });
+  return shareCluster({ ingressOnce: { CREDENTIALS_DIR: folder } });
+});
+beforeAll(async () => {
   ({ client: ada } = await newAdministrator(cluster));
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
   source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();
 });
 
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the Admin API of a router', () => {
   it('describes itself in a document that is valid by the recommended rules', async () => {

@@ -26,7 +26,7 @@ import {
   submit,
   untilBatch,
 } from '../helpers/batches/batch-clients.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
@@ -36,18 +36,14 @@ const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
 const folder = mkdtempSync(join(tmpdir(), 'rtr-batches-'));
 const registry = join(folder, 'router.yaml');
 
-let cluster: SharedCluster;
 let openai: OpenAI;
 let anthropic: Anthropic;
-beforeAll(async () => {
+const cluster = useCluster();
+beforeAll(() => {
   writeFileSync(registry, JSON.stringify({ models: { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } } }));
-  cluster = await shareCluster();
   ({ openai, anthropic } = batchClients(cluster));
 });
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 

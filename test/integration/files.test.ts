@@ -2,29 +2,28 @@ import { randomBytes } from 'node:crypto';
 import Anthropic, { toFile as anthropicFile } from '@anthropic-ai/sdk';
 import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
-import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { customProvider } from '../helpers/cluster/worker-settings.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /** A few of these are all that an owner may store. */
 const piece = 256 * 1024;
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(300_000)]);
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(5_000)]);
 
-let cluster: Cluster;
-let upstream: MessagesUpstream;
 let otherUrl: string;
 /** The same client at each of two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 let messages: Anthropic;
 
-beforeAll(async () => {
-  cluster = await startCluster({
+const cluster = useStarted(() =>
+  startCluster({
     workers: 0,
     engineUrl: 'http://127.0.0.1:9',
     ingress: {
@@ -37,17 +36,15 @@ beforeAll(async () => {
       BODY_TIMEOUT_MS: '5000',
       SEAL_SECRET: randomBytes(32).toString('hex'),
     },
-  });
-  upstream = await startMessagesUpstream(['reader'], () => [{ type: 'text', text: 'I have read it.' }]);
+  }),
+);
+const upstream = useStarted(() => startMessagesUpstream(['reader'], () => [{ type: 'text', text: 'I have read it.' }]));
+beforeAll(async () => {
   await cluster.addCloudWorker(customProvider(upstream.url, 'messages'));
   ({ url: otherUrl } = await cluster.addIngress());
   here = openaiAt(cluster.url);
   there = openaiAt(otherUrl, '');
   messages = anthropicAt(otherUrl);
-});
-afterAll(async () => {
-  await cluster.stop();
-  await upstream.stop();
 });
 
 function openaiAt(url: string, prefix = '/v1', apiKey = cluster.key): OpenAI {

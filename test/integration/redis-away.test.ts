@@ -1,36 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { chat, engineState, eventsIn, newKey, post } from '../helpers/clients/keyed-requests.ts';
 import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
-import type { TestServer } from '../helpers/servers/test-server.ts';
 import { watchRedisCommands } from '../helpers/servers/watch-redis-commands.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /* Requests while Redis is away, for a moment or for longer. Each test leaves it running. */
 
-let redis: TestServer;
-let cluster: Cluster;
 let client: OpenAI;
 /** Another ingress, which stores no responses. */
 let otherUrl: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({
+const redis = useStarted(() => startRedis());
+const cluster = useStarted(() =>
+  startCluster({
     redisUrl: redis.url,
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
-  });
+  }),
+);
+beforeAll(async () => {
   client = clientAt(cluster.url);
   ({ url: otherUrl } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await redis?.stop();
 });
 
 function clientAt(url: string): OpenAI {

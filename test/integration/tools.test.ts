@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { shareScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import { startShakyMcp } from '../helpers/upstreams/start-shaky-mcp.ts';
 import { until } from '../helpers/until.ts';
@@ -35,9 +35,9 @@ const server = (name: string, ...args: string[]) => ({
   args: [resolve(`node_modules/@modelcontextprotocol/${name}/dist/index.js`), ...args],
 });
 
-let cluster: ScriptedCluster;
 let worker: ServiceProcess;
 
+const cluster = useScriptedCluster();
 beforeAll(async () => {
   mkdirSync(files);
   mkdirSync(own);
@@ -60,7 +60,6 @@ beforeAll(async () => {
     }),
   );
   writeOwn('greet', '`Hello, ${name}!`');
-  cluster = await shareScriptedCluster();
   worker = await cluster.addToolsWorker({
     MCP_CONFIG: join(folder, 'mcp.json'),
     TOOLS_DIR: own,
@@ -71,10 +70,7 @@ beforeAll(async () => {
   await until(async () => (await names()).includes('pid') && (await names()).includes('echo'));
 });
 
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function writeOwn(name: string, said: string): void {
   writeFileSync(

@@ -15,28 +15,26 @@ import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
 import {
   startMessagesUpstream,
   type MessagesAnswer,
   type MessagesCall,
-  type MessagesUpstream,
 } from '../helpers/upstreams/start-messages-upstream.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const claude = findCli('claude') ?? '';
 const engineWindow = 40_000;
 
-let cluster: Cluster;
-let upstream: MessagesUpstream;
 let folder: string;
 /** What the native upstream answers. */
 let answer: (call: MessagesCall, at: number) => MessagesAnswer;
 
+const upstream = useStarted(() => startMessagesUpstream(['claude-native'], (call, at) => answer(call, at)));
+const cluster = useStarted(() => startCluster({ engine: { DEMO_CONTEXT_WINDOW: String(engineWindow) } }));
 beforeAll(async () => {
-  upstream = await startMessagesUpstream(['claude-native'], (call, at) => answer(call, at));
-  cluster = await startCluster({ engine: { DEMO_CONTEXT_WINDOW: String(engineWindow) } });
   await cluster.addCloudWorker({
     PROVIDER: 'custom',
     PROVIDER_FORMAT: 'messages',
@@ -45,11 +43,7 @@ beforeAll(async () => {
   });
   folder = mkdtempSync(join(tmpdir(), 'rtr-claude-'));
 });
-afterAll(async () => {
-  await cluster?.stop();
-  await upstream?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const text = (words: string): JsonObject[] => [{ type: 'text', text: words }];
 

@@ -5,23 +5,25 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const claude = findCli('claude') ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'rtr-search-'));
 const diary = join(folder, 'diary');
 
-let cluster: Cluster;
 let withoutSearch: { url: string };
 
+const cluster = useStarted(() =>
+  startCluster({ ingress: withRegistry('hosted_tools: { web_search: { tool: find_pages } }') }),
+);
 beforeAll(async () => {
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
   const mcp = join(folder, 'mcp.json');
   writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args } } }));
-  cluster = await startCluster({ ingress: withRegistry('hosted_tools: { web_search: { tool: find_pages } }') });
   withoutSearch = await cluster.addIngress({ ROUTER_CONFIG: '' });
   await cluster.addToolsWorker({ MCP_CONFIG: mcp });
   await until(async () => {
@@ -30,10 +32,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs Claude Code with its WebSearch alone, on the demo engine. */
 async function ask(url: string, prompt: string): Promise<{ result: string }> {

@@ -2,20 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { failureObject } from '#services/rtr/commands/failure.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { runRtr, type EndedRtr } from '../../helpers/rtr/run-rtr.ts';
 import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
 
 const rtr = (...words: string[]): Promise<EndedRtr> => runRtr(cluster, words, { RTR_URL: cluster.url });
 

@@ -1,25 +1,23 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let cluster: ScriptedCluster;
 let ada: ConsoleClient;
-let rtr: AdminCommands;
 
+const cluster = useStarted(() => startScriptedCluster());
+const rtr = adminCommandsOf(cluster);
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
   ({ client: ada } = await firstAdministrator(cluster));
-  rtr = adminCommandsOf(cluster);
 });
-afterAll(() => cluster.stop());
 
 /** The commands with a token that somebody makes in the console. */
 async function withToken(client: ConsoleClient, scopes: string[]): Promise<AdminCommands> {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { newAdministrator } from '../../helpers/console/new-administrator.ts';
 import { until } from '../../helpers/until.ts';
@@ -12,11 +12,10 @@ const models = 'vectors,ranker,judge,painter,speaker,scribe';
 const operations =
   'vectors=embed ranker=rank judge=moderate painter=draw+redraw speaker=speak scribe=transcribe+translate';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   const [{ url }] = await Promise.all([
     cluster.otherIngress(),
     cluster.addEngine({ DEMO_MODELS: models, DEMO_OPERATIONS: operations }),
@@ -24,7 +23,6 @@ beforeAll(async () => {
   ]);
   otherUrl = url;
 });
-afterAll(() => cluster.stop());
 
 const said = [{ role: 'user', content: 'Hello.\n[demo tokens=5]' }];
 

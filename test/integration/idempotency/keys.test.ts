@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { chat, engineState, newKey, post, type KeyedPost } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   ({ url: otherUrl } = await cluster.otherIngress());
 });
-afterAll(() => cluster.stop());
 
 /** Sends a request with a key to one of the two ingress nodes. */
 function send(idempotencyKey: string, asked: Partial<KeyedPost> & Pick<KeyedPost, 'body'>): Promise<Response> {

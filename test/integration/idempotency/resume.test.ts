@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import {
   chat,
@@ -14,17 +14,15 @@ import {
   type NumberedEvent,
   type RepeatedPost,
 } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 
+const cluster = useCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
   ({ url: otherUrl } = await cluster.otherIngress());
 });
-afterAll(() => cluster.stop());
 
 const prompt = (words: string) => `Tell a story.\n[demo ${words}]`;
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { ProgramStore } from '#shared/accounts/programs/program-store.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
@@ -12,24 +12,22 @@ import { deviceGrant, postForm, refresh, signInProgram } from '../../helpers/cli
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 let ada: ConsoleClient;
 let adaId: string;
 let adaEmail: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   otherUrl = (await cluster.otherIngress()).url;
   ({ client: ada, id: adaId, email: adaEmail } = await newAdministrator(cluster));
 });
-afterAll(() => cluster.stop());
 
 function ask(url: string, token: string): Promise<Response> {
   return post({

@@ -1,24 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chat, engineState, eventsIn, newKey, sendWithKey } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
-import type { TestServer } from '../../helpers/servers/test-server.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let redis: TestServer;
-let cluster: Cluster;
 /** The second ingress node. */
 let otherUrl: string;
 
+const redis = useStarted(() => startRedis());
+const cluster = useStarted(() => startCluster({ redisUrl: redis.url }));
 beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url });
   ({ url: otherUrl } = await cluster.addIngress());
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await redis?.stop();
 });
 
 const send = (key: string, body: object, url = cluster.url) => sendWithKey(cluster, { key, body, url });
