@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
@@ -11,6 +10,7 @@ import { codex, codexConfig } from './agents/codex.ts';
 import { opencode } from './agents/opencode.ts';
 import { installClient } from './install-client.ts';
 import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 interface Session {
   id: string;
@@ -21,14 +21,12 @@ interface Session {
   tree: { id: string; type?: string; parent?: string; sums: { requests: number } }[];
 }
 
-let folder: string;
+const folder = useFolder();
 const cluster = useStarted(() => startCluster({ engine: { DEMO_TOKENS_PER_SECOND: '0' } }), 120_000);
 const rtr = adminCommandsOf(cluster);
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-sessions-'));
   mkdirSync(join(folder, '.codex'));
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The sessions of a program, as `rtr sessions` has them. */
 async function sessionsOf(program: string): Promise<Session[]> {

@@ -1,6 +1,5 @@
 // @module-tag llama-server
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
@@ -12,6 +11,7 @@ import { codex } from './agents/codex.ts';
 import { installClient } from './install-client.ts';
 import { runCommand } from './run-command.ts';
 import { useStarted } from '../helpers/use-started.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
 const patch = ['*** Begin Patch', '*** Update File: note.txt', '@@', '-fridge', '+bathtub', '*** End Patch'].join('\n');
 const shell = "printf 'It is in the %s.' $(cat note.txt) | tee found.txt";
@@ -64,8 +64,7 @@ describe('Codex on llama-server', () => {
 
 /** Runs Codex in a folder with note.txt, which it edits as a line of the script says, and looks into afterwards. */
 async function moveUmbrella({ url, key }: Cluster, edit: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-codex-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'note.txt'), 'fridge\n');
   const look = `[demo call exec_command ${JSON.stringify({ cmd: shell })}]`;
   const prompt = ['Move the umbrella.', edit, look, '[demo say "The umbrella has moved."]'].join('\n');

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateApi } from 'swagger-typescript-api';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
@@ -13,9 +12,10 @@ import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
 import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 /** Of the cluster's authority. */
-const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
+const folder = useFolder();
 let ada: ConsoleClient;
 let api: AdminClient;
 let source: string;
@@ -41,8 +41,6 @@ beforeAll(async () => {
   api = new AdminClient(cluster.url, String(body.raw));
   source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the Admin API of a router', () => {
   it('describes itself in a document that is valid by the recommended rules', async () => {

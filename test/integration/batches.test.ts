@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
@@ -30,10 +29,11 @@ import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const silent = { service: 'test', level: 'fatal', format: 'json' } as const;
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-batches-'));
+const folder = useFolder();
 const registry = join(folder, 'router.yaml');
 
 let openai: OpenAI;
@@ -43,7 +43,6 @@ beforeAll(() => {
   writeFileSync(registry, JSON.stringify({ models: { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } } }));
   ({ openai, anthropic } = batchClients(cluster));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { useScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import { startShakyMcp } from '../helpers/upstreams/start-shaky-mcp.ts';
 import { until } from '../helpers/until.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
+import { temporaryFolder, useFolder } from '../helpers/files/temporary-folder.ts';
 
 interface ToolAnswer {
   tool: string;
@@ -26,7 +26,7 @@ interface Tool {
   worker: string;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-'));
+const folder = useFolder();
 const files = join(folder, 'files');
 const own = join(folder, 'own');
 const diary = join(folder, 'diary');
@@ -69,8 +69,6 @@ beforeAll(async () => {
   });
   await until(async () => (await names()).includes('pid') && (await names()).includes('echo'));
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function writeOwn(name: string, said: string): void {
   writeFileSync(
@@ -359,8 +357,7 @@ describe('a folder of tools', () => {
 describe('two workers with the same tools', () => {
   it('share a pool: when one dies, its call fails, because a tool must not run twice, and the other serves', async () => {
     writeFileSync(diary, '');
-    const slow = mkdtempSync(join(tmpdir(), 'rtr-tools-slow-'));
-    onTestFinished(() => rmSync(slow, { recursive: true }));
+    const slow = temporaryFolder();
     writeFileSync(
       join(slow, 'slow.ts'),
       `import { appendFileSync } from 'node:fs';

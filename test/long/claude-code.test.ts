@@ -2,10 +2,9 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
@@ -23,12 +22,13 @@ import {
   type MessagesCall,
 } from '../helpers/upstreams/start-messages-upstream.ts';
 import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const claude = findCli('claude') ?? '';
 const engineWindow = 40_000;
 
-let folder: string;
+const folder = useFolder();
 /** What the native upstream answers. */
 let answer: (call: MessagesCall, at: number) => MessagesAnswer;
 
@@ -41,9 +41,7 @@ beforeAll(async () => {
     PROVIDER_URL: `${upstream.url}/v1`,
     PROVIDER_KEY: 'sk-native',
   });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-claude-'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const text = (words: string): JsonObject[] => [{ type: 'text', text: words }];
 

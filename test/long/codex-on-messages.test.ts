@@ -1,8 +1,7 @@
 // @module-tag codex
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
@@ -10,6 +9,7 @@ import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { withoutFields } from '../shared/translate/without-fields.ts';
 import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const codex = findCli('codex') ?? '';
 
@@ -30,13 +30,12 @@ const answers: JsonObject[][] = [
   [{ type: 'text', text: 'The umbrella is there.' }],
 ];
 
-let folder: string;
+const folder = useFolder();
 const upstream = useStarted(() =>
   startMessagesUpstream([model], (_, at) => answers[Math.min(at, answers.length - 1)] ?? []),
 );
 const cluster = useCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
   //127.0.0.1:9' });
   await cluster.addCloudWorker({
     PROVIDER: 'anthropic',
@@ -44,7 +43,6 @@ beforeAll(async () => {
     ANTHROPIC_API_KEY: 'sk-ant-secret',
   });
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('Codex on a messages upstream', () => {
   it('thinks, runs a command and edits a file, with its thinking given back as it came', async () => {

@@ -1,17 +1,17 @@
 // @module-tag claude
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const claude = findCli('claude') ?? '';
-const folder = mkdtempSync(join(tmpdir(), 'rtr-search-'));
+const folder = useFolder();
 const diary = join(folder, 'diary');
 
 let withoutSearch: { url: string };
@@ -31,8 +31,6 @@ beforeAll(async () => {
     return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
   });
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs Claude Code with its WebSearch alone, on the demo engine. */
 async function ask(url: string, prompt: string): Promise<{ result: string }> {

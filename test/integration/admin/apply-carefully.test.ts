@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +9,9 @@ import { compileCache } from '../../helpers/processes/start-process.ts';
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-carefully-'));
+const folder = useFolder();
 const [ada, farm, first, second] = ['ada', 'farm', 'first', 'second'].map((name) => uniqueName(name).toLowerCase());
 const email = `${ada}@example.com`;
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
@@ -11,17 +10,15 @@ import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { codeBlocks } from '../../docs/pages.ts';
 import { until } from '../../helpers/until.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
 /** Of the addresses of this file. */
 const domain = `${uniqueName('apply')}.example`.toLowerCase();
 
-let folder: string;
+const folder = useFolder();
 
 const cluster = useScriptedCluster({}, {});
 const rtr = adminCommandsOf(cluster);
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-apply-'));
-});
 
 function fileWith(text: string): string {
   const path = join(folder, `access-${Math.random().toString(36).slice(2)}.yaml`);

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
@@ -10,14 +9,14 @@ import { startScriptedCluster } from '../../helpers/cluster/start-scripted-clust
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
 import { useStarted } from '../../helpers/use-started.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-let folder: string;
+const folder = useFolder();
 
 const cluster = useStarted(() => startScriptedCluster());
 const rtr = adminCommandsOf(cluster);
 beforeAll(async () => {
   await cluster.addScripted({ id: 'one' });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-admin-'));
   await rtr('users', 'create', 'ada@example.com', '--name', 'Ada');
   await rtr('teams', 'create', 'Research');
 });

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-begun-tools-'));
+const folder = useFolder();
 const diary = join(folder, 'diary');
 const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '2000' };
 
@@ -18,8 +18,6 @@ beforeAll(async () => {
   await cluster.addToolsWorker(environment);
   await until(async () => (await toolNames()).includes('"wait"'));
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function toolNames(): Promise<string> {
   const headers = { authorization: `Bearer ${cluster.key}` };

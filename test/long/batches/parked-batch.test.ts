@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 import { useStarted } from '../../helpers/use-started.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-parked-'));
+const folder = useFolder();
 const registry = join(folder, 'router.yaml');
 
 let openai: OpenAI;
@@ -19,7 +19,6 @@ beforeAll(async () => {
   ({ openai } = batchClients(cluster));
   await cluster.addBatchRunner({ ROUTER_CONFIG: registry });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Lines for 12 slices, which are more than a runner has seats. */
 const many = (model: string, more: object = {}) =>

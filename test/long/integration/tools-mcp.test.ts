@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
@@ -7,8 +6,9 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-mcp-'));
+const folder = useFolder();
 const diary = join(folder, 'diary');
 const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -24,8 +24,6 @@ beforeAll(async () => {
   const worker = await cluster.addToolsWorker(environment);
   await worker.line('tools-worker is ready');
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeEach(() => writeFileSync(diary, ''));
 
