@@ -8,7 +8,7 @@ import {
   waitUntilLoaded,
 } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openPageAs } from '../../helpers/console/open-as.ts';
 import { passProvider } from '../../helpers/console/pass-provider.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
@@ -27,8 +27,7 @@ describe('the page of connections', () => {
   });
 
   it('connects a person by way of the authorization server, lets them use the tools, and disconnects them', async () => {
-    const { page } = await openAs(await here.invite('Bob'), { origin, visits: [notes.issuer] });
-    await page.goto('/');
+    const { page } = await openPageAs(await here.invite('Bob'), '/', { origin, visits: [notes.issuer] });
     await page.getByRole('link', { name: 'Connections' }).click();
     const row = page.getByRole('row', { name: /notes/ });
     await row.getByText('Not connected').waitFor();
