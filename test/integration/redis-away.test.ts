@@ -15,7 +15,6 @@ import { useStarted } from '../helpers/use-started.ts';
 
 let client: OpenAI;
 /** Another ingress, which stores no responses. */
-let otherUrl: string;
 
 const redis = useStarted(() => startRedis());
 const cluster = useStarted(() =>
@@ -24,9 +23,9 @@ const cluster = useStarted(() =>
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
   }),
 );
+const other = useStarted(() => cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
 beforeAll(async () => {
   client = clientAt(cluster.url);
-  ({ url: otherUrl } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
 });
 
 function clientAt(url: string): OpenAI {
@@ -190,7 +189,7 @@ describe('a restart of Redis', () => {
   let narrow: string;
   beforeAll(async () => {
     ({ url: narrow } = await cluster.addIngress({ MAX_ACTIVE: '1' }));
-    for (const url of [cluster.url, otherUrl, narrow])
+    for (const url of [cluster.url, other.url, narrow])
       await until(async () => (await send(newKey(), short, url)).status === 200);
   });
 
@@ -213,7 +212,7 @@ describe('a restart of Redis', () => {
     const killed = redis.kill();
     askAll();
     await killed;
-    const keyed = [cluster.url, otherUrl].map(async (url) => (await send(key, short, url)).status);
+    const keyed = [cluster.url, other.url].map(async (url) => (await send(key, short, url)).status);
     for (let round = 0; round < 3; round += 1) {
       askAll();
       await sleep(200);
@@ -230,7 +229,7 @@ describe('a restart of Redis', () => {
     const { started } = await engineState(cluster);
     const first = send(key, body).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
-    const joined = send(key, body, otherUrl).then((answer) => answer.text());
+    const joined = send(key, body, other.url).then((answer) => answer.text());
     await sleep(700);
     await redis.kill();
     await sleep(300);
@@ -238,7 +237,7 @@ describe('a restart of Redis', () => {
     const texts = await Promise.all([first, joined]);
     expect(eventsIn(texts[1])).toEqual(eventsIn(texts[0]));
     expect(eventsIn(texts[0]).at(-1)?.data).toBe('[DONE]');
-    expect(eventsIn(await (await send(key, body, otherUrl)).text())).toEqual(eventsIn(texts[0]));
+    expect(eventsIn(await (await send(key, body, other.url)).text())).toEqual(eventsIn(texts[0]));
     expect((await engineState(cluster)).started).toBe(started + 1);
   });
 
@@ -262,7 +261,7 @@ describe('a restart of Redis', () => {
     const { started } = await engineState(cluster);
     const headers = { authorization: `Bearer ${cluster.key}`, 'idempotency-key': key, ...json };
     await leave(cluster.url, 'chat/completions', { headers, body: JSON.stringify(short) });
-    const answer = await send(key, short, otherUrl);
+    const answer = await send(key, short, other.url);
     expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
     expect((await engineState(cluster)).started).toBe(started + 1);
     await until(async () => {
@@ -308,7 +307,7 @@ describe('a restart of Redis', () => {
 
 describe('an ingress that stores nothing', () => {
   it('refuses a request that relies on it', async () => {
-    const off = clientAt(otherUrl);
+    const off = clientAt(other.url);
     const answer = await off.responses.create({ model: 'demo', input: 'Hello.' });
     expect(answer).toMatchObject({ status: 'completed', store: false });
     const streamed = off.responses.stream({ model: 'demo', input: 'Hello.' });
