@@ -245,17 +245,12 @@ describe('a batch of the openai SDK', () => {
     expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('batch_unknown')]);
   });
 
-  it('stands in the list of its owner, and nobody else finds it', async () => {
+  it('stands in the list of its owner', async () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
     const listed: string[] = [];
     for await (const batch of openai.batches.list({ limit: 2 })) listed.push(batch.id);
     expect(listed[0]).toBe(id);
     expect(new Set(listed).size).toBe(listed.length);
-    const { raw } = await cluster.addKey({});
-    const other = batchClients({ url: cluster.url, key: raw }).openai;
-    await expect(other.batches.retrieve(id)).rejects.toMatchObject({ status: 404 });
-    await expect(other.batches.cancel(id)).rejects.toMatchObject({ status: 404 });
-    expect((await other.batches.list()).data).toEqual([]);
     await untilBatch(openai, id);
   });
 

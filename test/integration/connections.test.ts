@@ -224,7 +224,7 @@ describe('an MCP server that people connect to', () => {
     expect(await execute(key, 'notes_whoami')).toMatchObject(saidBy('grace'));
     expect(await execute(key, 'notes_payroll')).toMatchObject({
       status: 403,
-      body: { error: { code: 'permission_denied' } },
+      body: { error: { code: 'permission_denied', param: 'tool' } },
     });
   });
 

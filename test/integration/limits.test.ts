@@ -144,17 +144,6 @@ describe('a budget', () => {
     });
     expect(await useOf(third.id)).toEqual({});
   });
-
-  it('refuses a request that alone exceeds it', async () => {
-    const { raw } = await cluster.addKey({ limits: { tokensPerDay: 60 } });
-    const refused = await ask(raw, { max_tokens: 100 });
-    expect(refused.status).toBe(400);
-    expect(refused.headers.get('x-should-retry')).toBe('false');
-    expect(refused.headers.has('retry-after')).toBe(false);
-    expect(await refused.json()).toMatchObject({
-      error: { code: 'request_exceeds_limit', message: expect.stringContaining('this key may use 60 tokens a day') },
-    });
-  });
 });
 
 describe('a limit of requests a minute', () => {

@@ -99,7 +99,9 @@ describe('a POST with an idempotency key', () => {
     const again = await send(otherUrl, path, key, body());
     const replayed = Buffer.from(await again.arrayBuffer());
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
-    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'));
+    for (const name of ['content-type', 'x-rtr-worker', 'x-rtr-tier'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
     expect(replayed.equals(bytes)).toBe(true);
     const refused = await send(otherUrl, path, key, other());
     expect(refused.status).toBe(422);
