@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../helpers/batches/expect-each-once.ts';
@@ -9,6 +6,7 @@ import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { startNatsCluster } from '../helpers/servers/start-nats-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { startSmallDisks } from './faults/small-disks.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
 const mebibyte = 1024 * 1024;
 const natsNames = ['one', 'two', 'three'];
@@ -22,8 +20,7 @@ it.skipIf(isOther)(
   { timeout: 400_000 },
   async ({ skip }) => {
     const count = 600;
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-test-full-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const disks = await startSmallDisks(folder, natsNames);
     if (!disks) return skip('the system permits no namespaces');
     onTestFinished(() => disks.stop());

@@ -1,15 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { adminCommandsOf, type AdminCommands } from '../helpers/rtr/admin-commands.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
+import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { until } from '../helpers/until.ts';
 import { claudeCode } from './agents/claude-code.ts';
 import { codex, codexConfig } from './agents/codex.ts';
 import { opencode } from './agents/opencode.ts';
 import { installClient } from './install-client.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 interface Session {
   id: string;
@@ -20,19 +21,12 @@ interface Session {
   tree: { id: string; type?: string; parent?: string; sums: { requests: number } }[];
 }
 
-let cluster: Cluster;
-let folder: string;
-let rtr: AdminCommands;
-beforeAll(async () => {
-  cluster = await startCluster({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-sessions-'));
+const folder = useFolder();
+const cluster = useStarted(() => startCluster({ engine: { DEMO_TOKENS_PER_SECOND: '0' } }), 120_000);
+const rtr = adminCommandsOf(cluster);
+beforeAll(() => {
   mkdirSync(join(folder, '.codex'));
-  rtr = adminCommandsOf(cluster);
 }, 120_000);
-afterAll(async () => {
-  await cluster?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 /** The sessions of a program, as `rtr sessions` has them. */
 async function sessionsOf(program: string): Promise<Session[]> {

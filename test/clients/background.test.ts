@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { installClient } from './install-client.ts';
 import { library } from './library.ts';
 import { roster } from './roster.ts';
 import { runCommand } from './run-command.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
 /** Programs that use every helper of an SDK for what is done in the background, and end with an error for a wrong answer. */
 const programs = [
@@ -23,12 +22,8 @@ const programs = [
 /** Milliseconds for one program. */
 const timeout = 120_000;
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: '16' } });
-  await cluster.addBatchRunner();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startCluster({ worker: { SLOTS: '16' } }));
+beforeAll(() => cluster.addBatchRunner());
 
 describe.each(programs)('$name', ({ name, has, program, prints }) => {
   it(`has ${has} in the background, with its own helpers`, async () => {
@@ -36,8 +31,7 @@ describe.each(programs)('$name', ({ name, has, program, prints }) => {
     if (!from) throw new Error(`there is no ${name} in the roster`);
     const client = library(name, from, { formats: [], program });
     const installed = await installClient(client);
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const { url } = cluster;
     // What other programs have made is not in its lists.
     const { raw: key } = await cluster.addKey({});

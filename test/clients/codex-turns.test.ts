@@ -1,16 +1,17 @@
 // @module-tag llama-server
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
-import { startScriptFront, type ScriptFront } from '../helpers/upstreams/start-script-front.ts';
+import { findLlamaServer, startLlamaServer } from '../helpers/upstreams/start-llama-server.ts';
+import { startScriptFront } from '../helpers/upstreams/start-script-front.ts';
 import { customProvider } from '../helpers/cluster/worker-settings.ts';
 import { codex } from './agents/codex.ts';
 import { installClient } from './install-client.ts';
 import { runCommand } from './run-command.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
 const patch = ['*** Begin Patch', '*** Update File: note.txt', '@@', '-fridge', '+bathtub', '*** End Patch'].join('\n');
 const shell = "printf 'It is in the %s.' $(cat note.txt) | tee found.txt";
@@ -19,17 +20,14 @@ const shell = "printf 'It is in the %s.' $(cat note.txt) | tee found.txt";
 const model = 'gpt-5.5';
 
 let installed: string;
-let llama: LlamaServer;
-let front: ScriptFront;
+const llama = useStarted(
+  () => startLlamaServer(findLlamaServer() ?? '', { slots: 1, context: 131_072, alias: model }),
+  600_000,
+);
+const front = useStarted(() => startScriptFront(llama.url, { force: true }), 600_000);
 beforeAll(async () => {
   installed = await installClient(codex);
-  llama = await startLlamaServer(findLlamaServer() ?? '', { slots: 1, context: 131_072, alias: model });
-  front = await startScriptFront(llama.url, { force: true });
 }, 600_000);
-afterAll(async () => {
-  await front?.stop();
-  await llama?.stop();
-});
 
 describe('Codex on llama-server', () => {
   it('edits a file with its grammar tool, then runs a command', async () => {
@@ -66,8 +64,7 @@ describe('Codex on llama-server', () => {
 
 /** Runs Codex in a folder with note.txt, which it edits as a line of the script says, and looks into afterwards. */
 async function moveUmbrella({ url, key }: Cluster, edit: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-codex-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'note.txt'), 'fridge\n');
   const look = `[demo call exec_command ${JSON.stringify({ cmd: shell })}]`;
   const prompt = ['Move the umbrella.', edit, look, '[demo say "The umbrella has moved."]'].join('\n');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { makeRankingGguf } from '../helpers/upstreams/make-ranking-gguf.ts';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
 import type { Client } from './client.ts';
@@ -10,6 +10,7 @@ import { installClient } from './install-client.ts';
 import { library } from './library.ts';
 import { langchainJs, langchainPython, openaiPython, pypi } from './roster.ts';
 import { runCommand } from './run-command.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /*
  * Libraries that ask for embeddings and rankings, unmodified, each with the demo engine and with a real llama-server whose weights are
@@ -25,10 +26,9 @@ const drawing = [['openai, Python', openaiPython, 'media-openai-python.py']] as 
 const ranking = [['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py']] as const;
 
 const program = findLlamaServer();
-let cluster: Cluster;
 let servers: LlamaServer[] = [];
+const cluster = useStarted(() => startCluster());
 beforeAll(async () => {
-  cluster = await startCluster();
   if (program === undefined) return;
   servers = await Promise.all([
     startLlamaServer(program, { alias: 'tiny-embedder', flags: ['--embeddings', '--pooling', 'mean'] }),
@@ -41,10 +41,7 @@ beforeAll(async () => {
   ]);
   for (const { url } of servers) await cluster.addWorker({ ENGINE_URL: url });
 });
-afterAll(async () => {
-  await cluster.stop();
-  await Promise.all(servers.map((server) => server.stop()));
-});
+afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
 async function run(name: string, from: Client['from'], file: string, format: string, model: string): Promise<unknown> {
   const client = library(name, from, { formats: [format], program: file });

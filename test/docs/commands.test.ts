@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { logins } from '#services/cli-worker/clis/logins.ts';
 import { batchRunnerConfig } from '#services/batch-runner/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
@@ -11,7 +11,7 @@ import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { rtrProgram } from '../helpers/rtr/rtr-program.ts';
 import { codeBlocks, readPages } from './pages.ts';
 
@@ -99,13 +99,7 @@ describe('the variables in the documentation', () => {
 });
 
 describe('the paths in the documentation', () => {
-  let cluster: ScriptedCluster;
-
-  beforeAll(async () => {
-    cluster = await shareScriptedCluster();
-    await cluster.addScripted();
-  });
-  afterAll(() => cluster.stop());
+  const cluster = useScriptedCluster({}, {});
 
   it('are served by an ingress', async () => {
     const requests = [

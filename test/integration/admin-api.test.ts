@@ -1,21 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateApi } from 'swagger-typescript-api';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 /** Of the cluster's authority. */
-const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
-let cluster: SharedCluster;
+const folder = useFolder();
 let ada: ConsoleClient;
 let api: AdminClient;
 let source: string;
@@ -30,19 +30,16 @@ interface OperationObject {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 }
 
-beforeAll(async () => {
+const cluster = useStarted(async () => {
   const { prefix } = await shareCluster();
   await writeAuthority(folder, await createAuthority(prefix, undefined));
-  cluster = await shareCluster({ ingressOnce: { CREDENTIALS_DIR: folder } });
+  return shareCluster({ ingressOnce: { CREDENTIALS_DIR: folder } });
+});
+beforeAll(async () => {
   ({ client: ada } = await newAdministrator(cluster));
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
   source = await (await fetch(`${cluster.url}/api/admin/v1/openapi.json`)).text();
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('the Admin API of a router', () => {

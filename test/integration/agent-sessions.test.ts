@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import type { AgentSession, AgentSessionTree } from '#services/console/contract/agent-sessions.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { inviteToConsole } from '../helpers/console/open-as.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { until } from '../helpers/until.ts';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 let ada: ConsoleClient;
 let bob: ConsoleClient;
@@ -18,8 +17,8 @@ let carol: ConsoleClient;
 let team: string;
 let bobId: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   ({ url: otherUrl } = await cluster.otherIngress());
   const first = await newAdministrator(cluster);
   ada = first.client;
@@ -27,7 +26,6 @@ beforeAll(async () => {
   ({ client: bob, id: bobId } = await inviteToConsole(first, 'Bob', { teamId: team, email: newEmail('Bob') }));
   ({ client: carol } = await inviteToConsole(first, 'Carol', { email: newEmail('Carol') }));
 });
-afterAll(() => cluster?.stop());
 
 async function makeKey(client: ConsoleClient, wanted: object): Promise<string> {
   const { status, body } = await client.post('/keys', { name: 'a key', ...wanted });

@@ -1,26 +1,24 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { signInProgram } from '../helpers/clients/device-flow.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
 import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
 import { until } from '../helpers/until.ts';
 
 const denied = { error: { code: 'permission_denied' } };
 
-let cluster: SharedCluster;
 let ada: ConsoleClient;
 let bob: ConsoleClient;
 let bobId: string;
 let teamId: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   await Promise.all([cluster.addEngine({ DEMO_MODELS: 'demo-b' }), cluster.addBatchRunner()]);
   ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
-afterAll(() => cluster.stop());
 
 /** Has a chat request answered, and returns the status and what the router says. */
 async function ask(model: string, headers: Record<string, string>): Promise<{ status: number; body: unknown }> {

@@ -9,14 +9,10 @@ import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
 import { inviteToConsole, type SignedInPerson } from '../helpers/console/open-as.ts';
-import {
-  grantAccess,
-  knownClient,
-  startProtectedMcp,
-  type ProtectedMcp,
-} from '../helpers/upstreams/start-protected-mcp.ts';
+import { grantAccess, knownClient, startProtectedMcp } from '../helpers/upstreams/start-protected-mcp.ts';
 import { serveHttp } from '../helpers/servers/serve-http.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /** Where people reach the router, as the operator says. Nothing is there in this test. */
 const publicUrl = 'https://llm.example.com';
@@ -34,8 +30,6 @@ interface Person {
   key: string;
 }
 
-let notes: ProtectedMcp;
-let impostor: Awaited<ReturnType<typeof startImpostor>>;
 let cluster: SharedCluster;
 let otherUrl: string;
 let redis: Redis;
@@ -43,9 +37,9 @@ let admin: Person;
 let grace: Person;
 let alan: Person;
 
+const notes = useStarted(() => startProtectedMcp([`${publicUrl}/connections`]));
+const impostor = useStarted(() => startImpostor());
 beforeAll(async () => {
-  notes = await startProtectedMcp([`${publicUrl}/connections`]);
-  impostor = await startImpostor();
   const registry = withRegistry(
     JSON.stringify({
       mcpServers: {
@@ -73,8 +67,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await cluster?.stop();
   await redis?.quit();
-  await notes?.close();
-  await impostor?.stop();
 });
 
 /** An MCP server whose authorization server has metadata of another issuer. */
@@ -232,7 +224,7 @@ describe('an MCP server that people connect to', () => {
     expect(await execute(key, 'notes_whoami')).toMatchObject(saidBy('grace'));
     expect(await execute(key, 'notes_payroll')).toMatchObject({
       status: 403,
-      body: { error: { code: 'permission_denied' } },
+      body: { error: { code: 'permission_denied', param: 'tool' } },
     });
   });
 

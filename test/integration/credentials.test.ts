@@ -11,17 +11,16 @@ import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts'
 import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { firstAdministrator } from '../helpers/console/first-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
-import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { until } from '../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
-import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
+import { startSecuredNats } from '../helpers/servers/start-secured-nats.ts';
 import { customProvider, slowCat } from '../helpers/cluster/worker-settings.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const prefix = `c${randomBytes(4).toString('hex')}`;
 const path = '/worker-credentials';
-let nats: SecuredNats;
 let cluster: Cluster;
-let upstream: MessagesUpstream;
 let other: { process: ServiceProcess; url: string };
 /** An administrator, at each of two ingress nodes that share the folder of the authority. */
 let ada: [ConsoleClient, ConsoleClient];
@@ -33,9 +32,9 @@ const having = (file: string): Record<string, string> => ({ NATS_CREDENTIALS: fi
 const fewFiles = { FILES_MAX_BYTES: String(64 * 1024 ** 2) };
 
 /** A cluster in which each part has its own credential: an ingress and one worker of each tier. */
+const nats = useStarted(() => startSecuredNats({ prefix }));
+const upstream = useStarted(() => startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]));
 beforeAll(async () => {
-  nats = await startSecuredNats({ prefix });
-  upstream = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]);
   const { files } = nats;
   cluster = await startCluster({
     prefix,
@@ -52,11 +51,7 @@ beforeAll(async () => {
   await cluster.addToolsWorker(having(files.tools));
 });
 
-afterAll(async () => {
-  await cluster.stop();
-  await upstream.stop();
-  await nats.stop();
-});
+afterAll(() => cluster.stop());
 
 const openai = (): OpenAI =>
   new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });

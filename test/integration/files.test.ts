@@ -2,29 +2,27 @@ import { randomBytes } from 'node:crypto';
 import Anthropic, { toFile as anthropicFile } from '@anthropic-ai/sdk';
 import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
-import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { customProvider } from '../helpers/cluster/worker-settings.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /** A few of these are all that an owner may store. */
 const piece = 256 * 1024;
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(300_000)]);
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(5_000)]);
 
-let cluster: Cluster;
-let upstream: MessagesUpstream;
-let otherUrl: string;
 /** The same client at each of two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 let messages: Anthropic;
 
-beforeAll(async () => {
-  cluster = await startCluster({
+const cluster = useStarted(() =>
+  startCluster({
     workers: 0,
     engineUrl: 'http://127.0.0.1:9',
     ingress: {
@@ -37,17 +35,15 @@ beforeAll(async () => {
       BODY_TIMEOUT_MS: '5000',
       SEAL_SECRET: randomBytes(32).toString('hex'),
     },
-  });
-  upstream = await startMessagesUpstream(['reader'], () => [{ type: 'text', text: 'I have read it.' }]);
+  }),
+);
+const other = useStarted(() => cluster.addIngress());
+const upstream = useStarted(() => startMessagesUpstream(['reader'], () => [{ type: 'text', text: 'I have read it.' }]));
+beforeAll(async () => {
   await cluster.addCloudWorker(customProvider(upstream.url, 'messages'));
-  ({ url: otherUrl } = await cluster.addIngress());
   here = openaiAt(cluster.url);
-  there = openaiAt(otherUrl, '');
-  messages = anthropicAt(otherUrl);
-});
-afterAll(async () => {
-  await cluster.stop();
-  await upstream.stop();
+  there = openaiAt(other.url, '');
+  messages = anthropicAt(other.url);
 });
 
 function openaiAt(url: string, prefix = '/v1', apiKey = cluster.key): OpenAI {
@@ -130,18 +126,6 @@ describe('the files of the chat format', () => {
     expect(await refusal(here.files.delete(file.id))).toEqual(unknown);
   });
 
-  it('belong to their owner alone', async () => {
-    const { openai, anthropic } = await newOwner();
-    const file = await here.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
-    expect(await refusal(openai.files.retrieve(file.id))).toMatchObject({ status: 404 });
-    expect(await refusal(openai.files.delete(file.id))).toMatchObject({ status: 404 });
-    expect((await openai.files.list()).data).toEqual([]);
-    expect(await refusal(anthropic.beta.files.retrieveMetadata(file.id.replace('-', '_')))).toMatchObject({
-      status: 404,
-    });
-    expect((await there.files.retrieve(file.id)).id).toBe(file.id);
-  });
-
   it('are listed in both orders, by purpose and page by page', async () => {
     const { openai } = await newOwner();
     const ids: string[] = [];
@@ -184,7 +168,7 @@ describe('the files of the chat format', () => {
     const bytes = randomBytes(500_000);
     const { id } = await here.files.create({ file: await toFile(bytes, 'a.bin'), purpose: 'user_data' });
     const read = (range: string, method = 'GET'): Promise<Response> =>
-      fetch(`${otherUrl}/api/openai/v1/files/${id}/content`, {
+      fetch(`${other.url}/api/openai/v1/files/${id}/content`, {
         method,
         headers: { authorization: `Bearer ${cluster.key}`, range },
       });
@@ -240,7 +224,7 @@ describe('the files of the messages format', () => {
 
   it('are unnamed when their part of the form has no filename', async () => {
     const head = 'content-disposition: form-data; name="file"\r\ncontent-type: application/octet-stream';
-    const answer = await fetch(`${otherUrl}/api/anthropic/v1/files`, {
+    const answer = await fetch(`${other.url}/api/anthropic/v1/files`, {
       method: 'POST',
       headers: { 'x-api-key': cluster.key, 'content-type': 'multipart/form-data; boundary=edge' },
       body: `--edge\r\n${head}\r\n\r\nsome bytes\r\n--edge--\r\n`,
@@ -284,6 +268,8 @@ describe('the files of the messages format', () => {
     const file = await here.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
     const shown = await messages.beta.files.retrieveMetadata(file.id.replace('file-', 'file_'));
     expect(shown).toMatchObject({ filename: 'a.png', mime_type: 'image/png', size_bytes: png.length });
+    const { anthropic: stranger } = await newOwner();
+    expect(await refusal(stranger.beta.files.retrieveMetadata(shown.id))).toMatchObject({ status: 404 });
   });
 });
 

@@ -1,25 +1,16 @@
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
-import { shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
-import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { useHostedTools } from '../helpers/cluster/use-hosted-tools.ts';
+import { startFakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
-let cluster: HostedTools['cluster'];
-let withoutTools: string;
-let diary: string;
-let claude: FakeModelApis;
-
-beforeAll(async () => {
-  [{ cluster, withoutTools, diary }, claude] = await Promise.all([shareHostedTools(), startFakeModelApis()]);
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await claude?.close();
-});
+const { cluster, withoutTools, diary } = useHostedTools();
+const claude = useStarted(startFakeModelApis);
 
 const anthropic = (key = cluster.key, url = cluster.url): Anthropic =>
   new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: key, maxRetries: 0 });
@@ -316,7 +307,7 @@ describe('who runs a web search', () => {
   });
 
   it('is nobody where no tool is configured: the request is refused by the name of the tool', async () => {
-    const refused = anthropic(cluster.key, withoutTools).messages.create(ask([search('a')]));
+    const refused = anthropic(cluster.key, withoutTools.url).messages.create(ask([search('a')]));
     await expect(refused).rejects.toMatchObject({
       status: 400,
       error: { error: { type: 'invalid_request_error', message: expect.stringContaining('tools.0.type') } },

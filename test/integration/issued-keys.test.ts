@@ -1,22 +1,20 @@
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chatLine } from '../helpers/batches/batch-clients.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
 import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
 import { until } from '../helpers/until.ts';
 
-let cluster: SharedCluster;
 let ada: ConsoleClient;
 let bob: ConsoleClient;
 let bobId: string;
 let teamId: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
-afterAll(() => cluster.stop());
 
 /** A client with a key that somebody makes in the console. */
 async function clientWith(maker: ConsoleClient, owner: object) {

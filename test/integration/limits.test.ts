@@ -1,22 +1,17 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { commonIngress } from '../helpers/cluster/common-ingress.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
 import { until } from '../helpers/until.ts';
 
-let cluster: SharedCluster;
-
-beforeAll(async () => {
-  cluster = await shareCluster({ ingress: commonIngress() });
-});
-afterAll(() => cluster.stop());
+const cluster = useCluster({ ingress: commonIngress() });
 
 const hello = { model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }] };
 
@@ -148,17 +143,6 @@ describe('a budget', () => {
       error: { code: 'rate_limit_exceeded' },
     });
     expect(await useOf(third.id)).toEqual({});
-  });
-
-  it('refuses a request that alone exceeds it', async () => {
-    const { raw } = await cluster.addKey({ limits: { tokensPerDay: 60 } });
-    const refused = await ask(raw, { max_tokens: 100 });
-    expect(refused.status).toBe(400);
-    expect(refused.headers.get('x-should-retry')).toBe('false');
-    expect(refused.headers.has('retry-after')).toBe(false);
-    expect(await refused.json()).toMatchObject({
-      error: { code: 'request_exceeds_limit', message: expect.stringContaining('this key may use 60 tokens a day') },
-    });
   });
 });
 

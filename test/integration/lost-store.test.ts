@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { startScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { runRtr } from '../helpers/rtr/run-rtr.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
-import type { TestServer } from '../helpers/servers/test-server.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
-let redis: TestServer;
-let cluster: ScriptedCluster;
 let limited: string;
 /** A key that no ingress has seen. */
 let unused: string;
 
+const redis = useStarted(() => startRedis());
+const cluster = useStarted(() => startScriptedCluster({ redisUrl: redis.url }));
 beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startScriptedCluster({ redisUrl: redis.url });
   await cluster.addScripted();
   limited = (await cluster.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
   unused = (await cluster.addKey({})).raw;
   expect([await ask(cluster.key), await ask(limited)]).toEqual([200, 200]);
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  await redis.stop();
 });
 
 async function ask(key: string): Promise<number> {

@@ -1,19 +1,14 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { post as postTo } from '../helpers/clients/keyed-requests.ts';
 import { batchClients, chatLine, submit } from '../helpers/batches/batch-clients.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
-let cluster: Cluster;
-
-beforeAll(async () => {
-  cluster = await startCluster({ worker: { ADMIN_PORT: '0', SLOTS: '1' } });
-});
-
-afterAll(() => cluster?.stop());
+const cluster = useStarted(() => startCluster({ worker: { ADMIN_PORT: '0', SLOTS: '1' } }));
 
 const post = (fields: object, path = 'openai/chat/completions') =>
   postTo({ ...cluster, path: `/${path}`, body: { messages: [{ role: 'user', content: 'hi' }], ...fields } });

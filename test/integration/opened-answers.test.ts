@@ -1,18 +1,14 @@
 import { request } from 'node:http';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { withScripted } from '../helpers/cluster/start-scripted-cluster.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { shareCluster, useCluster } from '../helpers/cluster/share-cluster.ts';
 import { responseEvents, type ResponseEvent } from '../shared/translate/responses/assemble-response.ts';
 
-let cluster: SharedCluster;
-beforeAll(async () => {
-  cluster = await shareCluster({ ingress: commonIngress() });
-});
-afterAll(() => cluster.stop());
+const cluster = useCluster({ ingress: commonIngress() });
 
 function ask(fields: object, { key = cluster.key, url = cluster.url, headers = {} } = {}): Promise<Response> {
   return post({

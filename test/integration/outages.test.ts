@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
@@ -8,7 +8,7 @@ import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { createRouterKey, revokeKey } from '#services/rtr/commands/keys.ts';
 import { withKeyStore } from '#services/rtr/commands/with-key-store.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { chatRequest, startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { chatRequest, startScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
@@ -20,34 +20,28 @@ import { runRtr } from '../helpers/rtr/run-rtr.ts';
 import { startNats } from '../helpers/servers/start-nats.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import { untilAppended } from '../helpers/servers/until-appended.ts';
-import type { TestServer } from '../helpers/servers/test-server.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 // The promises of "Outages" in docs/architecture.md that no other test shows, and who follows the registry when.
 
-let nats: TestServer;
-let redis: TestServer;
-let cluster: ScriptedCluster;
-let other: { process: ServiceProcess; url: string };
+const nats = useStarted(startNats);
+const redis = useStarted(startRedis);
+const cluster = useStarted(() =>
+  startScriptedCluster({
+    natsUrl: nats.url,
+    redisUrl: redis.url,
+    ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '0' },
+  }),
+);
+const other = useStarted(() => cluster.addIngress());
 /** An administrator, on the first ingress. */
 let ada: ConsoleClient;
 /** A key with a limit. */
 let limited: string;
 
 beforeAll(async () => {
-  [nats, redis] = await Promise.all([startNats(), startRedis()]);
-  cluster = await startScriptedCluster({
-    natsUrl: nats.url,
-    redisUrl: redis.url,
-    ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '0' },
-  });
-  other = await cluster.addIngress();
   ({ client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url }));
   limited = (await cluster.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
-});
-
-afterAll(async () => {
-  await cluster?.stop();
-  await Promise.all([nats?.stop(), redis?.stop()]);
 });
 
 const ask = (key = cluster.key, url = cluster.url): Promise<Response> =>

@@ -1,25 +1,23 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
 
-let cluster: SharedCluster;
 let ada: ConsoleClient;
 let api: AdminClient;
 /** The id of somebody who has not come in yet. */
 let waiting: string;
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   ({ client: ada } = await newAdministrator(cluster));
   waiting = String((await ada.post('/users', { email: newEmail('Joan') })).body.id);
   const { body } = await ada.post('/tokens', { name: 'test', scopes: ['admin'] });
   api = new AdminClient(cluster.url, String(body.raw));
 });
-afterAll(() => cluster.stop());
 
 /** The statuses of a path and of how else it may be written. */
 async function statuses(path: string, headers: Record<string, string>): Promise<Record<string, number>> {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordOf } from '../helpers/accounts/read-usage.ts';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { recordedRequests } from '../helpers/clients/recorded-requests.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const registry = `
 models:
@@ -28,11 +29,9 @@ prices:
   small: { input: 1, output: 1 }
 `;
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster({ engine: { DEMO_MODELS: 'big,small' }, ingress: withRegistry(registry) });
-});
-afterAll(() => cluster?.stop());
+const cluster = useStarted(() =>
+  startCluster({ engine: { DEMO_MODELS: 'big,small' }, ingress: withRegistry(registry) }),
+);
 
 let count = 0;
 async function send(

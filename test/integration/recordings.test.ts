@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { post } from '../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { shareCluster, useCluster } from '../helpers/cluster/share-cluster.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
@@ -11,16 +11,14 @@ import { until } from '../helpers/until.ts';
 
 const on = { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32), RECORDING_BYTES: '65536' };
 
-let cluster: SharedCluster;
 /** A key that is recorded. */
 let recorded: string;
+const cluster = useCluster({ ingressOnce: on });
 beforeAll(async () => {
-  cluster = await shareCluster({ ingressOnce: on });
   const { raw, id } = await cluster.addKey({ name: 'recorded' });
   await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
   recorded = raw;
 });
-afterAll(() => cluster.stop());
 
 function ask(path: string, body: object | string, { key = recorded, ...headers }: Record<string, string> = {}) {
   return fetch(`${cluster.url}/api${path}`, {

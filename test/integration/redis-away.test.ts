@@ -1,36 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { chat, engineState, eventsIn, newKey, post } from '../helpers/clients/keyed-requests.ts';
 import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
-import type { TestServer } from '../helpers/servers/test-server.ts';
 import { watchRedisCommands } from '../helpers/servers/watch-redis-commands.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /* Requests while Redis is away, for a moment or for longer. Each test leaves it running. */
 
-let redis: TestServer;
-let cluster: Cluster;
 let client: OpenAI;
 /** Another ingress, which stores no responses. */
-let otherUrl: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({
+const redis = useStarted(() => startRedis());
+const cluster = useStarted(() =>
+  startCluster({
     redisUrl: redis.url,
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
-  });
+  }),
+);
+const other = useStarted(() => cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
+beforeAll(async () => {
   client = clientAt(cluster.url);
-  ({ url: otherUrl } = await cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await redis?.stop();
 });
 
 function clientAt(url: string): OpenAI {
@@ -195,7 +190,7 @@ describe('a restart of Redis', () => {
   let narrow: string;
   beforeAll(async () => {
     ({ url: narrow } = await cluster.addIngress({ MAX_ACTIVE: '1' }));
-    for (const url of [cluster.url, otherUrl, narrow])
+    for (const url of [cluster.url, other.url, narrow])
       await until(async () => (await send(newKey(), short, url)).status === 200);
   });
 
@@ -218,7 +213,7 @@ describe('a restart of Redis', () => {
     const killed = redis.kill();
     askAll();
     await killed;
-    const keyed = [cluster.url, otherUrl].map(async (url) => (await send(key, short, url)).status);
+    const keyed = [cluster.url, other.url].map(async (url) => (await send(key, short, url)).status);
     for (let round = 0; round < 3; round += 1) {
       askAll();
       await sleep(200);
@@ -235,7 +230,7 @@ describe('a restart of Redis', () => {
     const { started } = await engineState(cluster);
     const first = send(key, body).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
-    const joined = send(key, body, otherUrl).then((answer) => answer.text());
+    const joined = send(key, body, other.url).then((answer) => answer.text());
     await sleep(700);
     await redis.kill();
     await sleep(300);
@@ -243,7 +238,7 @@ describe('a restart of Redis', () => {
     const texts = await Promise.all([first, joined]);
     expect(eventsIn(texts[1])).toEqual(eventsIn(texts[0]));
     expect(eventsIn(texts[0]).at(-1)?.data).toBe('[DONE]');
-    expect(eventsIn(await (await send(key, body, otherUrl)).text())).toEqual(eventsIn(texts[0]));
+    expect(eventsIn(await (await send(key, body, other.url)).text())).toEqual(eventsIn(texts[0]));
     expect((await engineState(cluster)).started).toBe(started + 1);
   });
 
@@ -267,7 +262,7 @@ describe('a restart of Redis', () => {
     const { started } = await engineState(cluster);
     const headers = { authorization: `Bearer ${cluster.key}`, 'idempotency-key': key, ...json };
     await leave(cluster.url, 'chat/completions', { headers, body: JSON.stringify(short) });
-    const answer = await send(key, short, otherUrl);
+    const answer = await send(key, short, other.url);
     expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
     expect((await engineState(cluster)).started).toBe(started + 1);
     await until(async () => {
@@ -313,7 +308,7 @@ describe('a restart of Redis', () => {
 
 describe('an ingress that stores nothing', () => {
   it('refuses a request that relies on it', async () => {
-    const off = clientAt(otherUrl);
+    const off = clientAt(other.url);
     const answer = await off.responses.create({ model: 'demo', input: 'Hello.' });
     expect(answer).toMatchObject({ status: 'completed', store: false });
     const streamed = off.responses.stream({ model: 'demo', input: 'Hello.' });

@@ -1,17 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordOf } from '../helpers/accounts/read-usage.ts';
 import { engineState, post } from '../helpers/clients/keyed-requests.ts';
-import { shareHostedTools, type HostedTools } from '../helpers/cluster/share-hosted-tools.ts';
+import { useHostedTools } from '../helpers/cluster/use-hosted-tools.ts';
 import { least } from '../helpers/least.ts';
 import { until } from '../helpers/until.ts';
 
-let cluster: HostedTools['cluster'];
-let diary: string;
-beforeAll(async () => {
-  ({ cluster, diary } = await shareHostedTools());
-});
-afterAll(() => cluster.stop());
+const { cluster, diary } = useHostedTools();
 
 /** Asks, leaves while the engine writes, and returns how many ms the engine's slot was taken after that, and the id of the request. */
 async function leave(body: object): Promise<{ freedAfterMs: number; id: string }> {

@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { batchesCommand } from '#services/rtr/commands/batches/batches-command.ts';
 import { filesCommand } from '#services/rtr/commands/files/files-command.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { clientCommands } from '../helpers/batches/run-client-command.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { until } from '../helpers/until.ts';
@@ -18,13 +18,11 @@ import { until } from '../helpers/until.ts';
 /** The largest body that the runner takes. */
 const bodyBytes = 64 * 1024;
 
-let cluster: SharedCluster;
 let runner: ServiceProcess;
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   runner = await cluster.addBatchRunner({ ADMIN_PORT: '0', MAX_BODY_BYTES: String(bodyBytes) });
 });
-afterAll(() => cluster.stop());
 
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 

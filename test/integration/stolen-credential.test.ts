@@ -13,9 +13,10 @@ import { announcementOf } from '../helpers/broker/announcement.ts';
 import { testWorker } from '../helpers/broker/test-worker.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
+import { startSecuredNats } from '../helpers/servers/start-secured-nats.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /*
  * What somebody can do with the stolen credential of a worker, as docs/operations.md lists it. What the broker itself refuses is tried in
@@ -24,7 +25,6 @@ import { until } from '../helpers/until.ts';
 
 const prefix = `s${randomBytes(4).toString('hex')}`;
 const owner = 'stolen';
-let nats: SecuredNats;
 let cluster: Cluster;
 /** The thief's connection. */
 let thief: Broker;
@@ -36,8 +36,8 @@ async function connect(file: string): Promise<Broker> {
   return connectBroker({ url: `nats://127.0.0.1:${nats.port}`, name: 'test', prefix, credential, log: silentLog });
 }
 
+const nats = useStarted(() => startSecuredNats({ prefix }));
 beforeAll(async () => {
-  nats = await startSecuredNats({ prefix });
   const { gpu, ingress } = nats.files;
   cluster = await startCluster({
     prefix,
@@ -58,7 +58,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await thief.close();
   await cluster.stop();
-  await nats.stop();
 });
 
 /** Announces a worker of the thief that is not there. */

@@ -2,25 +2,23 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount, type ModelMessage, tool } from 'ai';
 import OpenAI from 'openai';
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
 
-let cluster: SharedCluster;
 /** The same client at each of two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 let otherUrl: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   ({ url: otherUrl } = await cluster.otherIngress());
   here = clientAt(cluster.url);
   there = clientAt(otherUrl);
 });
-afterAll(() => cluster.stop());
 
 function clientAt(url: string, prefix = '/v1', apiKey = cluster.key): OpenAI {
   return new OpenAI({ baseURL: `${url}/api/openai${prefix}`, apiKey, maxRetries: 0 });

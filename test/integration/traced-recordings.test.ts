@@ -1,31 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
-import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
+import { startCollector } from '../helpers/tracing/start-collector.ts';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const recordings = { RECORDINGS: 'on', RECORDINGS_TRACES: 'on', SEAL_SECRET: 'ab'.repeat(32) };
 const server = 2;
 
-let collector: Collector;
-let cluster: SharedCluster;
 /** A key that is recorded. */
 let recorded: string;
 
+const collector = useStarted(() => startCollector());
+const cluster = useStarted(() => shareCluster({ ingressOnce: { ...recordings, ...collector.environment } }));
 beforeAll(async () => {
-  collector = await startCollector();
-  cluster = await shareCluster({ ingressOnce: { ...recordings, ...collector.environment } });
   const { raw, id } = await cluster.addKey({ name: 'recorded' });
   await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
   recorded = raw;
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await collector?.stop();
 });
 
 interface Asked {

@@ -9,20 +9,20 @@ import { post } from '../helpers/clients/keyed-requests.ts';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
-import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
+import { startCollector } from '../helpers/tracing/start-collector.ts';
 import { startEngineProxy, type EngineProxy } from '../helpers/upstreams/start-engine-proxy.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
 import { untilItTakesOffers } from '../helpers/cluster/worker-admin.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const [server, client, producer, consumer] = [2, 3, 4, 5];
 
 const sealSecret = randomBytes(32);
-let collector: Collector;
 let proxy: EngineProxy;
 let cluster: Cluster;
 
+const collector = useStarted(() => startCollector());
 beforeAll(async () => {
-  collector = await startCollector();
   proxy = await startEngineProxy(() => cluster.engineUrl);
   const traced = { ...collector.environment, LOG_LEVEL: 'trace' };
   const ingress = { ...traced, SEAL_SECRET: sealSecret.toString('hex'), RECORDINGS: 'on' };
@@ -33,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await cluster?.stop();
   await proxy?.stop();
-  await collector?.stop();
 });
 
 interface Asked {

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordOf } from '../helpers/accounts/read-usage.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
 import { inject } from 'vitest';
 
-let cluster: SharedCluster;
-
-beforeAll(async () => {
-  cluster = await shareCluster({ ingress: commonIngress() });
-});
-
-afterAll(() => cluster.stop());
+const cluster = useCluster({ ingress: commonIngress() });
 
 const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Verdict } from '../bench/report/judge.ts';
 import type { Results } from '../bench/report/results.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
 describe('the bench', { tags: ['linux'] }, () => {
   it('finds nothing grossly wrong in its short run', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-test-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     const file = join(folder, 'results.json');
     const bench = spawn(process.execPath, ['test/bench/main.ts', '--quick', '--json', file], { stdio: 'inherit' });
     onTestFinished(() => void bench.kill());

@@ -2,10 +2,9 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
@@ -15,40 +14,33 @@ import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
 import {
   startMessagesUpstream,
   type MessagesAnswer,
   type MessagesCall,
-  type MessagesUpstream,
 } from '../helpers/upstreams/start-messages-upstream.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const claude = findCli('claude') ?? '';
 const engineWindow = 40_000;
 
-let cluster: Cluster;
-let upstream: MessagesUpstream;
-let folder: string;
+const folder = useFolder();
 /** What the native upstream answers. */
 let answer: (call: MessagesCall, at: number) => MessagesAnswer;
 
+const upstream = useStarted(() => startMessagesUpstream(['claude-native'], (call, at) => answer(call, at)));
+const cluster = useStarted(() => startCluster({ engine: { DEMO_CONTEXT_WINDOW: String(engineWindow) } }));
 beforeAll(async () => {
-  upstream = await startMessagesUpstream(['claude-native'], (call, at) => answer(call, at));
-  cluster = await startCluster({ engine: { DEMO_CONTEXT_WINDOW: String(engineWindow) } });
   await cluster.addCloudWorker({
     PROVIDER: 'custom',
     PROVIDER_FORMAT: 'messages',
     PROVIDER_URL: `${upstream.url}/v1`,
     PROVIDER_KEY: 'sk-native',
   });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-claude-'));
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await upstream?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const text = (words: string): JsonObject[] => [{ type: 'text', text: words }];

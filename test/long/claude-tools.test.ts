@@ -1,8 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { clientTool, openRealCli, pixelData, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
+import { clientTool, openRealCli, pixelData, user } from '../helpers/clis/open-real-cli.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const schema = {
   type: 'object' as const,
@@ -19,11 +20,7 @@ const { description } = tools;
 const usage = { input_tokens: 11, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
 
 describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
-  let opened: OpenedCli;
-  beforeAll(async () => {
-    opened = await openRealCli('claude');
-  }, 300_000);
-  afterAll(() => opened?.stop());
+  const opened = useStarted(() => openRealCli('claude'), 300_000);
 
   /** The body of the last request to the upstream, without the cache hints that Claude Code sets. */
   const lastBody = (): JsonObject => withoutHints(opened.lastBody()) as JsonObject;

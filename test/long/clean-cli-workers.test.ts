@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { openRealCli, shareCliCluster, user } from '../helpers/clis/open-real-cli.ts';
 import { allClis } from '../helpers/clis/real-clis.ts';
 import { descendants } from '../helpers/cluster/start-cli-worker.ts';
-import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 /** What a request says, so that its conversation ends as the name says. */
 const conversations = {
@@ -76,11 +76,7 @@ function asAlive(pid: number): string[] {
 }
 
 describe.concurrent('a worker that holds conversations and is killed', { tags: ['linux'] }, () => {
-  let cluster: Cluster;
-  beforeAll(async () => {
-    cluster = await shareCliCluster();
-  });
-  afterAll(() => cluster.stop());
+  const cluster = useStarted(() => shareCliCluster());
 
   for (const { name, models } of allClis)
     it(

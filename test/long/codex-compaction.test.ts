@@ -1,12 +1,10 @@
 // @module-tag codex
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { commandOf } from '../helpers/clis/real-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
 interface Asked {
   input: { type: string; encrypted_content?: string }[];
@@ -27,8 +25,7 @@ it('Codex with its own provider compacts a long turn by a trigger, and goes on w
   onTestFinished(() => cluster.stop());
   const proxy = await startRecordingProxy(cluster.url, {}, ended);
   onTestFinished(() => proxy.stop());
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const settings = [
     `openai_base_url="${proxy.url}/api/openai/v1"`,
     'model_auto_compact_token_limit=1000',

@@ -1,15 +1,15 @@
 // @module-tag codex
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { shareCluster } from '../helpers/cluster/share-cluster.ts';
-import type { Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startMessagesUpstream, type MessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+import { useCluster } from '../helpers/cluster/share-cluster.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { withoutFields } from '../shared/translate/without-fields.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const codex = findCli('codex') ?? '';
 
@@ -30,23 +30,18 @@ const answers: JsonObject[][] = [
   [{ type: 'text', text: 'The umbrella is there.' }],
 ];
 
-let upstream: MessagesUpstream;
-let cluster: Cluster;
-let folder: string;
+const folder = useFolder();
+const upstream = useStarted(() =>
+  startMessagesUpstream([model], (_, at) => answers[Math.min(at, answers.length - 1)] ?? []),
+);
+const cluster = useCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
-  upstream = await startMessagesUpstream([model], (_, at) => answers[Math.min(at, answers.length - 1)] ?? []);
-  cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+  //127.0.0.1:9' });
   await cluster.addCloudWorker({
     PROVIDER: 'anthropic',
     PROVIDER_URL: `${upstream.url}/v1`,
     ANTHROPIC_API_KEY: 'sk-ant-secret',
   });
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await upstream?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('Codex on a messages upstream', () => {

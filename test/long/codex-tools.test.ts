@@ -1,8 +1,9 @@
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { clientTool, openRealCli, pixelData, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
+import { clientTool, openRealCli, pixelData, user } from '../helpers/clis/open-real-cli.ts';
 import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const schema = {
   type: 'object' as const,
@@ -25,11 +26,7 @@ const png = `data:image/png;base64,${pixelData}`;
 const argumentsOf = (n: number): string => `{"n" : ${n},"city" : "city ${n}"}`;
 
 describe('tools of clients on Codex', { tags: ['codex'] }, () => {
-  let opened: OpenedCli;
-  beforeAll(async () => {
-    opened = await openRealCli('codex');
-  }, 300_000);
-  afterAll(() => opened?.stop());
+  const opened = useStarted(() => openRealCli('codex'), 300_000);
 
   it('makes three turns with a chat client, streamed and whole', async () => {
     const asked = 'How is it? [fake calls=2]';

@@ -1,11 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { readdirSync } from 'node:fs';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { clientTool, openRealCli, pixelData as data, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
+import { clientTool, openRealCli, pixelData as data, user } from '../helpers/clis/open-real-cli.ts';
 import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
 import { environmentOf } from '../helpers/cluster/start-cli-worker.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const schema = {
   type: 'object' as const,
@@ -26,11 +27,7 @@ const pdf = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
 const argumentsOf = (n: number): string => JSON.stringify({ n, city: `city ${n}` });
 
 describe('tools of clients on Gemini CLI', { tags: ['gemini'] }, () => {
-  let opened: OpenedCli;
-  beforeAll(async () => {
-    opened = await openRealCli('gemini');
-  }, 300_000);
-  afterAll(() => opened?.stop());
+  const opened = useStarted(() => openRealCli('gemini'), 300_000);
 
   const lastContents = (): Json => opened.lastBody()['contents'] ?? null;
 

@@ -1,11 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { clientTool, openRealCli, pixelData, user, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
+import { clientTool, openRealCli, pixelData, user } from '../helpers/clis/open-real-cli.ts';
 import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
 import { isAlive } from '../helpers/cluster/start-cli-worker.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
 const schema = {
   type: 'object' as const,
@@ -29,11 +30,7 @@ const png = `data:image/png;base64,${pixelData}`;
 const argumentsOf = (n: number): string => `{"n":${n},"city":"city ${n}"}`;
 
 describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
-  let opened: OpenedCli;
-  beforeAll(async () => {
-    opened = await openRealCli('opencode');
-  }, 300_000);
-  afterAll(() => opened?.stop());
+  const opened = useStarted(() => openRealCli('opencode'), 300_000);
 
   it('asks the upstream what the client asks, and nothing else', async () => {
     const messages = [{ role: 'system' as const, content: 'Be exact.' }, user('Hi')];

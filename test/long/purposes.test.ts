@@ -1,14 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const [claude = '', codex = '', opencode = ''] = [findCli('claude'), findCli('codex'), findCli('opencode')];
 
@@ -35,16 +36,10 @@ models:
   responses: ${rules}
 `;
 
-let cluster: Cluster;
-let folder: string;
-beforeAll(async () => {
-  cluster = await startCluster({ engine: { DEMO_MODELS: 'big,small' }, ingress: withRegistry(registry) });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
-});
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = useFolder();
+const cluster = useStarted(() =>
+  startCluster({ engine: { DEMO_MODELS: 'big,small' }, ingress: withRegistry(registry) }),
+);
 
 /** For what, and by which model, requests for a name were served, each pair once. */
 async function servedFor(name: string, isComplete: (found: readonly UsageRecord[]) => boolean): Promise<string[]> {

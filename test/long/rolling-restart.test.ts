@@ -1,19 +1,14 @@
 import { once } from 'node:events';
 import { Agent, request as send, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatRequest, startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chatRequest, startScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import type { Step } from '../helpers/broker/scripted-handler.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 
-let cluster: ScriptedCluster;
-
-beforeAll(async () => {
-  cluster = await startScriptedCluster();
-  await cluster.addScripted();
-});
-
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startScriptedCluster());
+beforeAll(() => cluster.addScripted());
 
 const path = '/api/openai/chat/completions';
 const body = (steps: Step[]): string => JSON.stringify(chatRequest(steps));

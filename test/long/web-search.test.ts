@@ -1,38 +1,35 @@
 // @module-tag claude
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 
 const claude = findCli('claude') ?? '';
-const folder = mkdtempSync(join(tmpdir(), 'rtr-search-'));
+const folder = useFolder();
 const diary = join(folder, 'diary');
 
-let cluster: Cluster;
 let withoutSearch: { url: string };
 
+const cluster = useStarted(() =>
+  startCluster({ ingress: withRegistry('hosted_tools: { web_search: { tool: find_pages } }') }),
+);
 beforeAll(async () => {
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
   const mcp = join(folder, 'mcp.json');
   writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args } } }));
-  cluster = await startCluster({ ingress: withRegistry('hosted_tools: { web_search: { tool: find_pages } }') });
   withoutSearch = await cluster.addIngress({ ROUTER_CONFIG: '' });
   await cluster.addToolsWorker({ MCP_CONFIG: mcp });
   await until(async () => {
     const headers = { authorization: `Bearer ${cluster.key}` };
     return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
   });
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs Claude Code with its WebSearch alone, on the demo engine. */

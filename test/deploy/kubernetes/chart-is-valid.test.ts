@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { version } from '#shared/core/version.ts';
 import { parse } from 'yaml';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../helpers/deploy/chart-tools.ts';
 import { schemaPath, writeKubernetesSchemas } from '../../helpers/deploy/kubernetes-schemas.ts';
 import { valuesSchema, valuesSchemaText } from './values-schema.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
 const readYaml = (file: string): unknown => parse(readFileSync(file, 'utf8'));
 
@@ -39,12 +39,10 @@ describe('the chart', () => {
 });
 
 describe('the chart, by its tools', { tags: ['chart-tools'] }, () => {
-  let folder: string;
+  const folder = useFolder();
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rtr-schemas-'));
     writeKubernetesSchemas(chartTools ?? '', folder);
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const cases = [
     ...examples.map((name) => ({ name, args: ['-f', exampleFile(name)] })),

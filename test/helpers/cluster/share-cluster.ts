@@ -3,6 +3,7 @@ import { startCluster, type Cluster, type ClusterOptions } from './start-cluster
 import { hasSaid } from './has-said.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 import { until } from '../until.ts';
+import { useStarted } from '../use-started.ts';
 
 /** What clusters that files share may differ in. Redis, NATS and prefix are those of the run. */
 export type SharedOptions = Omit<ClusterOptions, 'prefix' | 'natsUrl' | 'redisUrl'> & {
@@ -117,3 +118,6 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
     },
   };
 }
+
+/** Shares a cluster for the tests of the file, or of the suite, in which it is called. */
+export const useCluster = (options?: SharedOptions): SharedCluster => useStarted(() => shareCluster(options));

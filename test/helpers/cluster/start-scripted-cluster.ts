@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { beforeAll, inject } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
@@ -9,6 +9,7 @@ import { scriptedHandler, type Step, type OnStep } from '../broker/scripted-hand
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
 import { shareCluster, type SharedCluster, type SharedOptions } from './share-cluster.ts';
 import { until } from '../until.ts';
+import { useStarted } from '../use-started.ts';
 
 /** What of a fetch a test may change. @property url of another ingress of the cluster */
 type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; url?: string };
@@ -52,14 +53,9 @@ export function useScriptedCluster(
   worker?: Partial<WorkerOptions>,
   onStep?: OnStep,
 ): SharedCluster & Scripted {
-  const here: Partial<SharedCluster & Scripted> = {};
-  beforeAll(async () => {
-    const cluster = await shareScriptedCluster(options);
-    Object.assign(here, cluster);
-    if (worker) await cluster.addScripted(worker, onStep);
-  });
-  afterAll(() => here.stop?.());
-  return here as SharedCluster & Scripted;
+  const cluster = useStarted(() => shareScriptedCluster(options));
+  if (worker) beforeAll(async () => void (await cluster.addScripted(worker, onStep)));
+  return cluster;
 }
 
 /** A cluster to which scripted workers can be added, too. */

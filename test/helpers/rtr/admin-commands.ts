@@ -39,17 +39,12 @@ export interface AdminCommandOptions {
   environment?: Record<string, string>;
 }
 
-/** Runs the commands of the Admin API against a cluster, as a person types them. */
-export function adminCommandsOf({
-  url,
-  prefix,
-  token = '',
-  piped = '',
-  environment: others = {},
-}: AdminCommandOptions): AdminCommands {
-  const own = { RTR_URL: url, RTR_PREFIX: prefix, REDIS_URL: inject('redisUrl'), RTR_ADMIN_TOKEN: token };
-  const environment = { ...own, ...others };
+/** Runs the commands of the Admin API against a cluster, as a person types them. It may start later. */
+export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
   const whole = async (...words: string[]): Promise<AdminOutcome> => {
+    const { url, prefix, token = '', piped = '' } = cluster;
+    const own = { RTR_URL: url, RTR_PREFIX: prefix, REDIS_URL: inject('redisUrl'), RTR_ADMIN_TOKEN: token };
+    const environment = { ...own, ...cluster.environment };
     const outcome: AdminOutcome = { lines: [], content: '', code: 0 };
     const output = new Writable({
       write: (piece: Buffer, _, done) => {

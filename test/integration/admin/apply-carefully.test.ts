@@ -1,28 +1,23 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { beforeAll, expect, inject, it } from 'vitest';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
 import { compileCache } from '../../helpers/processes/start-process.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-let cluster: ScriptedCluster;
-let rtr: AdminCommands;
-const folder = mkdtempSync(join(tmpdir(), 'rtr-carefully-'));
+const folder = useFolder();
 const [ada, farm, first, second] = ['ada', 'farm', 'first', 'second'].map((name) => uniqueName(name).toLowerCase());
 const email = `${ada}@example.com`;
 
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  rtr = adminCommandsOf(cluster);
-  await rtr('users', 'create', email, '--role', 'admin');
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
+const rtr = adminCommandsOf(cluster);
+beforeAll(() => rtr('users', 'create', email, '--role', 'admin'));
 
 function fileWith(text: string): string {
   const path = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);

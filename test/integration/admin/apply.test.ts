@@ -1,31 +1,24 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { codeBlocks } from '../../docs/pages.ts';
 import { until } from '../../helpers/until.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
 /** Of the addresses of this file. */
 const domain = `${uniqueName('apply')}.example`.toLowerCase();
 
-let cluster: ScriptedCluster;
-let rtr: AdminCommands;
-let folder: string;
+const folder = useFolder();
 
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  await cluster.addScripted();
-  rtr = adminCommandsOf(cluster);
-  folder = mkdtempSync(join(tmpdir(), 'rtr-apply-'));
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster({}, {});
+const rtr = adminCommandsOf(cluster);
 
 function fileWith(text: string): string {
   const path = join(folder, `access-${Math.random().toString(36).slice(2)}.yaml`);

@@ -1,28 +1,25 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-let cluster: ScriptedCluster;
-let rtr: AdminCommands;
-let folder: string;
+const folder = useFolder();
 
+const cluster = useStarted(() => startScriptedCluster());
+const rtr = adminCommandsOf(cluster);
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
   await cluster.addScripted({ id: 'one' });
-  rtr = adminCommandsOf(cluster);
-  folder = mkdtempSync(join(tmpdir(), 'rtr-admin-'));
   await rtr('users', 'create', 'ada@example.com', '--name', 'Ada');
   await rtr('teams', 'create', 'Research');
 });
-afterAll(() => cluster.stop());
 
 async function statusWith(key: string): Promise<number> {
   const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${key}` } });

@@ -1,21 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { failureObject } from '#services/rtr/commands/failure.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
 import { runRtr, type EndedRtr } from '../../helpers/rtr/run-rtr.ts';
 import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
 
 const rtr = (...words: string[]): Promise<EndedRtr> => runRtr(cluster, words, { RTR_URL: cluster.url });
 
@@ -69,7 +65,7 @@ describe('a command of the Admin API', () => {
   it('takes a token of the environment or of a file, and needs no store then', async () => {
     const { raw } = await adminCommandsOf(cluster).json('tokens', 'create', '--name', 'reader');
     const away = { REDIS_URL: 'redis://127.0.0.1:9' };
-    const file = join(mkdtempSync(join(tmpdir(), 'rtr-token-')), 'token');
+    const file = join(temporaryFolder(), 'token');
     writeFileSync(file, `${raw}\n`);
     for (const [words, environment] of [
       [[], { RTR_ADMIN_TOKEN: raw }],
@@ -129,7 +125,7 @@ describe('a command of the Admin API', () => {
   });
 
   it('exits with 2 after a dry run that has found something to change', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'rtr-apply-')), 'access.yaml');
+    const file = join(temporaryFolder(), 'access.yaml');
     writeFileSync(file, `teams:\n  ${uniqueName('Lab')}:\n`);
     expect((await rtr('apply', '-f', file, '--dry-run')).code).toBe(2);
   });

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { withRedis } from '#services/rtr/commands/with-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
 /** Of the addresses of this file. */
 const domain = `${uniqueName('names')}.example`.toLowerCase();
 
-let cluster: ScriptedCluster;
-let rtr: AdminCommands;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  rtr = adminCommandsOf(cluster);
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
+const rtr = adminCommandsOf(cluster);
 
 it('makes a thing once of many requests with one new name, and answers all of them', async () => {
   const { raw } = await rtr.json('tokens', 'create', '--name', 'many', '--scopes', 'admin');

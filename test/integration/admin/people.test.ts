@@ -1,25 +1,23 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { useStarted } from '../../helpers/use-started.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
-let cluster: ScriptedCluster;
 let ada: ConsoleClient;
-let rtr: AdminCommands;
 
+const cluster = useStarted(() => startScriptedCluster());
+const rtr = adminCommandsOf(cluster);
 beforeAll(async () => {
-  cluster = await startScriptedCluster();
   ({ client: ada } = await firstAdministrator(cluster));
-  rtr = adminCommandsOf(cluster);
 });
-afterAll(() => cluster.stop());
 
 /** The commands with a token that somebody makes in the console. */
 async function withToken(client: ConsoleClient, scopes: string[]): Promise<AdminCommands> {
@@ -106,7 +104,7 @@ describe('rtr users', () => {
     const { body } = await mallory.post(`/links/${link.split('/link/')[1]}`, form);
     const email = 'newboss@example.com';
     expect((await mallory.post('/account/email', { email, password: goodPassword })).status).toBe(200);
-    const file = join(mkdtempSync(join(tmpdir(), 'rtr-people-')), 'access.yaml');
+    const file = join(temporaryFolder(), 'access.yaml');
     writeFileSync(file, `people:\n  ${email}: { role: admin }\n`);
     const refused = /newboss@example\.com has typed it in, and nobody has confirmed that it is theirs/;
     await expect(rtr('users', 'set', email, '--role', 'admin')).rejects.toThrow(refused);
@@ -185,7 +183,7 @@ describe('rtr users', () => {
   });
 
   it('is left as an administrator, whatever a file says', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'rtr-people-')), 'access.yaml');
+    const file = join(temporaryFolder(), 'access.yaml');
     for (const [field, value] of Object.entries({ role: 'member', blocked: 'true' })) {
       writeFileSync(file, `people:\n  ada@example.com: { ${field}: ${value} }\n`);
       await expect(rtr('apply', '-f', file, '--dry-run')).rejects.toThrow(

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { describe, expect, it } from 'vitest';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { rtrProgram } from '../../helpers/rtr/rtr-program.ts';
 
 /** What people do with their own account, which is no operation because it needs the person. */
@@ -33,11 +33,7 @@ const ownAccount: Record<string, string> = {
   'DELETE /connections/:server': "ending a connection of one's own",
 };
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
 
 interface Document {
   paths: Record<string, Record<string, { operationId: string; description: string }>>;

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
 import { testWebhook } from '#services/rtr/commands/admin/webhooks/deliveries.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks, type TestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
@@ -15,17 +15,14 @@ const unknown = '000000000000';
 /** Of the addresses of this file. */
 const domain = `${uniqueName('webhooks')}.example`.toLowerCase();
 
-let cluster: ScriptedCluster;
-let rtr: AdminCommands;
 let open: TestWebhooks;
 
+const cluster = useScriptedCluster();
+const rtr = adminCommandsOf(cluster);
 beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  rtr = adminCommandsOf(cluster);
   await rtr('users', 'create', `ada@${domain}`, '--name', 'Ada');
   await rtr('teams', 'create', 'Blue');
 });
-afterAll(() => cluster.stop());
 
 beforeEach(async () => {
   open = await openTestWebhooks({ prefix: `${cluster.prefix}:` });

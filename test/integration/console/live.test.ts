@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import type { Overview } from '#services/console/contract/live.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
@@ -9,18 +9,16 @@ import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { startQuotingEngine } from '../../helpers/upstreams/start-quoting-engine.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let cluster: Cluster;
 let other: Awaited<ReturnType<Cluster['addIngress']>>;
 let admin: ConsoleClient;
 
+const cluster = useStarted(() => startCluster(), 60_000);
 beforeAll(async () => {
-  cluster = await startCluster();
   other = await cluster.addIngress({ DRAIN_MS: '20000' });
   ({ client: admin } = await firstAdministrator(cluster));
 }, 60_000);
-
-afterAll(() => cluster?.stop());
 
 async function ask(url: string): Promise<void> {
   const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };

@@ -1,34 +1,32 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { listenLive } from '../../helpers/console/listen-live.ts';
 import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const secret = 'zebra-diary-7f3';
 
-let cluster: ScriptedCluster;
 let admin: ConsoleClient;
 let bob: ConsoleClient;
 let carol: ConsoleClient;
 let started = 0;
 
+const cluster = useStarted(() => startScriptedCluster({ ingress: { MAX_QUEUED: '1' } }), 60_000);
 beforeAll(async () => {
-  cluster = await startScriptedCluster({ ingress: { MAX_QUEUED: '1' } });
   await cluster.addScripted({ slots: 1 }, (event) => {
     if (event === 'started') started += 1;
   });
   ({ client: admin } = await firstAdministrator(cluster));
   [bob, carol] = [await join('Bob'), await join('Carol')];
 }, 60_000);
-
-afterAll(() => cluster?.stop());
 
 async function join(name: string): Promise<ConsoleClient> {
   return (await inviteToConsole({ client: admin }, name)).client;

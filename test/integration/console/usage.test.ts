@@ -1,24 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import type { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { newAdministrator } from '../../helpers/console/new-administrator.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: SharedCluster;
 let other: { url: string };
 let ada: ConsoleClient;
 let adaId: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   other = await cluster.otherIngress();
   ({ client: ada, id: adaId } = await newAdministrator(cluster));
 });
-afterAll(async () => {
-  await ada?.delete('/prices/demo');
-  await cluster?.stop();
-});
+afterAll(() => ada?.delete('/prices/demo'));
 
 const ask = (url: string, key: string): Promise<Response> =>
   post({ url, key, body: { model: 'demo', max_tokens: 20, messages: [{ role: 'user', content: 'Hello!' }] } });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { recordOf } from '../../helpers/accounts/read-usage.ts';
 import {
   askText,
@@ -7,20 +7,19 @@ import {
   type StreamedText,
   type TextFormat,
 } from '../../helpers/clients/streamed-text.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
 /** A model of an engine that only the workers of this file serve. */
 const model = 'cut';
 
-let cluster: SharedCluster;
 /** Another ingress, on which no stream continues. */
 let without: string;
 /** Kills the worker of the model, and starts another one in its place. */
 let replaceWorker: () => Promise<void>;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   const [{ engineUrl, worker }, { url }] = await Promise.all([
     cluster.addEngine({ DEMO_MODELS: model }, { SLOTS: '16' }),
     cluster.addIngress({ CONTINUE_BYTES: '0' }),
@@ -33,7 +32,6 @@ beforeAll(async () => {
   };
   await until(async () => (await ask({ url: without, format: 'chat', prompt: 'Hi' })).text !== '');
 });
-afterAll(() => cluster.stop());
 
 type Asked = Omit<AskOptions, 'key' | 'url'> & { url?: string };
 

@@ -1,29 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
-import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-begun-tools-'));
+const folder = useFolder();
 const diary = join(folder, 'diary');
 const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '2000' };
-let cluster: SharedCluster;
 
+const cluster = useScriptedCluster();
 beforeAll(async () => {
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
   writeFileSync(environment.MCP_CONFIG, JSON.stringify({ mcpServers: { test: { command: 'node', args } } }));
-  cluster = await shareScriptedCluster();
   await cluster.addToolsWorker(environment);
   await until(async () => (await toolNames()).includes('"wait"'));
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
 });
 
 async function toolNames(): Promise<string> {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { newAdministrator } from '../../helpers/console/new-administrator.ts';
 import { until } from '../../helpers/until.ts';
@@ -12,11 +12,10 @@ const models = 'vectors,ranker,judge,painter,speaker,scribe';
 const operations =
   'vectors=embed ranker=rank judge=moderate painter=draw+redraw speaker=speak scribe=transcribe+translate';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   const [{ url }] = await Promise.all([
     cluster.otherIngress(),
     cluster.addEngine({ DEMO_MODELS: models, DEMO_OPERATIONS: operations }),
@@ -24,7 +23,6 @@ beforeAll(async () => {
   ]);
   otherUrl = url;
 });
-afterAll(() => cluster.stop());
 
 const said = [{ role: 'user', content: 'Hello.\n[demo tokens=5]' }];
 
@@ -101,7 +99,9 @@ describe('a POST with an idempotency key', () => {
     const again = await send(otherUrl, path, key, body());
     const replayed = Buffer.from(await again.arrayBuffer());
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
-    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'));
+    for (const name of ['content-type', 'x-rtr-worker', 'x-rtr-tier'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
     expect(replayed.equals(bytes)).toBe(true);
     const refused = await send(otherUrl, path, key, other());
     expect(refused.status).toBe(422);

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
-import { shareHostedTools, type HostedTools } from '../../helpers/cluster/share-hosted-tools.ts';
+import { useHostedTools } from '../../helpers/cluster/use-hosted-tools.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: HostedTools['cluster'];
-beforeAll(async () => {
-  ({ cluster } = await shareHostedTools());
-});
-afterAll(() => cluster.stop());
+const { cluster } = useHostedTools();
 
 const pages = { type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1/mcp', require_approval: 'never' };
 

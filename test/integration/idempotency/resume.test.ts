@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import {
   chat,
@@ -14,17 +14,12 @@ import {
   type NumberedEvent,
   type RepeatedPost,
 } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let cluster: SharedCluster;
-let otherUrl: string;
-
-beforeAll(async () => {
-  cluster = await shareCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
-  ({ url: otherUrl } = await cluster.otherIngress());
-});
-afterAll(() => cluster.stop());
+const cluster = useCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
+const other = useStarted(() => cluster.otherIngress());
 
 const prompt = (words: string) => `Tell a story.\n[demo ${words}]`;
 
@@ -62,7 +57,7 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
       );
     const { started } = await engineState(cluster);
     for (const { id } of events) {
-      const rest = await send({ ...asked, url: otherUrl, after: Number(id) });
+      const rest = await send({ ...asked, url: other.url, after: Number(id) });
       expect(rest.headers.get('idempotent-replayed')).toBe('true');
       expect(eventsIn(await rest.text())).toEqual(events.slice(Number(id) + 1));
     }
@@ -80,7 +75,7 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
     const seen = await readEvents(await send({ ...asked, signal: cut.signal }), 12, cut);
     const again = new AbortController();
     const after = Number(seen.at(-1)?.id);
-    const more = await readEvents(await send({ ...asked, url: otherUrl, after, signal: again.signal }), 8, again);
+    const more = await readEvents(await send({ ...asked, url: other.url, after, signal: again.signal }), 8, again);
     const rest = eventsIn(await (await send({ ...asked, after: Number(more.at(-1)?.id) })).text());
     const all = [...seen, ...more, ...rest];
     expect(idsOf(all)).toEqual(upTo(all.length));
@@ -97,7 +92,7 @@ describe('a stream with an idempotency key', () => {
       const asked = { path, body: body('tokens=6 delay=1500'), key: newKey() };
       const [first, joined] = await Promise.all([
         send(asked).then((answer) => answer.text()),
-        send({ ...asked, url: otherUrl }).then((answer) => answer.text()),
+        send({ ...asked, url: other.url }).then((answer) => answer.text()),
       ]);
       const sign = format === 'messages' ? 'event: ping\n' : ': keep-alive\n';
       for (const text of [first, joined]) {
@@ -135,9 +130,9 @@ describe('a stream with an idempotency key', () => {
     const anew = new AbortController();
     const events = await readEvents(await send({ ...asked, signal: anew.signal }), 3, anew);
     expect(idsOf(events)).toEqual([1_000_000, 1_000_001, 1_000_002]);
-    expect((await send({ ...asked, after: 2, url: otherUrl })).status).toBe(409);
+    expect((await send({ ...asked, after: 2, url: other.url })).status).toBe(409);
     const end = new AbortController();
-    const rest = await send({ ...asked, after: 1_000_002, url: otherUrl, signal: end.signal });
+    const rest = await send({ ...asked, after: 1_000_002, url: other.url, signal: end.signal });
     expect(idsOf(await readEvents(rest, 2, end))).toEqual([1_000_003, 1_000_004]);
   });
 
@@ -147,7 +142,7 @@ describe('a stream with an idempotency key', () => {
     const { started } = await engineState(cluster);
     const first = send(asked).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
-    const rest = await send({ ...asked, after: 500, url: otherUrl });
+    const rest = await send({ ...asked, after: 500, url: other.url });
     expect(await rest.text()).toContain('answer_not_kept');
     const last = eventsIn(await first).at(-1);
     // Nothing comes after the last one.
@@ -237,7 +232,7 @@ describe.each(asks)('the official SDK ($name)', ({ ask }) => {
       const cut = new AbortController();
       const headers = { 'idempotency-key': key, ...(seen > 0 && { 'last-event-id': String(seen - 1) }) };
       const end = connections < 5 ? seen + 5 + connections : Infinity;
-      for await (const text of ask(connections % 2 === 0 ? cluster.url : otherUrl, headers, cut.signal)) {
+      for await (const text of ask(connections % 2 === 0 ? cluster.url : other.url, headers, cut.signal)) {
         got += text;
         seen += 1;
         if (seen < end) continue;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../helpers/accounts/read-all-values.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
@@ -15,11 +15,10 @@ import {
   upTo,
   type RepeatedPost,
 } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { type SharedCluster, useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: SharedCluster;
 let otherUrl: string;
 /** Ingress nodes with a time of grace, and little room for answers: of each owner, or of all owners. The last tests end them. */
 let ofOwner: Node;
@@ -27,8 +26,8 @@ let ofAll: Node;
 
 type Node = Awaited<ReturnType<SharedCluster['addIngress']>>;
 
+const cluster = useCluster();
 beforeAll(async () => {
-  cluster = await shareCluster();
   const settings = { IDEMPOTENCY_GRACE_MS: '2500', IDEMPOTENCY_ANSWER_BYTES: '40000' };
   [{ url: otherUrl }, ofOwner, ofAll] = await Promise.all([
     cluster.otherIngress(),
@@ -36,7 +35,6 @@ beforeAll(async () => {
     cluster.addIngress({ ...settings, IDEMPOTENCY_MAX_BYTES: '50000' }),
   ]);
 });
-afterAll(() => cluster.stop());
 
 const send = (asked: RepeatedPost) => sendWithKey(cluster, asked);
 

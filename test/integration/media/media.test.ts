@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readUsage, recordOf } from '../../helpers/accounts/read-usage.ts';
 import { engineState, post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -14,17 +14,15 @@ import { until } from '../../helpers/until.ts';
  * real worker.
  */
 
-let cluster: SharedCluster;
 let engineUrl: string;
 let doomed: ServiceProcess;
+const cluster = useCluster({ ingress: commonIngress() });
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: commonIngress() });
   ({ engineUrl, worker: doomed } = await cluster.addEngine({
     DEMO_MODELS: 'painter,speaker,scribe,writer',
     DEMO_OPERATIONS: 'painter=draw+redraw speaker=speak scribe=transcribe+translate writer=generate',
   }));
 });
-afterAll(() => cluster.stop());
 
 const openai = (apiKey = cluster.key) => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey, maxRetries: 0 });
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, isStepCount, streamText, tool, type LanguageModel } from 'ai';
 import { z } from 'zod';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 
-let cluster: SharedCluster;
-beforeAll(async () => {
-  cluster = await shareCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useCluster();
 
 const formats: [string, () => (model: string) => LanguageModel][] = [
   [

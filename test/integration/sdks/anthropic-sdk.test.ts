@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from 'anthropic-sdk-0';
 import { timeAbort } from '../../helpers/clients/time-abort.ts';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
 import { least } from '../../helpers/least.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-let cluster: Awaited<ReturnType<typeof sdkCluster>>;
-beforeAll(async () => {
-  cluster = await sdkCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => sdkCluster());
 
 const weather = {
   name: 'get_weather',

@@ -1,20 +1,17 @@
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import type { ResponseInput } from 'openai/resources/responses/responses';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { finishedResponse } from '../../helpers/clients/responses-schema.ts';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /** A red dot, 1 × 1 pixel. */
 const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-let cluster: Awaited<ReturnType<typeof sdkCluster>>;
-beforeAll(async () => {
-  cluster = await sdkCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => sdkCluster());
 
 const weather = {
   type: 'function' as const,

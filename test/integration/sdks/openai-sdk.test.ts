@@ -1,22 +1,19 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import { hostNode } from '../../helpers/processes/run-command.ts';
 import { timeAbort } from '../../helpers/clients/time-abort.ts';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
 import { least } from '../../helpers/least.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /** A red dot, 1 × 1 pixel. */
 const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-let cluster: Awaited<ReturnType<typeof sdkCluster>>;
-beforeAll(async () => {
-  cluster = await sdkCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => sdkCluster());
 
 describe.each([
   { name: 'the current openai SDK', OpenAI: OpenAI7 },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { ProgramStore } from '#shared/accounts/programs/program-store.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
@@ -12,24 +12,22 @@ import { deviceGrant, postForm, refresh, signInProgram } from '../../helpers/cli
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 
-let cluster: SharedCluster;
-let otherUrl: string;
 let ada: ConsoleClient;
 let adaId: string;
 let adaEmail: string;
 
+const cluster = useCluster();
+const other = useStarted(() => cluster.otherIngress());
 beforeAll(async () => {
-  cluster = await shareCluster();
-  otherUrl = (await cluster.otherIngress()).url;
   ({ client: ada, id: adaId, email: adaEmail } = await newAdministrator(cluster));
 });
-afterAll(() => cluster.stop());
 
 function ask(url: string, token: string): Promise<Response> {
   return post({
@@ -40,7 +38,7 @@ function ask(url: string, token: string): Promise<Response> {
   });
 }
 
-async function statuses(token: string, urls = [cluster.url, otherUrl]): Promise<number[]> {
+async function statuses(token: string, urls = [cluster.url, other.url]): Promise<number[]> {
   return Promise.all(
     urls.map(async (url) => {
       const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${token}` } });
@@ -87,7 +85,7 @@ describe('a program', () => {
     const start = await postForm(`${cluster.url}/oauth/device_authorization`, { client_id: 'Claude Code' });
     const { user_code: code, device_code: deviceCode, verification_uri_complete: page } = start.body;
     expect(page).toBe(`${cluster.url}/device?code=${code}`);
-    const poll = () => postForm(`${otherUrl}/oauth/token`, { grant_type: deviceGrant, device_code: deviceCode });
+    const poll = () => postForm(`${other.url}/oauth/token`, { grant_type: deviceGrant, device_code: deviceCode });
     expect(await poll()).toMatchObject({ status: 400, body: { error: 'authorization_pending' } });
     expect((await ada.post(`/devices/${code}/find`)).body).toMatchObject({
       client: 'Claude Code',
@@ -97,7 +95,7 @@ describe('a program', () => {
     const { status, body } = await poll();
     expect(status).toBe(200);
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900, email: adaEmail });
-    for (const url of [cluster.url, otherUrl]) expect((await ask(url, body.access_token)).status).toBe(200);
+    for (const url of [cluster.url, other.url]) expect((await ask(url, body.access_token)).status).toBe(200);
     const mine = async () => (await readUsage(cluster.prefix)).filter(({ owner }) => owner?.id === adaId);
     await until(async () => (await mine()).length === 2);
     expect((await mine())[0]).toMatchObject({ key: { id: `session:${adaId}`, name: 'Ada' }, owner: { kind: 'user' } });
@@ -112,7 +110,7 @@ describe('a program', () => {
     const { body: team } = await ada.post('/teams', { name: uniqueName('Research') });
     await ada.put(`/teams/${team.id}/members/${adaId}`, { role: 'member' });
     const { accessToken } = await signInProgram(cluster.url, ada, team.id);
-    expect((await ask(otherUrl, accessToken)).status).toBe(200);
+    expect((await ask(other.url, accessToken)).status).toBe(200);
     await until(async () => (await readUsage(cluster.prefix)).some(({ owner }) => owner?.id === team.id));
     await ada.delete(`/teams/${team.id}/members/${adaId}`);
     await untilRefused(accessToken);
@@ -136,7 +134,7 @@ describe('a program', () => {
     [
       'it signs itself out, also twice',
       async (_, token) => {
-        for (const _time of [1, 2]) expect((await postForm(`${otherUrl}/oauth/revoke`, { token })).status).toBe(200);
+        for (const _time of [1, 2]) expect((await postForm(`${other.url}/oauth/revoke`, { token })).status).toBe(200);
       },
     ],
     ['its person signs out everywhere', (person) => person.delete('/sessions')],
@@ -150,7 +148,7 @@ describe('a program', () => {
     expect(await statuses(accessToken)).toEqual([200, 200]);
     await end(person, refreshToken);
     await untilRefused(accessToken);
-    expect(await refresh(otherUrl, refreshToken)).toMatchObject({ status: 401, body: { error: 'invalid_grant' } });
+    expect(await refresh(other.url, refreshToken)).toMatchObject({ status: 401, body: { error: 'invalid_grant' } });
     const refused = await ask(cluster.url, accessToken);
     expect(refused.headers.get('x-should-retry')).toBe('false');
     expect(await refused.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
@@ -159,8 +157,8 @@ describe('a program', () => {
   it('that is signed out by a refresh token that was replaced leaves an entry in the audit trail', async () => {
     const first = await signInProgram(cluster.url, ada);
     const second = (await refresh(cluster.url, first.refreshToken)).body;
-    await refresh(otherUrl, second.refresh_token);
-    expect((await postForm(`${otherUrl}/oauth/revoke`, { token: first.refreshToken })).status).toBe(200);
+    await refresh(other.url, second.refresh_token);
+    expect((await postForm(`${other.url}/oauth/revoke`, { token: first.refreshToken })).status).toBe(200);
     expect(await refresh(cluster.url, second.refresh_token)).toMatchObject({ status: 401 });
     const [newest] = (await ada.get('/audit')).body.data;
     expect(newest).toMatchObject({ action: 'program.replay', actor: null, target: { id: adaId } });
@@ -173,16 +171,16 @@ describe('a program', () => {
     await new ProgramStore(connection.redis, `${cluster.prefix}:`, () => undefined).signOut(program.id);
     expect(await refresh(cluster.url, refreshToken)).toMatchObject({ status: 401 });
     expect(await statuses(accessToken)).toEqual([200, 200]);
-    expect((await postForm(`${otherUrl}/oauth/revoke`, { token: accessToken })).status).toBe(200);
+    expect((await postForm(`${other.url}/oauth/revoke`, { token: accessToken })).status).toBe(200);
     await untilRefused(accessToken);
   });
 
   it('whose refresh token comes twice is signed out everywhere within a second, and the audit trail says so', async () => {
     const first = await signInProgram(cluster.url, ada);
     const second = (await refresh(cluster.url, first.refreshToken)).body;
-    const third = (await refresh(otherUrl, second.refresh_token)).body;
+    const third = (await refresh(other.url, second.refresh_token)).body;
     expect(await statuses(third.access_token)).toEqual([200, 200]);
-    expect(await refresh(otherUrl, first.refreshToken)).toMatchObject({ status: 401 });
+    expect(await refresh(other.url, first.refreshToken)).toMatchObject({ status: 401 });
     await untilRefused(third.access_token);
     expect(await refresh(cluster.url, third.refresh_token)).toMatchObject({ status: 401 });
     expect((await ada.get('/audit')).body.data[0]).toMatchObject({ action: 'program.replay', actor: null });
@@ -195,7 +193,7 @@ describe('a program', () => {
       await Promise.all(Array.from({ length: 7 }, () => signInProgram(cluster.url, bob)));
     expect(await statuses(first.accessToken)).toEqual([200, 200]);
     expect((await bob.get('/programs')).body).toHaveLength(50);
-    const last = await signInProgram(otherUrl, bob);
+    const last = await signInProgram(other.url, bob);
     await untilRefused(first.accessToken);
     expect(await refresh(cluster.url, first.refreshToken)).toMatchObject({ status: 401 });
     expect(await statuses(last.accessToken)).toEqual([200, 200]);

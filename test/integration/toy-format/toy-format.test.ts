@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordOf } from '../../helpers/accounts/read-usage.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /*
  * A third client format, added by one object and one folder, and served by the real ingress, broker, worker and engine
@@ -11,20 +12,17 @@ import { withRegistry } from '../../helpers/cluster/with-registry.ts';
  */
 
 const withToy = `--import=${pathToFileURL(join(import.meta.dirname, 'add-toy.ts')).href}`;
-let cluster: Cluster;
 
-beforeAll(async () => {
-  cluster = await startCluster({
+const cluster = useStarted(() =>
+  startCluster({
     ingress: {
       ...withRegistry('prices: { demo: { input: 1, output: 2 } }'),
       NODE_OPTIONS: withToy,
       KEEP_ALIVE_MS: '200',
     },
     worker: { NODE_OPTIONS: withToy },
-  });
-});
-
-afterAll(() => cluster.stop());
+  }),
+);
 
 function talk(fields: object, url = cluster.url, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${url}/api/toy/v9/talk`, {

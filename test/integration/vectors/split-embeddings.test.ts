@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { embedText } from '#services/demo-engine/vectors/embed-text.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { engineState, post } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -12,17 +12,15 @@ const texts = Array.from({ length: 10_000 }, (_, at) => `${at % 1000} apples`);
 
 const model = 'splitter';
 
-let cluster: SharedCluster;
 let engineUrl: string;
 let doomed: ServiceProcess;
+const cluster = useCluster({ ingress: commonIngress() });
 beforeAll(async () => {
-  cluster = await shareCluster({ ingress: commonIngress() });
   // A part takes a while, so that a worker can be killed while it has one.
   const engine = { DEMO_MODELS: model, DEMO_FIRST_TOKEN_DELAY_MS: '150' };
   ({ engineUrl, worker: doomed } = await cluster.addEngine(engine, { SLOTS: '2' }));
   await Promise.all([1, 2].map(() => cluster.addWorker({ ENGINE_URL: engineUrl, SLOTS: '2' })));
 });
-afterAll(() => cluster.stop());
 
 interface Answer {
   data: { index: number; embedding: number[] }[];

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { recordOf } from '../../helpers/accounts/read-usage.ts';
 import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 
 /*
  * Three models, each of which does something else, on one demo engine behind a real ingress and a real worker.
@@ -11,14 +11,12 @@ import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cl
 
 const models = ['embedder', 'ranker', 'writer', 'judge'];
 
-let cluster: SharedCluster;
+// Its key has these models alone, of which "auto" chooses, too.
+const cluster = useCluster({ ingress: commonIngress(), key: { models: [...models, 'search'] } });
 beforeAll(async () => {
-  // Its key has these models alone, of which "auto" chooses, too.
-  cluster = await shareCluster({ ingress: commonIngress(), key: { models: [...models, 'search'] } });
   const operations = 'embedder=embed ranker=rank writer=generate+complete judge=moderate';
   await cluster.addEngine({ DEMO_MODELS: models.join(), DEMO_OPERATIONS: operations });
 });
-afterAll(() => cluster.stop());
 
 const openai = (apiKey = cluster.key) => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey, maxRetries: 0 });
 

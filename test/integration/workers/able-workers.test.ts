@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import { until } from '../../helpers/until.ts';
@@ -12,10 +12,10 @@ models:
   best: { targets: [{ model: gone }] }
 `;
 
-let cluster: SharedCluster;
 let upstream: MessagesUpstream;
 
 /** A command-line agent that comes first, an engine that speaks chat, and a provider that speaks messages. */
+const cluster = useCluster({ ingressOnce: withRegistry(registry) });
 beforeAll(async () => {
   const slowDown = { type: 'rate_limit_error', message: 'Slow down.' };
   upstream = await startMessagesUpstream(['far', 'limited'], ({ body: { model } }) =>
@@ -23,16 +23,12 @@ beforeAll(async () => {
       ? { status: 429, headers: { 'retry-after': '40' }, error: slowDown }
       : [{ type: 'text', text: 'Hello.' }],
   );
-  cluster = await shareCluster({ ingressOnce: withRegistry(registry) });
   await Promise.all([
     cluster.addCliWorker(slowCat()),
     cluster.addCloudWorker({ PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' }),
   ]);
 });
-afterAll(async () => {
-  await cluster.stop();
-  await upstream.stop();
-});
+afterAll(() => upstream.stop());
 
 async function ask(
   path: string,

@@ -1,39 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
-import OpenAI, { APIError } from 'openai';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import OpenAI from 'openai';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
-import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import {
-  startMessagesUpstream,
-  type MessagesAnswer,
-  type MessagesUpstream,
-} from '../../helpers/upstreams/start-messages-upstream.ts';
-import { startReplayEngine, type ReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { startMessagesUpstream, type MessagesAnswer } from '../../helpers/upstreams/start-messages-upstream.ts';
+import { startReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { customProvider } from '../../helpers/cluster/worker-settings.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const fixtures = 'test/fixtures/providers';
 
-let claude: ReplayEngine;
-let gpt: ReplayEngine;
+const claude = useStarted(() => startReplayEngine(`${fixtures}/anthropic`));
+const gpt = useStarted(() => startReplayEngine(`${fixtures}/openai`));
 /** An upstream that answers what a test decides. */
-let custom: MessagesUpstream;
+const custom = useStarted(() =>
+  startMessagesUpstream(['session-1', 'limited-1', 'windowed-1'], (_, turn) => answerOf(turn)),
+);
 let answerOf: (turn: number) => MessagesAnswer;
-let cluster: SharedCluster;
+const cluster = useScriptedCluster();
 let claudeWorker: ServiceProcess;
 let gptWorker: ServiceProcess;
 
 beforeAll(async () => {
-  [claude, gpt, custom, cluster] = await Promise.all([
-    startReplayEngine(`${fixtures}/anthropic`),
-    startReplayEngine(`${fixtures}/openai`),
-    startMessagesUpstream(['session-1', 'limited-1', 'windowed-1'], (_, turn) => answerOf(turn)),
-    shareScriptedCluster(),
-  ]);
   claudeWorker = await cluster.addCloudWorker({
     PROVIDER: 'anthropic',
     PROVIDER_URL: `${claude.url}/v1`,
@@ -45,10 +37,6 @@ beforeAll(async () => {
     OPENAI_API_KEY: 'sk-oai-secret',
   });
   await cluster.addCloudWorker(customProvider(custom.url, 'messages'));
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await Promise.all([claude?.stop(), gpt?.stop(), custom?.stop()]);
 });
 
 const anthropic = () => new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
@@ -298,14 +286,6 @@ describe('a chat client on a chat upstream', () => {
     expect(ids).not.toContain('claude-gone');
   });
 
-  it('gets an error when a stream broke', async () => {
-    const stream = await openai().chat.completions.create({ model: 'gpt-breaks', messages: hello, stream: true });
-    const read = async (): Promise<void> => {
-      for await (const _ of stream) continue;
-    };
-    await expect(read()).rejects.toThrow(APIError);
-  });
-
   it('gets overflow with its code', async () => {
     await expect(openai().chat.completions.create({ model: 'gpt-long', messages: hello })).rejects.toMatchObject({
       status: 400,
@@ -550,22 +530,10 @@ describe('a Responses client on a messages upstream', () => {
     expect(JSON.stringify(turns()[0])).toContain('Forty-two.');
   });
 
-  it('gets no sealed thinking that it did not ask for', async () => {
-    const { output } = await openai().responses.create({ ...request, include: [] });
-    expect(output).toMatchObject([{ type: 'reasoning', encrypted_content: null }, { type: 'message' }]);
-  });
-
   it('gets a failed response after what came of a stream that broke', async () => {
     const text = await (await post('openai/v1/responses', { ...request, model: 'claude-breaks', stream: true })).text();
     expect(text).toContain('So far so');
     expect(text).toMatch(/event: response\.failed\ndata: \{[^\n]*"code":"server_is_overloaded"[^\n]*\n\n$/);
-  });
-
-  it('gets overflow with the code that makes it compact', async () => {
-    await expect(openai().responses.create({ ...request, model: 'claude-long' })).rejects.toMatchObject({
-      status: 400,
-      code: 'context_length_exceeded',
-    });
   });
 
   it('has tokens counted by the upstream', async () => {
@@ -593,19 +561,12 @@ describe('a Responses client on a Responses upstream', () => {
       .replaceAll(`"model":"${model}"`, '"model":"gpt-5.1-codex-2026-03-05"')
       .replaceAll(/"encrypted_content":"rtr\.[\w-]{12}\./g, '"encrypted_content":"');
 
-  it.each([
-    ['gpt-words', 'words.sse'],
-    ['gpt-5.1-codex', 'tools.sse'],
-    ['gpt-5-pro', 'refusal.sse'],
-  ])(
-    'of the model %s gets %s byte for byte, but for id, model and the mark of what is encrypted',
-    async (model, file) => {
-      const text = await (await ask(model)).text();
-      expect(asUpstream(text, model)).toBe(raw(file));
-      expect(new Set(text.match(/resp_[0-9a-f]{32}/g)).size).toBe(1);
-      expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses', headers: { 'openai-beta': 'x=v1' } });
-    },
-  );
+  it('gets a stream byte for byte, but for id, model and the mark of what is encrypted', async () => {
+    const text = await (await ask('gpt-5.1-codex')).text();
+    expect(asUpstream(text, 'gpt-5.1-codex')).toBe(raw('tools.sse'));
+    expect(new Set(text.match(/resp_[0-9a-f]{32}/g)).size).toBe(1);
+    expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses', headers: { 'openai-beta': 'x=v1' } });
+  });
 
   it('gets an answer unchanged, but for id, model and the mark of what is encrypted', async () => {
     const text = await (await ask('gpt-5.1-codex', { stream: false })).text();
@@ -693,11 +654,6 @@ describe('a Responses client on a Responses upstream', () => {
     const here = await sentTo('gpt-5.1-codex');
     expect(here[0]).toMatchObject({ type: 'reasoning', encrypted_content: 'gAAAAABpEncryptedThinking0001==' });
     expect(await sentTo('gpt-words-elsewhere')).toEqual(here.slice(1));
-  });
-
-  it('gets the failure of a stream that broke', async () => {
-    const text = await (await ask('gpt-breaks')).text();
-    expect(asUpstream(text, 'gpt-breaks')).toBe(raw('breaks.sse'));
   });
 
   it('gets a limit that the upstream reports inside its stream, before any content, as a 429 with the wait', async () => {

@@ -1,16 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import { shareCluster, type SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
-let cluster: SharedCluster;
-beforeAll(async () => {
-  cluster = await shareCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useCluster();
 
 /** @param wait for how many seconds it may wait for a worker */
 function ask(body: object, wait = '20'): Promise<Response> {

@@ -1,26 +1,16 @@
 // @module-tag llama-server
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
-import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { findLlamaServer, startLlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
 import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let server: LlamaServer;
-let cluster: SharedCluster;
-let worker: ServiceProcess;
-
-beforeAll(async () => {
-  [server, cluster] = await Promise.all([startLlamaServer(findLlamaServer() ?? ''), shareScriptedCluster()]);
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await server?.stop();
-});
+const server = useStarted(() => startLlamaServer(findLlamaServer() ?? ''));
+const cluster = useScriptedCluster();
 
 const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
 const anthropic = () => new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
@@ -31,10 +21,7 @@ function ask(body: object, signal?: AbortSignal): Promise<Response> {
 }
 
 describe('a cluster on a real llama-server', () => {
-  beforeAll(async () => {
-    worker = await cluster.addWorker({ ENGINE_URL: server.url });
-  });
-  afterAll(() => worker.stop());
+  useStarted(() => cluster.addWorker({ ENGINE_URL: server.url }));
 
   it('serves messages clients, with the same token count before and after', async () => {
     const { url, key } = cluster;

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const model = 'opened';
 const models = JSON.stringify({ data: [{ id: model }] });
@@ -11,28 +12,22 @@ const opening = chunk({ role: 'assistant', content: '' });
 const usage = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } };
 const answer = `${opening}${chunk({ content: 'Hello there' })}${chunk({}, 'stop')}data: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`;
 
-/** Sends the role of its answer and no more. */
-let stuck: ScriptedEngine;
-let healthy: ScriptedEngine;
-let cluster: ScriptedCluster;
 let opened = 0;
 
-beforeAll(async () => {
-  stuck = await startScriptedEngine((response, { method }) => {
+/** Sends the role of its answer and no more. */
+const stuck = useStarted(() =>
+  startScriptedEngine((response, { method }) => {
     if (method !== 'POST') return void response.end(models);
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(opening, () => (opened += 1));
-  });
-  healthy = await startScriptedEngine((response, { method }) => {
+  }),
+);
+const healthy = useStarted(() =>
+  startScriptedEngine((response, { method }) => {
     if (method === 'POST') response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
     else response.end(models);
-  });
-  cluster = await shareScriptedCluster();
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  await Promise.all([stuck.stop(), healthy.stop()]);
-});
+  }),
+);
+const cluster = useScriptedCluster();
 
 it.each([
   { format: 'chat', path: '/openai/v1/chat/completions' },

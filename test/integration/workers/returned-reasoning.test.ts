@@ -3,9 +3,8 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ownSignature } from '#shared/translate/vocabulary/thinking.ts';
-import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
-import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import { startMessagesUpstream, type MessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import {
   signingModel,
   startSigningUpstream,
@@ -13,17 +12,16 @@ import {
   type Signer,
   type SigningUpstream,
 } from '../../helpers/upstreams/start-signing-upstream.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const tool = { name: 'look', description: 'Looks', input_schema: { type: 'object' as const } };
 const signers: readonly Signer[] = ['gemini', 'openrouter'];
 
-let cluster: SharedCluster;
 const upstreams = new Map<Signer, SigningUpstream>();
-let other: MessagesUpstream;
 
+const cluster = useScriptedCluster();
+const other = useStarted(() => startMessagesUpstream(['other'], () => [{ type: 'text', text: 'Hi.' }]));
 beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-  other = await startMessagesUpstream(['other'], () => [{ type: 'text', text: 'Hi.' }]);
   for (const signer of signers) upstreams.set(signer, await startSigningUpstream(signer));
   await Promise.all([
     ...[...upstreams.values()].map(({ url }) =>
@@ -33,8 +31,6 @@ beforeAll(async () => {
   ]);
 });
 afterAll(async () => {
-  await cluster?.stop();
-  await other?.stop();
   for (const upstream of upstreams.values()) await upstream.stop();
 });
 

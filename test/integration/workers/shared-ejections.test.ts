@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
-import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
-import { shareScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-let cluster: ScriptedCluster & SharedCluster;
-
-beforeAll(async () => {
-  cluster = await shareScriptedCluster();
-});
-
-afterAll(() => cluster.stop());
+const cluster = useScriptedCluster();
 
 it('a worker that one ingress ejects is ejected by the other, and serves both again', { timeout: 30_000 }, async () => {
   const other = await cluster.otherIngress();

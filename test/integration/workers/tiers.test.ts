@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricOf } from '../../helpers/cluster/worker-admin.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
-import type { SharedCluster } from '../../helpers/cluster/share-cluster.ts';
-import { shareScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { customProvider, slowCat } from '../../helpers/cluster/worker-settings.ts';
 
-let cluster: SharedCluster;
 let upstream: ServiceProcess;
 
 /** A cluster with one slot in each tier: a GPU engine, a command-line agent, a cloud provider. */
+const cluster = useScriptedCluster();
 beforeAll(async () => {
-  cluster = await shareScriptedCluster();
   await cluster.addEngine({}, { SLOTS: '1' });
   upstream = startProcess('services/demo-engine/main.ts', {
     PORT: '0',
@@ -23,10 +21,7 @@ beforeAll(async () => {
   await cluster.addCloudWorker({ ...customProvider(String(url), 'chat'), SLOTS: '1' });
   await cluster.addCliWorker({ ...slowCat(6000), SLOTS: '1' });
 });
-afterAll(async () => {
-  await cluster.stop();
-  await upstream.stop();
-});
+afterAll(() => upstream.stop());
 
 interface Served {
   tier: string | null;

@@ -11,9 +11,10 @@ import {
 } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
-import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
-import { objectsIn, startS3, type TestS3 } from '../../helpers/servers/start-s3.ts';
+import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { objectsIn, startS3 } from '../../helpers/servers/start-s3.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /** What stands before the content of a file in its form. */
 const formStart = [
@@ -24,24 +25,19 @@ const formStart = [
 const lines = 450;
 const mebibyte = 1024 * 1024;
 
-let s3: TestS3;
-/** Stands before the S3 server. */
-let way: PausableProxy;
 let cluster: Cluster;
 let openai: OpenAI;
+const s3 = useStarted(() => startS3());
+/** Stands before the S3 server. */
+const way = useStarted(() => startPausableProxy(Number(new URL(s3.settings['FILES_S3_ENDPOINT'] ?? '').port)));
 beforeAll(async () => {
-  s3 = await startS3();
-  way = await startPausableProxy(Number(new URL(s3.settings['FILES_S3_ENDPOINT'] ?? '').port));
   const settings = { ...s3.settings, FILES_S3_ENDPOINT: `http://127.0.0.1:${way.port}` };
+  //127.0.0.1:${way.port}` };
   cluster = await startCluster({ worker: { SLOTS: '16' }, ingress: settings });
   await cluster.addBatchRunner(settings);
   ({ openai } = batchClients(cluster));
 });
-afterAll(async () => {
-  await cluster.stop();
-  way.close();
-  await s3.stop();
-});
+afterAll(() => cluster.stop());
 
 const all = slowLines(lines, 100);
 

@@ -1,16 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
-import { startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /** What requests contain that the engine refuses. */
 let refused: string | undefined;
-let engine: ScriptedEngine;
-let cluster: Cluster;
 let openai: OpenAI;
 
 const send = (response: ServerResponse, status: number, body: object): void => {
@@ -18,8 +17,8 @@ const send = (response: ServerResponse, status: number, body: object): void => {
   response.end(JSON.stringify(body));
 };
 
-beforeAll(async () => {
-  engine = await startScriptedEngine((response, { url = '' }) => {
+const engine = useStarted(() =>
+  startScriptedEngine((response, { url = '' }) => {
     if (url.endsWith('/models'))
       return send(response, 200, { object: 'list', data: [{ id: 'limited', object: 'model' }] });
     if (!url.endsWith('/chat/completions')) return send(response, 404, {});
@@ -28,14 +27,12 @@ beforeAll(async () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }];
     const usage = { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 };
     return send(response, 200, { id: 'x', object: 'chat.completion', created: 1, model: 'limited', choices, usage });
-  });
-  cluster = await startCluster({ engineUrl: engine.url, worker: { SLOTS: '4' } });
+  }),
+);
+const cluster = useStarted(() => startCluster({ engineUrl: engine.url, worker: { SLOTS: '4' } }));
+beforeAll(async () => {
   ({ openai } = batchClients(cluster));
   await cluster.addBatchRunner();
-});
-afterAll(async () => {
-  await cluster.stop();
-  await engine.stop();
 });
 beforeEach(() => {
   refused = undefined;

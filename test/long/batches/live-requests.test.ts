@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchClients, slowLines, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { activeAt, firstTextMs } from '../../helpers/batches/first-text.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { least } from '../../helpers/least.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /** Milliseconds to the first token of the engine: what live requests need without a batch. */
 const firstTokenMs = 300;
 
 const slots = 4;
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster({ worker: { SLOTS: String(slots) } });
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startCluster({ worker: { SLOTS: String(slots) } }));
 
 const liveMs = () => firstTextMs(batchClients(cluster).openai, firstTokenMs);
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { quantile } from '../../bench/report/quantile.ts';
 import { batchClients, completedOf, slowLines, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { activeAt, firstTextMs } from '../../helpers/batches/first-text.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 /** Milliseconds to the first token of the engine, for a live request and for a line of the batch. */
 const liveMs = 300;
@@ -19,12 +20,8 @@ const slots = 8;
 const clients = 8;
 const pauseMs = 300;
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster({ workers: 2, worker: { SLOTS: String(slots) } });
-  await cluster.addBatchRunner();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startCluster({ workers: 2, worker: { SLOTS: String(slots) } }));
+beforeAll(() => cluster.addBatchRunner());
 
 /** Milliseconds to the first text of so many live requests of each client, in ascending order. */
 async function firstTexts(requests: number, seed: number): Promise<number[]> {

@@ -1,27 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-parked-'));
+const folder = useFolder();
 const registry = join(folder, 'router.yaml');
 
-let cluster: Cluster;
 let openai: OpenAI;
+const cluster = useStarted(() => startCluster({ worker: { SLOTS: '16' } }));
 beforeAll(async () => {
   writeFileSync(registry, JSON.stringify({ models: { absent: { targets: [{ model: 'absent-8b', tier: 'gpu' }] } } }));
-  cluster = await startCluster({ worker: { SLOTS: '16' } });
   ({ openai } = batchClients(cluster));
   await cluster.addBatchRunner({ ROUTER_CONFIG: registry });
-});
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
 });
 
 /** Lines for 12 slices, which are more than a runner has seats. */

@@ -176,8 +176,7 @@ describe('the page of agent sessions', () => {
   });
 
   it('shows a member nothing of sessions that are not theirs', async () => {
-    const { page: theirs } = await openAs(await here.invite('Bob'));
-    await theirs.goto('/');
+    const { page: theirs } = await openPageAs(await here.invite('Bob'), '/');
     await theirs.getByRole('link', { name: 'Agent sessions' }).click();
     await theirs.getByRole('heading', { name: 'No sessions yet' }).waitFor();
     await send(own, newSession().main);

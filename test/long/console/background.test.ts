@@ -12,7 +12,7 @@ import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { expectFits, phone, seriousViolations, wide } from '../../helpers/console/console-page.ts';
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
@@ -44,8 +44,7 @@ describe('the console', () => {
     it('are created from a file, watched, cancelled, and their answers and errors downloaded', async () => {
       const runner = await here.cluster.addBatchRunner();
       onTestFinished(async () => void (await runner.stop()));
-      ({ page } = await openAs(await here.invite('Joe')));
-      await page.goto('/batches');
+      ({ page } = await openPageAs(await here.invite('Joe'), '/batches'));
       await page.getByText('No batches yet').waitFor();
       await page.getByRole('button', { name: 'New batch' }).click();
       const dialog = page.getByRole('dialog');
@@ -171,8 +170,7 @@ describe('the console', () => {
     });
 
     it('have files, which are uploaded, downloaded and deleted, within a quota', async () => {
-      ({ page } = await openAs(await here.invite('Joe')));
-      await page.goto('/files');
+      ({ page } = await openPageAs(await here.invite('Joe'), '/files'));
       await page.getByRole('button', { name: 'Upload a file' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.locator('input[type=file]').setInputFiles({ ...fileOf('{}', '{}'), name: 'mine.jsonl' });

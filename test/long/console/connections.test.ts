@@ -1,5 +1,5 @@
 // @module-tag chromium
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   openConsolePage,
   phone,
@@ -8,28 +8,26 @@ import {
   waitUntilLoaded,
 } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openPageAs } from '../../helpers/console/open-as.ts';
 import { passProvider } from '../../helpers/console/pass-provider.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
-import { startProtectedMcp, type ProtectedMcp } from '../../helpers/upstreams/start-protected-mcp.ts';
+import { startProtectedMcp } from '../../helpers/upstreams/start-protected-mcp.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 describe('the page of connections', () => {
-  let notes: ProtectedMcp;
   let origin: string;
   const here = shareConsole();
 
+  const notes = useStarted(() => startProtectedMcp());
   beforeAll(async () => {
-    notes = await startProtectedMcp();
     const registry = withRegistry(JSON.stringify({ mcpServers: { notes: { url: notes.url, auth: 'oauth' } } }));
     ({ url: origin } = await here.cluster.addIngress({ ...registry, OAUTH_NETWORKS: '127.0.0.1' }));
     await here.cluster.addToolsWorker(registry);
   });
-  afterAll(() => notes?.close());
 
   it('connects a person by way of the authorization server, lets them use the tools, and disconnects them', async () => {
-    const { page } = await openAs(await here.invite('Bob'), { origin, visits: [notes.issuer] });
-    await page.goto('/');
+    const { page } = await openPageAs(await here.invite('Bob'), '/', { origin, visits: [notes.issuer] });
     await page.getByRole('link', { name: 'Connections' }).click();
     const row = page.getByRole('row', { name: /notes/ });
     await row.getByText('Not connected').waitFor();

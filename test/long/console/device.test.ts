@@ -10,7 +10,7 @@ import {
   waitUntilLoaded,
 } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openPageAs } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 
 describe('a person in a browser', () => {
@@ -57,8 +57,7 @@ describe('a person in a browser', () => {
 
   it('denies a program, and is told when a code is wrong', async () => {
     const start = await begin();
-    const { page } = await openAs(here.ada);
-    await page.goto('/device');
+    const { page } = await openPageAs(here.ada, '/device');
     await page.getByLabel('Code that the program shows').fill('bbbb-bbbb');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('There is no program with this code').waitFor();
@@ -72,8 +71,7 @@ describe('a person in a browser', () => {
   it('is told why a program could not be looked up, which is not that its code is wrong', async () => {
     const guesser = await here.invite('Guesser');
     const start = await begin();
-    const { page } = await openAs(guesser);
-    await page.goto('/device');
+    const { page } = await openPageAs(guesser, '/device');
     const alert = page.getByRole('alert');
     const lookUp = async (): Promise<void> => {
       await page.getByLabel('Code that the program shows').fill(start.user_code);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
 import { ownConsole, shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -15,8 +15,7 @@ describe('the console', () => {
 
   it('copies over plain HTTP, and keeps the key that it shows once until then', async () => {
     const origin = `http://router.test:${new URL(here.cluster.url).port}`;
-    const { page } = await openAs(here.ada, { origin });
-    await page.goto('/keys');
+    const { page } = await openPageAs(here.ada, '/keys', { origin });
     expect(await page.evaluate('[isSecureContext, navigator.clipboard === undefined]')).toEqual([false, true]);
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
@@ -43,8 +42,7 @@ describe('the console', () => {
   });
 
   it('closes the dialog with a key by its buttons, and one without a key by Escape', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/admin/invitations');
+    const { page } = await openPageAs(here.ada, '/admin/invitations');
     await page.getByRole('button', { name: 'Invite someone' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('E-mail').fill(`${uniqueName('grace')}@example.com`);
@@ -101,8 +99,7 @@ describe('the console', () => {
   });
 
   it('goes back to the owner whose things were shown before', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/workers');
+    const { page } = await openPageAs(here.ada, '/workers');
     await page.getByRole('link', { name: 'Batches' }).click();
     const owner = page.getByRole('combobox', { name: 'Owner' });
     await owner.click();
@@ -115,8 +112,7 @@ describe('the console', () => {
   });
 
   it("keeps the focus on Admin's tabs when arrow keys move through them", async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/admin/people');
+    const { page } = await openPageAs(here.ada, '/admin/people');
     await waitUntilLoaded(page);
     await page.getByRole('tab', { name: 'People' }).focus();
     const tabs = ['Invitations', 'Teams', 'Router keys'];
@@ -165,8 +161,7 @@ describe('a console whose services come and go', () => {
   const ask = (content: string): Promise<Response> => askChat(here.cluster, content, { model: 'auto' });
 
   it('shows what waits without any worker, and without a free one', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/workers');
+    const { page } = await openPageAs(here.ada, '/workers');
     await page.getByText('No request is waiting.').waitFor();
     const answers = [ask('Hello!')];
     const queue = page.getByRole('table', { name: 'Queue by lane' });
@@ -189,13 +184,11 @@ describe('a console whose services come and go', () => {
 
   it('knows after a restart of the ingress that there were requests', async () => {
     // The test before has sent some.
-    const { page: before } = await openAs(here.ada);
-    await before.goto('/');
+    const { page: before } = await openPageAs(here.ada, '/');
     await before.getByText('Served by').waitFor();
     const { url: origin } = await here.cluster.addIngress();
     await here.cluster.ingress.stop();
-    const { page } = await openAs(here.ada, { origin, look: phone });
-    await page.goto('/');
+    const { page } = await openPageAs(here.ada, '/', { origin, look: phone });
     await page.getByText('No requests lately').waitFor();
     await page.getByText(/The last one began .*(?:ago|now)/).waitFor();
     expect(await page.getByText('No requests yet').count()).toBe(0);

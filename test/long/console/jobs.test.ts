@@ -14,9 +14,7 @@ describe('the console', () => {
   const here = shareConsole();
   let page: Page;
 
-  beforeAll(async () => {
-    await here.cluster.addToolsWorker();
-  });
+  beforeAll(() => here.cluster.addToolsWorker());
   beforeEach(async () => {
     ({ page } = await openAs(here.ada));
   });

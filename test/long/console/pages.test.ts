@@ -11,7 +11,7 @@ import {
   wide,
 } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 
 /** Every page, by its path and its title. */
@@ -91,8 +91,7 @@ describe("the console's pages", () => {
   });
 
   it('block an inline script by their policy, and this test notices', async () => {
-    const { page, troubles } = await openAs(here.ada);
-    await page.goto('/');
+    const { page, troubles } = await openPageAs(here.ada, '/');
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = true' }))`,
     );
@@ -106,8 +105,7 @@ describe("the console's pages", () => {
   });
 
   it('can be used with the keyboard alone: the menu, a dialog, and back', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/keys');
+    const { page } = await openPageAs(here.ada, '/keys');
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     await page.getByRole('button', { name: 'New key' }).focus();
     await page.keyboard.press('Enter');
@@ -126,8 +124,7 @@ describe("the console's pages", () => {
   });
 
   it('have the menu behind a button on a phone', async () => {
-    const { page } = await openAs(here.ada, { look: phone });
-    await page.goto('/');
+    const { page } = await openPageAs(here.ada, '/', { look: phone });
     await page.getByRole('button', { name: 'Open the menu' }).click();
     await page.getByRole('link', { name: 'Models' }).click();
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
@@ -137,8 +134,7 @@ describe("the console's pages", () => {
   });
 
   it('keep a chosen colour scheme', async () => {
-    const { page } = await openAs(here.ada, { isAlone: true });
-    await page.goto('/');
+    const { page } = await openPageAs(here.ada, '/', { isAlone: true });
     await page.getByRole('button', { name: 'Colours: System' }).click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
     await page.reload();

@@ -5,7 +5,7 @@ import { engineState } from '../../helpers/clients/keyed-requests.ts';
 import { expectFits, phone, seriousViolations, type WatchedPage } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { answersOn, askAndWaitOn, askOn, chooseTool, say } from '../../helpers/console/playground-page.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -199,8 +199,7 @@ describe('the playground', () => {
   });
 
   it('works on a phone, with two models below each other', async () => {
-    ({ page } = await openAs(here.ada, { look: phone }));
-    await page.goto('/playground?model=demo&model=other');
+    ({ page } = await openPageAs(here.ada, '/playground?model=demo&model=other', { look: phone }));
     await askAndWait(say('| a | b |\n|--|--|\n| a long word of a cell | another long word of a cell, and more |'));
     await page.getByRole('button', { name: 'Keep only this one: demo' }).waitFor();
     await answers()

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
@@ -109,8 +109,7 @@ describe('the page of the registry', () => {
 
   it('shows a file, and edits nothing of it', async () => {
     const node = await here.cluster.addIngress(withRegistry(newText()));
-    const { page } = await openAs(here.ada, { origin: node.url });
-    await page.goto('/admin/registry');
+    const { page } = await openPageAs(here.ada, '/admin/registry', { origin: node.url });
     await page.getByText('The registry is a file').waitFor();
     expect(await page.getByRole('group', { name: 'registry' }).innerText()).toContain('"fast"');
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);

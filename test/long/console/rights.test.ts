@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs, type KnownPerson } from '../../helpers/console/open-as.ts';
+import { openAs, type KnownPerson, openPageAs } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -74,15 +74,12 @@ describe('people are offered what they may do alone', () => {
     const all = ['Change', 'Usage', 'Rotate', 'Revoke'];
     const { key: ofTeam } = await addTeam();
     const ofEves = await makeKey(eve, { kind: 'user', name: uniqueName('key of Eve') });
-    const { page: ofEve } = await openAs(eve);
-    await ofEve.goto('/keys');
+    const { page: ofEve } = await openPageAs(eve, '/keys');
     expect(await offered(ofEve, ofTeam.name)).toEqual(['Usage']);
     expect(await offered(ofEve, ofEves.name)).toEqual(all);
-    const { page: ofBob } = await openAs(bob);
-    await ofBob.goto('/keys');
+    const { page: ofBob } = await openPageAs(bob, '/keys');
     expect(await offered(ofBob, ofTeam.name)).toEqual(all);
-    const { page: ofAda } = await openAs(here.ada);
-    await ofAda.goto('/keys');
+    const { page: ofAda } = await openPageAs(here.ada, '/keys');
     // Whoever rotates a key can read what it has stored, and that is Eve's.
     expect(await offered(ofAda, ofEves.name)).toEqual(['Change', 'Usage', 'Revoke']);
   });
@@ -126,8 +123,7 @@ describe('people are offered what they may do alone', () => {
 
   it('in the playground: the models that their ceiling permits', async () => {
     await here.ada.client.patch(`/users/${eve.id}`, { ceiling: { models: ['other'] } });
-    const { page } = await openAs(eve);
-    await page.goto('/playground');
+    const { page } = await openPageAs(eve, '/playground');
     const model = page.getByRole('combobox', { name: 'Model', exact: true });
     await model.click();
     await page.getByRole('option', { name: 'other' }).waitFor();
@@ -144,8 +140,7 @@ describe('people are offered what they may do alone', () => {
     await here.ada.client.patch('/settings', { membersMakeKeys: false });
     onTestFinished(async () => void (await here.ada.client.patch('/settings', { membersMakeKeys: true })));
     expect((await eve.client.post('/keys', { kind: 'user', name: 'another' })).status).toBe(403);
-    const { page: ofEve } = await openAs(eve);
-    await ofEve.goto('/keys');
+    const { page: ofEve } = await openPageAs(eve, '/keys');
     await ofEve.getByText(own).waitFor();
     expect(await ofEve.getByRole('button', { name: 'New key' }).count()).toBe(0);
     await ofEve.getByRole('button', { name: `Actions for ${own}` }).click();
@@ -156,8 +151,7 @@ describe('people are offered what they may do alone', () => {
     expect(await seriousViolations(ofEve)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create new key' }).click();
     await dialog.getByRole('group', { name: 'the key' }).waitFor();
-    const { page: ofBob } = await openAs(bob);
-    await ofBob.goto('/keys');
+    const { page: ofBob } = await openPageAs(bob, '/keys');
     await ofBob.getByRole('button', { name: 'New key' }).click();
     await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Team' }).waitFor();
     expect(await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Owner' }).count()).toBe(0);

@@ -9,7 +9,7 @@ import { expectFits, phone, waitUntilLoaded, wide } from '../../helpers/console/
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
 import { longestTask } from '../../helpers/console/longest-task.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -70,8 +70,7 @@ describe('a table of 10,000 keys', () => {
   }
 
   it('shows a window of them, and leads to the others', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/keys');
+    const { page } = await openPageAs(here.ada, '/keys');
     await expectNames(page, ['key 9999', 'key 9998']);
     await page.getByRole('status').getByText('1–50 of 10,000', { exact: true }).waitFor();
     const pages = page.getByRole('navigation', { name: 'Pages of API keys' });
@@ -91,8 +90,7 @@ describe('a table of 10,000 keys', () => {
   });
 
   it('is sorted by each column, by the keyboard too, and says so', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/keys');
+    const { page } = await openPageAs(here.ada, '/keys');
     await expectNames(page, ['key 9999']);
     const head = page.getByRole('columnheader', { name: 'Key', exact: true });
     await head.getByRole('button').focus();
@@ -116,8 +114,7 @@ describe('a table of 10,000 keys', () => {
   });
 
   it('is searched by several words, which a reload and Back keep, until it is reset', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/keys?page=7');
+    const { page } = await openPageAs(here.ada, '/keys?page=7');
     await expectNames(page, ['key 9699']);
     const search = page.getByRole('searchbox', { name: 'Search API keys' });
     await search.fill('PERSON 777');
@@ -145,8 +142,7 @@ describe('a table of 10,000 keys', () => {
   });
 
   it('keeps its head and its actions in sight', async () => {
-    const { page } = await openAs(here.ada, { look: { ...wide, width: 800 } });
-    await page.goto('/keys');
+    const { page } = await openPageAs(here.ada, '/keys', { look: { ...wide, width: 800 } });
     await expectNames(page, ['key 9999']);
     const region = page.getByRole('region', { name: 'API keys' });
     const scrolled = await page.evaluate<number[]>(`(() => {
@@ -168,16 +164,14 @@ describe('a table of 10,000 keys', () => {
   });
 
   it('is accessible, on a phone too, where a field sorts it', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/keys?search=key&sort=-owner&page=3');
+    const { page } = await openPageAs(here.ada, '/keys?search=key&sort=-owner&page=3');
     await expectNames(page, ['key 9899']);
     await expectAccessible(page);
     await page.getByRole('searchbox').fill('nothing of this');
     await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
     await expectAccessible(page);
 
-    const small = await openAs(here.ada, { look: phone });
-    await small.page.goto('/keys');
+    const small = await openPageAs(here.ada, '/keys', { look: phone });
     const cards = small.page.getByRole('list', { name: 'API keys' }).getByRole('listitem');
     await cards.first().getByText('key 9999', { exact: true }).waitFor();
     await small.page.getByRole('combobox', { name: 'Sort by' }).selectOption('Key, ascending');

@@ -5,7 +5,7 @@ import type { UsageReport } from '#services/console/contract/usage.ts';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import { expectFits, phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
-import { openAs } from '../../helpers/console/open-as.ts';
+import { openPageAs } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 
 /** Keys with limits: enough for a list that nobody wants to scroll through. */
@@ -69,8 +69,7 @@ describe('the usage page', () => {
     });
 
     it('by reason, with whose they were and samples, and Overview has them too', async () => {
-      const { page } = await openAs(here.ada);
-      await page.goto('/');
+      const { page } = await openPageAs(here.ada, '/');
       const lately = page.getByRole('table', { name: 'Refused requests' });
       await lately.getByRole('row', { name: /A limit on the rate of requests was reached\. 2 2/ }).waitFor();
       expect(await seriousViolations(page)).toEqual([]);
@@ -89,8 +88,7 @@ describe('the usage page', () => {
     });
 
     it('as cards on a phone', async () => {
-      const { page } = await openAs(here.ada, { look: phone });
-      await page.goto('/usage');
+      const { page } = await openPageAs(here.ada, '/usage', { look: phone });
       await page.getByRole('list', { name: 'Refused requests by reason' }).getByText('nightly').waitFor();
       await waitUntilLoaded(page);
       await expectFits(page);
@@ -99,8 +97,7 @@ describe('the usage page', () => {
   });
 
   it('names what it is filtered by, and goes back step by step', async () => {
-    const { page } = await openAs(here.ada);
-    await page.goto('/keys');
+    const { page } = await openPageAs(here.ada, '/keys');
     await page.getByRole('link', { name: 'Usage' }).click();
     await choose(page, 'By', 'Key');
     await page.getByRole('table', { name: 'Usage by key' }).getByRole('button', { name: 'machine 0' }).click();
@@ -129,8 +126,7 @@ describe('the usage page', () => {
     // Another key each time: it has three requests a minute.
     const tight = (used += 1);
     for (let count = 0; count < 3; count += 1) await ask(keys[tight]?.raw ?? '');
-    const { page } = await openAs(here.ada);
-    await page.goto('/usage');
+    const { page } = await openPageAs(here.ada, '/usage');
     const limits = page.getByRole('region', { name: 'Limits', exact: true });
     await limits.getByText(`machine ${tight}`, { exact: true }).waitFor();
     await until(async () => expect((await limits.boundingBox())?.height).toBeLessThan(400));
@@ -149,8 +145,7 @@ describe('the usage page', () => {
   });
 
   it('has twelve months, and says that days and months are those of UTC', async () => {
-    const { page } = await openAs(here.ada, { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
-    await page.goto('/usage');
+    const { page } = await openPageAs(here.ada, '/usage', { look: { ...wide, timezoneId: 'Asia/Tokyo' } });
     await page.getByText('each day, in UTC').waitFor();
     const answered = page.waitForResponse((response) => response.url().includes('step=month'));
     await choose(page, 'Time', 'Last 12 months');
@@ -162,8 +157,7 @@ describe('the usage page', () => {
 
   it('shows today by the hour, in the time zone of the browser', async () => {
     const timezoneId = 'Asia/Tokyo';
-    const { page } = await openAs(here.ada, { look: { ...wide, timezoneId } });
-    await page.goto('/usage?span=1d&measure=requests');
+    const { page } = await openPageAs(here.ada, '/usage?span=1d&measure=requests', { look: { ...wide, timezoneId } });
     await page.getByRole('heading', { name: 'Requests by model and hour', exact: true }).waitFor();
     await page.getByText('each hour').waitFor();
     const groups = page.getByRole('list', { name: 'Groups of the chart' });
@@ -188,8 +182,7 @@ describe('the usage page', () => {
   it.each([wide, { ...wide, colorScheme: 'dark' as const }, phone])(
     'has a chart that can be read: %o',
     async (look) => {
-      const { page } = await openAs(here.ada, { look });
-      await page.goto('/usage?measure=requests');
+      const { page } = await openPageAs(here.ada, '/usage?measure=requests', { look });
       const legend = page.getByRole('list', { name: 'Groups of the chart' });
       await until(async () => expect(await legend.innerText()).toMatch(/demo: \d[^]*other: 1/));
       await until(async () => {
@@ -214,8 +207,7 @@ describe('the usage page', () => {
     const newest = async () => (await here.ada.client.get('/usage/requests?limit=1')).body.requests[0];
     await until(async () => expect((await newest()).totalMs).toBeGreaterThanOrEqual(1_500), 10_000);
     const { id, at, totalMs } = await newest();
-    const { page } = await openAs(here.ada);
-    await page.goto('/usage');
+    const { page } = await openPageAs(here.ada, '/usage');
     const rows = page.getByRole('table', { name: 'Recent requests' });
     await rows.getByRole('button', { name: `Details of ${id}` }).click();
     const fact = (name: string) => page.getByRole('dialog').getByRole('row', { name: new RegExp(`^${name} `) });

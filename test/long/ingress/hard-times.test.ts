@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await startScriptedCluster({ ingress: { SILENCE_TIMEOUT_MS: '3000' } });
-  await cluster.addScripted();
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startScriptedCluster({ ingress: { SILENCE_TIMEOUT_MS: '3000' } }));
+beforeAll(() => cluster.addScripted());
 
 describe('a key', () => {
   it('that is good is not delayed by a thousand wrong ones a second', async () => {

@@ -1,34 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { chat, engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { countLedger } from '../../helpers/batches/expect-each-once.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const count = 400;
 
 /** The first three warm up: memory is compared from the end of the third one on. */
 const rounds = 5;
 
-let cluster: Cluster;
 let other: { process: ServiceProcess; url: string };
 
-beforeAll(async () => {
-  cluster = await startCluster({
+const cluster = useStarted(() =>
+  startCluster({
     worker: { SLOTS: '64' },
     engine: { DEMO_SLOTS: '64' },
     // What is not needed any more is collected in time, so that what stays shows.
     ingressFlags: [...process.execArgv, '--max-old-space-size=220'],
-  });
+  }),
+);
+beforeAll(async () => {
   other = await cluster.addIngress();
   // Both know the worker.
   await until(async () => (await post({ url: other.url, key: cluster.key, body: chat('tokens=1') })).status === 200);
 });
-afterAll(() => cluster.stop());
 
 /** Megabytes of memory of the two ingress nodes. */
 function memory(): number {

@@ -1,26 +1,17 @@
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
-import { startRedisPair, type RedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { startRedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const limits = { tokensPerDay: 100_000 };
 
-let redis: RedisPair;
-let cluster: Cluster;
-
 /** A cluster that knows only the sentinels of its Redis. */
-beforeAll(async () => {
-  redis = await startRedisPair();
-  cluster = await startCluster({ redisUrl: redis.url, key: { limits } });
-}, 60_000);
-
-afterAll(async () => {
-  await cluster.stop();
-  await redis.stop();
-});
+const redis = useStarted(() => startRedisPair(), 60_000);
+const cluster = useStarted(() => startCluster({ redisUrl: redis.url, key: { limits } }), 60_000);
 
 function ask(key: string): Promise<Response> {
   return fetch(`${cluster.url}/api/openai/v1/chat/completions`, {

@@ -1,22 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { openRaw } from '../../helpers/clients/raw-http.ts';
-import {
-  chatRequest,
-  startScriptedCluster,
-  type ScriptedCluster,
-} from '../../helpers/cluster/start-scripted-cluster.ts';
+import { chatRequest, startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const clients = 500;
 
-let cluster: ScriptedCluster;
-beforeAll(async () => {
-  cluster = await startScriptedCluster({ ingressFlags: serviceNodeFlags });
-});
-afterAll(() => cluster.stop());
+const cluster = useStarted(() => startScriptedCluster({ ingressFlags: serviceNodeFlags }));
 
 async function metric(name: string): Promise<number> {
   const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();

@@ -1,16 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { RateLimitError } from 'openai';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
-import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
-import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
-import { watchWorkers, type WorkerWatch } from '../../helpers/broker/watch-workers.ts';
+import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { watchWorkers } from '../../helpers/broker/watch-workers.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let provider: ScriptedEngine;
-let cluster: Cluster;
-let watch: WorkerWatch;
 const answerWell =
   (headers: Record<string, string> = {}) =>
   (response: ServerResponse) => {
@@ -25,10 +22,11 @@ const refuse = (status: number, headers: Record<string, string>) => (response: S
 /** What the provider answers next; at first, that it has no list of models. */
 let answer = refuse(404, {});
 
+const provider = useStarted(() => startScriptedEngine((response) => answer(response)));
+const cluster = useCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+//127.0.0.1:9' });
+const watch = useStarted(() => watchWorkers(inject('natsUrl'), cluster.prefix));
 beforeAll(async () => {
-  provider = await startScriptedEngine((response) => answer(response));
-  cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
-  watch = await watchWorkers(inject('natsUrl'), cluster.prefix);
   await cluster.addCloudWorker({
     PROVIDER: 'custom',
     PROVIDER_URL: `${provider.url}/v1`,
@@ -37,11 +35,6 @@ beforeAll(async () => {
     SLOTS: '8',
   });
   await until(() => watch.heartbeat('paced') !== undefined);
-});
-afterAll(async () => {
-  await watch?.close();
-  await cluster?.stop();
-  await provider?.stop();
 });
 
 const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });

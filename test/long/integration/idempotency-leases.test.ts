@@ -1,25 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chat, engineState, eventsIn, newKey, sendWithKey } from '../../helpers/clients/keyed-requests.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
-import type { TestServer } from '../../helpers/servers/test-server.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let redis: TestServer;
-let cluster: Cluster;
 /** The second ingress node. */
-let otherUrl: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  cluster = await startCluster({ redisUrl: redis.url });
-  ({ url: otherUrl } = await cluster.addIngress());
-});
-afterAll(async () => {
-  await cluster?.stop();
-  await redis?.stop();
-});
+const redis = useStarted(() => startRedis());
+const cluster = useStarted(() => startCluster({ redisUrl: redis.url }));
+const other = useStarted(() => cluster.addIngress());
 
 const send = (key: string, body: object, url = cluster.url) => sendWithKey(cluster, { key, body, url });
 
@@ -30,7 +21,7 @@ describe('while Redis is away for longer than the lease of an idempotency key', 
   ])('because it $how, who executes the request keeps the key', async ({ end, begin }) => {
     const key = newKey();
     const body = chat('tokens=400 rate=30', { stream: true });
-    for (const url of [cluster.url, otherUrl])
+    for (const url of [cluster.url, other.url])
       await until(async () => (await send(newKey(), chat('tokens=3'), url)).status === 200);
     const { started } = await engineState(cluster);
     const first = send(key, body).then((answer) => answer.text());
@@ -39,7 +30,7 @@ describe('while Redis is away for longer than the lease of an idempotency key', 
     await sleep(7_000);
     await begin();
     let again: Response | undefined;
-    await until(async () => (again = await send(key, body, otherUrl)).status !== 503);
+    await until(async () => (again = await send(key, body, other.url)).status !== 503);
     expect([again?.status, again?.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
     expect(eventsIn((await again?.text()) ?? '')).toEqual(eventsIn(await first));
     expect((await engineState(cluster)).started).toBe(started + 1);

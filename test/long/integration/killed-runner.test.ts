@@ -1,9 +1,8 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
-import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { adminOf } from '../../helpers/cluster/worker-admin.ts';
 import { startSmtp } from '../../helpers/mail/start-smtp.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
@@ -13,11 +12,7 @@ import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
 
 const dayMs = 24 * 3_600_000;
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await shareCluster();
-});
-afterAll(() => cluster.stop());
+const cluster = useCluster();
 
 it('an alert by e-mail and webhooks whose runner is killed in the middle are sent by another one, with the ids that they had', async () => {
   const smtp = await startSmtp();

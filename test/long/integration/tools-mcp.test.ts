@@ -1,35 +1,28 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
-import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-mcp-'));
+const folder = useFolder();
 const diary = join(folder, 'diary');
 const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
-let cluster: Cluster;
-
+const cluster = useCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
 beforeAll(async () => {
   const servers = {
     everything: { command: 'node', args: [everything] },
     test: { command: 'node', args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary] },
   };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
-  cluster = await shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
+  //127.0.0.1:9' });
   const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '5000' };
   const worker = await cluster.addToolsWorker(environment);
   await worker.line('tools-worker is ready');
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
 });
 
 beforeEach(() => writeFileSync(diary, ''));

@@ -2,22 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
-import { startCollector, type Collector } from '../../helpers/tracing/start-collector.ts';
+import { startCollector } from '../../helpers/tracing/start-collector.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let collector: Collector;
 let cluster: Cluster;
 
+const collector = useStarted(() => startCollector());
 beforeAll(async () => {
-  collector = await startCollector();
   // A worker of one slot gets its jobs by ticket: one that has claimed has begun, while an offered one need not have.
   const worker = { ...collector.environment, SLOTS: '1' };
   cluster = await startCluster({ ingress: collector.environment, worker });
 });
 
-afterAll(async () => {
-  await cluster?.stop();
-  await collector?.stop();
-});
+afterAll(() => cluster?.stop());
 
 describe('the trace of a request whose worker is killed before its first token', () => {
   it('shows the attempt that was lost, which the worker cannot report any more, and the one that served', async () => {

@@ -1,25 +1,25 @@
 import { writeFileSync } from 'node:fs';
 import { createSecretKey } from 'node:crypto';
 import { decodeProtectedHeader, exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { statusWith } from '../../helpers/clients/status-with.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import type { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
 import { inviteToConsole } from '../../helpers/console/open-as.ts';
-import { startTokenIssuer, type TokenIssuer } from '../../helpers/upstreams/start-token-issuer.ts';
-import { clientId, startTokenProvider, type TokenProvider } from '../../helpers/upstreams/start-token-provider.ts';
+import { startTokenIssuer } from '../../helpers/upstreams/start-token-issuer.ts';
+import { clientId, startTokenProvider } from '../../helpers/upstreams/start-token-provider.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let provider: TokenProvider;
-let ci: TokenIssuer;
-let cluster: Cluster;
+const provider = useStarted(() => startTokenProvider((email) => !email.startsWith('mallory')));
+const ci = useStarted(() => startTokenIssuer());
 let otherUrl: string;
 let ada: ConsoleClient;
 let registryFile: string;
@@ -52,19 +52,15 @@ token_issuers:
         person: ada@example.com
 `;
 
-beforeAll(async () => {
-  [provider, ci] = await Promise.all([startTokenProvider((email) => !email.startsWith('mallory')), startTokenIssuer()]);
+const cluster = useStarted(() => {
   const ingress = withRegistry(registry());
   registryFile = String(ingress['ROUTER_CONFIG']);
-  cluster = await startCluster({ ingress });
+  return startCluster({ ingress });
+});
+beforeAll(async () => {
   otherUrl = (await cluster.addIngress()).url;
   ({ client: ada } = await firstAdministrator(cluster));
   await ada.post('/teams', { name: 'Research' });
-});
-afterAll(async () => {
-  await cluster.stop();
-  await provider.close();
-  await ci.close();
 });
 
 interface Answer {

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statusWith } from '../../helpers/clients/status-with.ts';
@@ -8,11 +7,12 @@ import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { makeCertificates } from '../../helpers/servers/make-certificates.ts';
 import { startTokenIssuer, type TokenIssuer } from '../../helpers/upstreams/start-token-issuer.ts';
 import { until } from '../../helpers/until.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
 /** The issuer of a Kubernetes cluster, whose address only the cluster reaches. */
 const inCluster = 'https://kubernetes.default.svc.cluster.local';
 
-let folder: string;
+const folder = useFolder();
 let jwksFile: string;
 let cluster: Cluster;
 /** The API server of a Kubernetes cluster with an authority of its own, one whose keys are in a file, and a provider over HTTP. */
@@ -24,7 +24,6 @@ const service = (name: string, match = '{ sub: "*" }') =>
   `rules: [{ match: ${match}, service_account: { name: ${name} } }]`;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-test-issuers-'));
   const certificates = makeCertificates(folder);
   [kubernetes, inFile, slow] = await Promise.all([
     startTokenIssuer(certificates),

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { adminOf } from '../../helpers/cluster/worker-admin.ts';
 import { until } from '../../helpers/until.ts';
-import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
-import { watchWorkers, type WorkerWatch } from '../../helpers/broker/watch-workers.ts';
+import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { watchWorkers } from '../../helpers/broker/watch-workers.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let provider: ScriptedEngine;
-let cluster: Cluster;
-let watch: WorkerWatch;
 const workers = new Map<string, { service: ServiceProcess; id: string }>();
 
 /** What the provider answers. */
@@ -20,10 +18,10 @@ const answerWell = (response: ServerResponse): unknown => {
   return response.end(`${chunk({ content: 'hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
 };
 
+const provider = useStarted(() => startScriptedEngine((response) => answer(response)));
+const cluster = useStarted(() => startCluster({ workers: 0 }));
+const watch = useStarted(() => watchWorkers(inject('natsUrl'), cluster.prefix));
 beforeAll(async () => {
-  provider = await startScriptedEngine((response) => answer(response));
-  cluster = await startCluster({ workers: 0 });
-  watch = await watchWorkers(inject('natsUrl'), cluster.prefix);
   const common = { SLOTS: '4', ADMIN_PORT: '0' };
   const [gpu, cli] = await Promise.all([
     cluster.addWorker({ ...common }),
@@ -40,11 +38,6 @@ beforeAll(async () => {
     workers.set(tier, { service, id: String(worker) });
   }
   await until(() => heartbeat('cloud') !== undefined);
-});
-afterAll(async () => {
-  await watch?.close();
-  await cluster?.stop();
-  await provider?.stop();
 });
 
 const heartbeat = (tier: string) => watch.heartbeat(workers.get(tier)?.id ?? '');

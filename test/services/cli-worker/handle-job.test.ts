@@ -1,23 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { descendants, isAlive } from '../../helpers/cluster/start-cli-worker.ts';
 import { until } from '../../helpers/until.ts';
-import { openCliWorker, type OpenCliWorker } from '../../helpers/clis/open-cli-worker.ts';
+import { openCliWorker } from '../../helpers/clis/open-cli-worker.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { errorWith } from '../../helpers/error-with.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const user = (content: string) => ({ role: 'user', content });
 
 describe('a job on a CLI worker', () => {
-  let worker: OpenCliWorker;
-  beforeAll(async () => {
-    worker = await openCliWorker({
+  const worker = useStarted(() =>
+    openCliWorker({
       size: 2,
       environment: { HOST_SECRET: 'must not leak', LET_THROUGH: 'yes', HOME: '/root/of/the/host' },
       further: ['LET_THROUGH'],
-    });
-  });
-  afterAll(() => worker.close());
+    }),
+  );
 
   it('streams a chat answer that ends with finish reason and usage', async () => {
     const { events, end, text } = await worker.run({ messages: [user('hello')], stream: true });

@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { readCredentialsDir } from '#services/ingress/read-credentials-dir.ts';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
 it('CREDENTIALS_DIR has the authority of this cluster, or an error names it and the reason', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   await writeAuthority(folder, await createAuthority('ours', undefined));
   expect(readCredentialsDir(folder, 'ours')).toBe(folder);
   expect(readCredentialsDir(undefined, 'ours')).toBeUndefined();

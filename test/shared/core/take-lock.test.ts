@@ -1,15 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, utimesSync, writeFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from '#shared/core/process-identity.mjs';
 import { lockHolder, takeLock } from '#shared/core/take-lock.mjs';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-lock-'));
+const folder = useFolder();
 const file = join(folder, 'a.lock');
-afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => rmSync(file, { force: true }));
 
 describe('a lock', () => {

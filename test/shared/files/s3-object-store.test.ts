@@ -2,20 +2,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { S3ObjectStore } from '#shared/files/s3-object-store.ts';
 import { allOf, failingAfter, inPieces } from '../../helpers/files/bytes.ts';
-import { startS3, type TestS3 } from '../../helpers/servers/start-s3.ts';
+import { startS3 } from '../../helpers/servers/start-s3.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const mebibyte = 1024 * 1024;
-let s3: TestS3;
 let store: S3ObjectStore;
 
-beforeAll(async () => {
-  s3 = await startS3();
+const s3 = useStarted(() => startS3());
+beforeAll(() => {
   store = new S3ObjectStore(s3.access);
 });
-afterAll(async () => {
-  store.close();
-  await s3.stop();
-});
+afterAll(() => store.close());
 
 describe('objects in S3', () => {
   it('of one part or several are read as they were stored, whole and in ranges, and removed', async () => {

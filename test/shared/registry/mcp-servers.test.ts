@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { readMcpConfig, readMcpServers, readOauthServers } from '#shared/registry/mcp-servers.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-config-'));
+const folder = useFolder();
 const path = join(folder, 'mcp.json');
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function read(text: string, environment = {}) {
   writeFileSync(path, text);

@@ -1,17 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseSmtpUrl, type SmtpServer } from '#services/batch-runner/mail/mail-settings.ts';
 import { MailError, mailSender, type Mail } from '#services/batch-runner/mail/send-mail.ts';
 import { startSmtp } from '../../../helpers/mail/start-smtp.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
+import { useFolder } from '../../../helpers/files/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mail-'));
+const folder = useFolder();
 const { ca, certFile, keyFile } = makeCertificates(folder);
 const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const from = { name: 'Model Router', address: 'router@example.com' };
 const content = { subject: 'A worker is lost', text: 'Grüße\n', messageId: 'evt_1.ab@example.com' };

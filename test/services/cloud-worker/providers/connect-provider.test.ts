@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
 import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
-import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 /** Answers everything with what was asked; a token to whoever asks for one. */
 const listener: RequestListener = (request, response) => {
@@ -21,11 +22,7 @@ const listener: RequestListener = (request, response) => {
     ),
   );
 };
-let server: HttpServer;
-beforeAll(async () => {
-  server = await serveHttp(listener);
-});
-afterAll(() => server.stop());
+const server = useStarted(() => serveHttp(listener));
 
 interface Seen {
   path: string;

@@ -14,6 +14,7 @@ import type { Operation } from '#shared/core/operation.ts';
 import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 type LlamaServer = Awaited<ReturnType<typeof startLlamaServer>>;
 
@@ -122,14 +123,10 @@ for (const { name, start, tags } of engines) {
 }
 
 describe('a real llama-server', { tags: ['llama-server'] }, () => {
-  let server: LlamaServer;
   const run = (operation: Operation, format: string, body: JsonObject) =>
     runJob({ engine: llamaCpp, url: server.url }, { body: { model: 'tiny', ...body }, operation, format });
 
-  beforeAll(async () => {
-    server = await startReal();
-  });
-  afterAll(() => server.stop());
+  const server = useStarted(() => startReal());
 
   it('stops generating when the job is aborted', async () => {
     const client = new AbortController();

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createImageFetcher } from '#services/gpu-worker/images/image-fetcher.ts';
 import { until } from '../../../helpers/until.ts';
-import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 const never = new AbortController().signal;
 
-let server: HttpServer;
 let port: number;
 let asked: string[] = [];
 
@@ -19,8 +19,8 @@ const answers: Record<string, [status: number, headers: Record<string, string>, 
   '/to-file': [302, { location: 'file:///etc/passwd' }],
 };
 
-beforeAll(async () => {
-  server = await serveHttp(
+const server = useStarted(() =>
+  serveHttp(
     (request, response) => {
       const { url = '' } = request;
       asked.push(url);
@@ -32,11 +32,11 @@ beforeAll(async () => {
       return response.writeHead(status, headers).end(body);
     },
     { host: '0.0.0.0' },
-  );
+  ),
+);
+beforeAll(() => {
   port = server.port;
 });
-
-afterAll(() => server.stop());
 
 beforeEach(() => {
   asked = [];

@@ -13,10 +13,10 @@ import { uniqueName } from '../../../helpers/unique-name.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 const PUBLIC_URL = 'https://llm.example.com';
 
-let cluster: ScriptedCluster;
 /** A second node, which trusts this machine as a proxy. */
 let other: { url: string; process: ScriptedCluster['ingress'] };
 let connection: RedisConnection;
@@ -25,8 +25,8 @@ let ada: ConsoleClient;
 let adaId: string;
 let linkToken: string;
 
+const cluster = useStarted(() => startScriptedCluster({ ingress: { PUBLIC_URL } }));
 beforeAll(async () => {
-  cluster = await startScriptedCluster({ ingress: { PUBLIC_URL } });
   other = await cluster.addIngress({ TRUSTED_PROXIES: '127.0.0.1' });
   await cluster.addScripted();
   connection = connectRedis(inject('redisUrl'), { log: silentLog, name: 'test' });
@@ -38,10 +38,7 @@ beforeAll(async () => {
   const { body } = await ada.post(`/links/${linkToken}`, given);
   adaId = String(body.user.id);
 });
-afterAll(async () => {
-  connection.close();
-  await cluster.stop();
-});
+afterAll(() => connection.close());
 
 /** Sends a request as a page of the console does. */
 function asPage(url: string, headers: Record<string, string> = {}, client = ada): Promise<Response> {

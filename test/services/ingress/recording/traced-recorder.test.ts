@@ -9,8 +9,9 @@ import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
-import { startCollector, type Collector } from '../../../helpers/tracing/start-collector.ts';
+import { startCollector } from '../../../helpers/tracing/start-collector.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 /** Milliseconds after which the store answers. */
 const storeMs = 500;
@@ -18,18 +19,16 @@ const storeMs = 500;
 const silent = { warn: () => undefined, info: () => undefined };
 const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello.' }] };
 
-let collector: Collector;
 let tracing: Tracing | undefined;
 
+const collector = useStarted(() => startCollector());
 beforeAll(async () => {
-  collector = await startCollector();
   // The exporter reads the environment of the process.
   for (const [name, value] of Object.entries(collector.environment)) vi.stubEnv(name, value);
   tracing = await openTracing({ service: 'test', instance: 'one', environment: collector.environment, log: silent });
 });
 afterAll(async () => {
   await tracing?.close();
-  await collector.stop();
   vi.unstubAllEnvs();
 });
 

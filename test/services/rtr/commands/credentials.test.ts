@@ -1,7 +1,6 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
 import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
@@ -10,14 +9,10 @@ import { listCredentials } from '#services/rtr/commands/credentials/list-credent
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
-import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { temporaryFolder, useFolder } from '../../../helpers/files/temporary-folder.ts';
 
-let authority: string;
-beforeAll(async () => {
-  authority = mkdtempSync(join(tmpdir(), 'rtr-test-authority-'));
-  await initCredentials({ out: authority, prefix: 'rtr', print: () => undefined });
-});
-afterAll(() => rmSync(authority, { recursive: true }));
+const authority = useFolder();
+beforeAll(() => initCredentials({ out: authority, prefix: 'rtr', print: () => undefined }));
 
 function start() {
   const folder = temporaryFolder();

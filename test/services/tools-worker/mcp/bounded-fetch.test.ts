@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBoundedFetch } from '#services/tools-worker/mcp/bounded-fetch.ts';
-import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
-let server: HttpServer;
-
-beforeAll(async () => {
-  server = await serveHttp((request, response) => {
+const server = useStarted(() =>
+  serveHttp((request, response) => {
     const [, kind, pieces = '', bytes = ''] = (request.url ?? '').split('/');
     response.writeHead(200, { 'content-type': kind === 'events' ? 'text/event-stream' : 'application/json' });
     for (let piece = 0; piece < Number(pieces); piece += 1) {
       response.write(`data: ${'x'.repeat(Number(bytes))}${kind === 'events' ? '\r\n\r\n' : ''}`);
     }
     response.end();
-  });
-});
-
-afterAll(() => server.stop());
+  }),
+);
 
 const get = async (path: string): Promise<number> =>
   (await (await createBoundedFetch(100_000)(`${server.url}${path}`)).text()).length;

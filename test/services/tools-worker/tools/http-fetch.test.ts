@@ -1,15 +1,15 @@
 import { lookup as systemLookup } from 'node:dns';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
-import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
+import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 const never = new AbortController().signal;
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 
-let server: HttpServer;
 let port: number;
 let asked: string[] = [];
 
@@ -48,8 +48,8 @@ const pages: Record<
   '/missing': { type: 'text/plain', body: 'nothing here', status: 404 },
 };
 
-beforeAll(async () => {
-  server = await serveHttp(
+const server = useStarted(() =>
+  serveHttp(
     (request, response) => {
       asked.push(`${request.headers.host} ${request.url}`);
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
@@ -64,11 +64,11 @@ beforeAll(async () => {
       return pathname === '/hang' ? undefined : response.writeHead(500).end();
     },
     { host: '::' },
-  );
+  ),
+);
+beforeAll(() => {
   port = server.port;
 });
-
-afterAll(() => server.stop());
 
 beforeEach(() => {
   asked = [];

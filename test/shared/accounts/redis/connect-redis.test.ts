@@ -1,18 +1,14 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { beginKeyStore, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
-import type { TestServer } from '../../../helpers/servers/test-server.ts';
 import { until } from '../../../helpers/until.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server.stop());
+const server = useStarted(() => startRedis());
 
 describe('connectRedis', () => {
   it.each(['http://x', 'foo', 'redis://', ''])('refuses %j, which is no address of Redis', (url) => {

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { isRedisAddress, redisHosts, redisOptions } from '#shared/accounts/redis/redis-options.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
 import { startRedisProgram } from '../../../helpers/servers/start-redis-program.ts';
+import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 describe('an address of Redis', () => {
   it('names host, port, user, password and database', () => {
@@ -32,8 +30,7 @@ describe('an address of Redis', () => {
 
 describe('Redis behind TLS', { tags: ['openssl'] }, () => {
   it('is trusted by whoever knows its authority, and by nobody else', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-test-redis-tls-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const { ca, caFile, certFile, keyFile } = makeCertificates(folder);
     const files = `--tls-cert-file ${certFile} --tls-key-file ${keyFile} --tls-ca-cert-file ${caFile}`;
     const server = await startRedisProgram(folder, (port) =>

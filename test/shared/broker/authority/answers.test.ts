@@ -9,20 +9,21 @@ import { encodePull } from '#shared/broker/contract/pull.ts';
 import { encodeAck } from '#shared/broker/contract/ack.ts';
 import { startIngress, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { tapBroker } from '../../../helpers/broker/tapped-broker.ts';
-import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
+import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
-let nats: SecuredNats;
 let broker: Broker;
 let ingress: TestIngress;
 /** A connection with the credential of the gpu workers. */
 let worker: NatsConnection;
 
+const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 beforeAll(async () => {
-  nats = await startSecuredNats({ prefix: 'rtr' });
   const credential = parseCredential(readFileSync(nats.files.ingress, 'utf8'));
   const url = `nats://127.0.0.1:${nats.port}`;
+  //127.0.0.1:${nats.port}`;
   broker = await connectBroker({ url, credential, name: 'in', prefix: 'rtr', log: silentLog });
   ingress = await startIngress(tapBroker(broker), { ingress: 'in' });
   for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
@@ -32,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.close();
   await ingress.close();
-  await nats.stop();
 });
 
 /** Connects with the credential of gpu workers of this name. */

@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { PermissionViolationError, connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { createSubjects, numberedBeside } from '#shared/broker/contract/subjects.ts';
-import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
+import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { until } from '../../../helpers/until.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
-let nats: SecuredNats;
 const subjects = createSubjects('rtr');
 
-beforeAll(async () => {
-  nats = await startSecuredNats({ prefix: 'rtr' });
-});
-
-afterAll(() => nats.stop());
+const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 
 interface Attempt {
   what: string;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { placementsIn, startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { placementsIn, startParties } from '../../../helpers/broker/broker-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 const part = 512 * 1024;
 
@@ -9,12 +10,8 @@ describe.each([
   { way: 'by ticket', offers: false },
   { way: 'offered', offers: true },
 ])("a job's life, $way", ({ offers }) => {
-  let parties: Parties;
-  beforeAll(async () => {
-    parties = await startParties({ ingress: { offers } });
-    await parties.addWaiting({ id: 'one', slots: 4 });
-  });
-  afterAll(() => parties.close());
+  const parties = useStarted(() => startParties({ ingress: { offers } }));
+  beforeAll(() => parties.addWaiting({ id: 'one', slots: 4 }));
 
   it('goes through its states to its end', async () => {
     const { finished, job } = parties.ingress.send({ steps: [{ write: 'Hel' }, { waitMs: 5 }, { write: 'lo' }] });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { MessagesOutcome, Tracing } from '#shared/core/tracing/tracing.ts';
-import { startCollector, type Collector } from '../../../helpers/tracing/start-collector.ts';
+import { startCollector } from '../../../helpers/tracing/start-collector.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
-let collector: Collector;
 let tracing: Tracing | undefined;
 
+const collector = useStarted(() => startCollector());
 beforeAll(async () => {
-  collector = await startCollector();
   // The exporter reads the environment of the process.
   for (const [name, value] of Object.entries(collector.environment)) vi.stubEnv(name, value);
   const log = { warn: vi.fn(), info: vi.fn() };
@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await tracing?.close();
-  await collector.stop();
   vi.unstubAllEnvs();
 });
 

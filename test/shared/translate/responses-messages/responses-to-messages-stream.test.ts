@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
-import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
@@ -70,28 +69,6 @@ function inputDeltas(...pieces: string[]): JsonObject[] {
   return pieces.map((text) => ({ type: 'input_json_delta', partial_json: text }));
 }
 
-/** The blocks of that stream as an answer that is not streamed. */
-const whole: JsonObject = {
-  content: [
-    { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
-    { type: 'redacted_thinking', data: 'opaque' },
-    { type: 'thinking', thinking: '', signature: 'hidden' },
-    { type: 'text', text: 'Hello', citations: [{}] },
-    { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
-    { type: 'tool_use', id: 'a', name: 'patch', input: { input: '*** é\n' } },
-    { type: 'tool_use', id: 'b', name: 'mcp__x__g', input: {} },
-    { type: 'tool_use', id: 'c', name: 'h', input: { y: 2 } },
-  ],
-  stop_reason: 'tool_use',
-  usage: {
-    input_tokens: 20,
-    cache_read_input_tokens: 5,
-    cache_creation_input_tokens: 3,
-    output_tokens: 9,
-    output_tokens_details: { thinking_tokens: 4 },
-  },
-};
-
 describe('a Responses stream from a messages upstream', () => {
   it('has an item for each block, in their order', () => {
     expect(read(everything, { ...sealing, tools }).output).toMatchObject([
@@ -104,28 +81,6 @@ describe('a Responses stream from a messages upstream', () => {
       { type: 'function_call', call_id: 'b', name: 'g', namespace: 'mcp__x', arguments: '{}' },
       { type: 'function_call', call_id: 'c', name: 'h', arguments: '{"y":2}' },
     ]);
-  });
-
-  it('is the same as the answer that is not streamed', () => {
-    const request = { ...sealing, tools };
-    const { body, ending } = responsesToMessagesReply(whole, mintedFor(request));
-    const response = read(everything, request);
-    expect(response.output).toMatchObject(body['output'] as object[]);
-    expect(response['usage']).toEqual(body['usage']);
-    expect(run(everything, request).ending).toEqual(ending);
-  });
-
-  it('gives thinking back to its upstream byte for byte', () => {
-    const { output } = read(everything, { ...sealing, tools });
-    const results = ['a', 'b', 'c'].map((id) => ({ type: 'function_call_output', call_id: id, output: 'ok' }));
-    const input = [said('user', 'hi'), ...output, ...results];
-    const { messages } = responsesToMessagesRequest({ model: 'up', input, tools }, { model: 'up', unseal });
-    const { content } = (messages as JsonObject[])[1] ?? {};
-    expect(content).toEqual(
-      (whole['content'] as JsonObject[])
-        .filter(({ type }) => type !== 'server_tool_use')
-        .map((block) => (block['type'] === 'text' ? textBlock('Hello') : block)),
-    );
   });
 
   it.each<[string, JsonObject, boolean]>([

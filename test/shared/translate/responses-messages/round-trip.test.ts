@@ -25,7 +25,8 @@ const blocks = fc
   .array(fc.tuple(fc.option(text), block), { maxLength: 6 })
   .map((pairs) => pairs.flat().filter((each) => each !== null))
   .map((all) => all.map((each, at): JsonObject => (each.type === 'tool_use' ? { ...each, id: `toolu_${at}` } : each)));
-const usage = { input_tokens: 9, output_tokens: 7, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
+const output = { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } };
+const usage = { input_tokens: 9, ...output, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
 
 /** The answer as a stream, its texts in pieces of these sizes. */
 function streamed(content: readonly JsonObject[], sizes: readonly number[]): JsonObject[] {
@@ -54,7 +55,7 @@ function streamed(content: readonly JsonObject[], sizes: readonly number[]): Jso
   return [
     { type: 'message_start', message: { id: 'x', content: [], usage: { ...usage, output_tokens: 1 } } },
     ...events,
-    { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: usage.output_tokens } },
+    { type: 'message_delta', delta: { stop_reason }, usage: output },
     { type: 'message_stop' },
   ];
 }
@@ -66,10 +67,17 @@ describe('an answer', () => {
   it('is given back to a messages upstream as it came, streamed or not', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const { text } = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
+        const { text, ending } = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
         const last = text.trimEnd().split('\n').at(-1) ?? '';
-        const { response } = JSON.parse(last.slice('data: '.length)) as { response: { output: JsonObject[] } };
-        const { body } = responsesToMessagesReply({ content: [...content], usage }, minted);
+        const { response } = JSON.parse(last.slice('data: '.length)) as {
+          response: JsonObject & { output: JsonObject[] };
+        };
+        const stop_reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+        const { body, ending: atOnce } = responsesToMessagesReply(
+          { content: [...content], usage, stop_reason },
+          minted,
+        );
+        expect([ending, response['usage']]).toEqual([atOnce, body['usage']]);
         for (const output of [response.output, body['output'] as JsonObject[]]) {
           const request = { model: 'm', input: [...output, { role: 'assistant', content: 'end' }] };
           const { messages } = responsesToMessagesRequest(request, target);

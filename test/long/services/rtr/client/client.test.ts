@@ -6,25 +6,23 @@ import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
 import { shareConsole } from '../../../../helpers/console/console-with-ada.ts';
 import type { KnownPerson } from '../../../../helpers/console/open-as.ts';
-import { startPausableProxy, type PausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
+import { startPausableProxy } from '../../../../helpers/servers/pausable-proxy.ts';
 import { until } from '../../../../helpers/until.ts';
+import { useStarted } from '../../../../helpers/use-started.ts';
 
 const here = shareConsole();
-let proxy: PausableProxy;
 let url: string;
 let ada: KnownPerson;
 let client: PackedClient;
 
+const proxy = useStarted(() => startPausableProxy(Number(new URL(here.cluster.url).port)));
 beforeAll(async () => {
-  proxy = await startPausableProxy(Number(new URL(here.cluster.url).port));
   url = `http://127.0.0.1:${proxy.port}`;
+  //127.0.0.1:${proxy.port}`;
   ada = await here.invite('Ada');
   client = await installPackedClient();
 });
-afterAll(async () => {
-  client.remove();
-  proxy.close();
-});
+afterAll(() => client.remove());
 beforeEach(async () => {
   // A sign-in takes as long as the first poll waits.
   if (!client.isSignedIn()) await client.signIn(url, ada.client);

@@ -4,25 +4,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { installPackedClient, type PackedClient } from '../../../../helpers/clients/packed-client.ts';
-import { startKeyring, type TestKeyring } from '../../../../helpers/clients/start-keyring.ts';
+import { startKeyring } from '../../../../helpers/clients/start-keyring.ts';
 import { shareConsole } from '../../../../helpers/console/console-with-ada.ts';
 import type { KnownPerson } from '../../../../helpers/console/open-as.ts';
+import { useStarted } from '../../../../helpers/use-started.ts';
 
 describe('the client where there is a keyring', () => {
   const here = shareConsole();
   let ada: KnownPerson;
-  let keyring: TestKeyring;
   let client: PackedClient;
 
+  const keyring = useStarted(() => startKeyring());
   beforeAll(async () => {
-    keyring = await startKeyring();
     ada = await here.invite('Ada');
     client = await installPackedClient({ node: process.execPath, environment: keyring.environment });
   });
-  afterAll(async () => {
-    client.remove();
-    await keyring.stop();
-  });
+  afterAll(() => client.remove());
 
   /** The files that hold tokens. */
   const tokenFiles = (): string[] =>
