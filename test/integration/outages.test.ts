@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
@@ -18,6 +18,7 @@ import { goodPassword } from '../helpers/console/good-password.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { runRtr } from '../helpers/rtr/run-rtr.ts';
 import { startNats } from '../helpers/servers/start-nats.ts';
+import { startPausableProxy } from '../helpers/servers/pausable-proxy.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import { untilAppended } from '../helpers/servers/until-appended.ts';
 import { useStarted } from '../helpers/use-started.ts';
@@ -165,6 +166,18 @@ describe('an edit of the registry', () => {
     for (const process of [cluster.ingress, other.process, runner])
       expect(await process.line(complaint)).toMatchObject({ problems: [expect.stringContaining('moods')] });
     expect([await statusOf('known'), await statusOf('known', other.url)]).toEqual([200, 200]);
+  });
+
+  it('is known from the start on to an ingress that Redis answers late', async () => {
+    const proxy = await startPausableProxy(Number(new URL(redis.url).port));
+    onTestFinished(() => proxy.close());
+    proxy.delay(100);
+    const url = new URL(redis.url);
+    url.port = String(proxy.port);
+    const late = await cluster.addIngress({ REDIS_URL: url.href });
+    await until(async () => (await statusOf('known', late.url)) === 200);
+    expect(late.process.lines.filter(({ msg }) => msg === 'the stored registry cannot be read')).toEqual([]);
+    await late.process.stop();
   });
 
   it('stays while Redis is away, and an ingress that starts meanwhile has the last that it can read afterwards', async () => {

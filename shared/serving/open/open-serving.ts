@@ -65,6 +65,9 @@ export interface OpenServing {
   prices: PriceTable;
 }
 
+/** Milliseconds for which a start waits for Redis. */
+const firstConnectMs = 1_000;
+
 /**
  * Connects to Redis and NATS, and opens all that requests are served with, whoever sends them: accounts, limits, ledger, prices,
  * registry, workers and dispatcher. Each part registers its release.
@@ -109,6 +112,8 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
 
   const { files, objects } = await openServingFiles(options, storedRedis, unreadable);
 
+  // Where Redis is there, the registry and the prices are known before the first request. Where it is away, its connection says so.
+  await redis.whenReady(AbortSignal.timeout(firstConnectMs)).catch(() => undefined);
   const registry = await openRegistry({
     file: config.ROUTER_CONFIG,
     versions: accounts.registryVersions,
