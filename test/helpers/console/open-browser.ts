@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 import { timeStart } from '../processes/starts.ts';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The first one has no window to draw in the background, and takes a third less processor time. */
+const places = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+);
 
 /** The path of this machine's Chromium. `test/helpers/deploy/get-chromium.sh` installs one. */
 export const chromiumPath = places.find((path) => existsSync(path));
