@@ -156,7 +156,7 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
   });
 
   it('shows the input of a call as it comes', async () => {
-    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=30]' }];
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=300]' }];
     const pieces: { at: number; json: string }[] = [];
     const { anthropic, model } = opened;
     const stream = anthropic.messages.stream({ model, max_tokens: 500, messages, tools: tools.messages });

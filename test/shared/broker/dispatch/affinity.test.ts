@@ -111,7 +111,7 @@ describe.concurrent('a conversation', () => {
       for (const { health } of ingress.workers.workers()) health.find('demo')?.outcomes.clearFirstTokens();
     };
     forgetTimes();
-    const steps: Step[] = [{ only: own, waitMs: 500 }, { write: 'x' }, { waitMs: 5 }];
+    const steps: Step[] = [{ only: own, waitMs: 1_500 }, { write: 'x' }, { waitMs: 5 }];
     await Promise.all([7, 7, other, other].map((affinity) => ingress.send({ affinity, steps }).finished));
     expect(await workerFor(ingress, 7)).not.toBe(own);
     // A job without a conversation goes where its first token comes sooner, too.
