@@ -177,10 +177,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     { model, client, fixed }: Ask,
     body: JsonObject,
   ): JsonObject {
-    const { takesFiles } = provider;
+    const { takesFiles, takesCustomTools } = provider;
     const { id, maxOutput, thinkingTypes, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
-    const takes = { takesFiles, takesPrompts, searches, compacts, encrypts };
+    const takes = { takesFiles, takesCustomTools, takesPrompts, searches, compacts, encrypts };
     const target = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: unsealOf(fixed) };
     return withUsualTier(adapt(translation.request(body, target), model), passedTiers);
   }
