@@ -2,6 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/context-overflow.ts';
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { GivenHeaders } from '#shared/core/pick-headers.ts';
+import { readSpentAllowance, readWait } from './limit-texts.ts';
 import { readOverflowText } from './overflow-texts.ts';
 import { readRequestFault } from './request-fault-text.ts';
 
@@ -33,6 +34,9 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 400:
     case 413:
     case 422: {
+      const spent = readSpentAllowance(sentence, retryAfter);
+      if (spent) return limited(spent);
+      if (outOfMoney.test(sentence)) return failed(outOfMoneyStatus, sentence);
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
       // llama.cpp in router mode: a worker that has not seen yet that the model was unloaded asked for it.
@@ -42,8 +46,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(sentence)?.missing;
       return refused(sentence || `The upstream refused the request (status ${status}).`, param, missing);
     }
-    case 429:
-      return new RouterError('rate_limit_exceeded', 'The upstream limits the rate of requests.', { retryAfter });
+    case 429: {
+      const spent = readSpentAllowance(sentence, retryAfter);
+      if (spent) return limited(spent);
+      return limited({
+        message: 'The upstream limits the rate of requests.',
+        retryAfter: retryAfter ?? readWait(sentence),
+      });
+    }
     case 503:
     case 529:
       return new RouterError('overloaded', 'Overloaded', { retryAfter, cause: sentence });
@@ -67,10 +77,18 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
   }
 }
 
+function limited({ message, retryAfter }: { message: string; retryAfter: number | undefined }): RouterError {
+  return new RouterError('rate_limit_exceeded', message, { retryAfter });
+}
+
 function failed(status: number, sentence: string): RouterError {
   const message = `The upstream failed with status ${status}.`;
   return new RouterError('upstream_failed', message, { byUpstream: true, cause: sentence });
 }
+
+/** What Anthropic says, with status 400, of an account without credit; others have a status for it. */
+const outOfMoney = /^(?:Your )?credit balance is too low/i;
+const outOfMoneyStatus = 402;
 
 /** The request is wrong, in the upstream's own words. */
 function refused(sentence: string, param: string | undefined, missing: RejectedCapability | undefined): RouterError {
