@@ -22,6 +22,7 @@ export function upstreamErrorFromChat(
     status: isOutOfMoney(error) ? 402 : status,
     message: messageOf(error),
     param: paramOf(error),
+    code: error['code'],
     retryAfter: readRetryAfter(headers) ?? retryDelayOf(error),
     overflow: overflowOf(error),
   });
@@ -37,7 +38,7 @@ export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | und
   const code = error['code'];
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
   const [message, param, overflow] = [messageOf(error), paramOf(error), overflowOf(error)];
-  return upstreamError({ status, message, param, retryAfter: retryDelayOf(error), overflow });
+  return upstreamError({ status, message, param, code, retryAfter: retryDelayOf(error), overflow });
 }
 
 function errorField(body: Json | undefined): JsonObject {

@@ -14,7 +14,7 @@ export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const code = error['code'] ?? error['type'];
   if (code === 'context_length_exceeded') return contextOverflow(readOverflowText(message) ?? {});
-  return upstreamError({ status: statusOf(code), message, retryAfter: retryDelayOf(error) });
+  return upstreamError({ status: statusOf(code), message, code, retryAfter: retryDelayOf(error) });
 }
 
 /** The error of a response with status `failed`; undefined for any other. */
