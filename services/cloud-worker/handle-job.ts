@@ -7,7 +7,10 @@ import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
+import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
+import { leastEffortIn, withEffort, type LeastEffort } from '#shared/upstream/least-thinking.ts';
 import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
+import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
 import { PausedTurn } from '#shared/upstream/paused-turn.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
@@ -16,8 +19,8 @@ import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import { bytesOf, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
+import { afterRefusal, mayBeChanged, withTools, type Changeable, type Lesson } from './after-refusal.ts';
 import { countTokens } from './count-tokens.ts';
-import { LackingPaths } from './providers/lacking-paths.ts';
 import type { Provider } from './providers/provider.ts';
 import { withUsualTier } from './providers/request-rules.ts';
 import { chooseFormat, servedFormats, type Chosen, type ServedFormat } from './providers/served-format.ts';
@@ -71,21 +74,21 @@ interface ProviderRequest {
   /** Lowers its limit of output tokens; holds the client's body until the provider has accepted the request. */
   fit: OutputFit | undefined;
   turn: PausedTurn | undefined;
+  /** The least effort that it asks for, which the model may refuse. */
+  least: LeastEffort | undefined;
 }
 
 /** A request that is ready to be sent. */
-interface Prepared {
+interface Prepared extends Changeable<Prepared> {
   chosen: Chosen;
   request: ProviderRequest;
-  /** Makes the same request in another format, should the provider not have the path of this one. Holds the client's body. */
-  inOther?: (() => Prepared) | undefined;
 }
 
-/** What a path that a provider does not have is answered with. */
-const noSuchPath = 404;
-
-/** What OpenAI answers a request with functions for a model that takes these at another path, which it names, only. */
-const badRequest = 400;
+/** What a request was changed in, after refusals. */
+interface Changes {
+  isElsewhere?: boolean;
+  effort?: string | undefined;
+}
 
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
@@ -105,7 +108,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   } = options;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
-  const lacking = new LackingPaths();
+  const refusals = new ModelRefusals();
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
@@ -125,49 +128,58 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   };
 
   function isLacking({ model, hasTools }: Ask, format: string): boolean {
-    return lacking.has(model.id, format) || (hasTools && lacking.has(model.id, withTools(format)));
+    return refusals.has(model.id, format) || (hasTools && refusals.has(model.id, withTools(format)));
   }
 
   function formatFor({ model, client }: Ask, lacks: (format: string) => boolean): Chosen {
     return chooseFormat(provider, model.id, translations, client, lacks);
   }
 
-  function prepare(chosen: Chosen, ask: Ask, body: ReadRequest, signal: AbortSignal): Prepared {
+  function prepare(chosen: Chosen, ask: Ask, body: ReadRequest, signal: AbortSignal, changes: Changes = {}): Prepared {
     const { format } = chosen.served;
     const other = formatFor(ask, (name) => name === format.name || isLacking(ask, name));
-    const hasOther = other.served.format !== format;
+    const hasOther = changes.isElsewhere !== true && other.served.format !== format;
+    const request = requestOf(chosen, ask, body, signal, changes.effort);
     return {
       chosen,
-      request: requestOf(chosen, ask, body, signal),
-      ...(hasOther && { inOther: () => ({ chosen: other, request: requestOf(other, ask, body, signal) }) }),
+      request,
+      format: format.name,
+      least: request.least,
+      ...(hasOther && { inOther: () => prepare(other, ask, body, signal, { ...changes, isElsewhere: true }) }),
+      ...(request.least !== undefined && {
+        withEffort: (effort) => prepare(chosen, ask, body, signal, { ...changes, effort }),
+      }),
     };
   }
 
-  /** Serves in the chosen format, or in another one if the provider has no path for it, and remembers that. */
+  /** Serves the request, without what the provider refuses of it for the model, and remembers that. */
   async function serve(
-    prepared: Prepared,
+    first: Prepared,
     ask: Ask,
     job: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    let status = 0;
-    const onStatus = (answered: number): void => {
-      status = answered;
-      // The client's body may be large, and is needed no more.
-      if (status !== noSuchPath && status !== badRequest) prepared.inOther = undefined;
-    };
-    try {
-      return await generate(prepared, ask, job, reply, signal, onStatus);
-    } catch (error) {
-      const isElsewhere = status === badRequest && ask.hasTools && isServedAtResponses(error);
-      const other = (status === noSuchPath || isElsewhere) && !signal.aborted ? prepared.inOther?.() : undefined;
-      if (!other) throw error;
-      const end = await generate(other, ask, job, reply, signal, () => undefined);
-      // A model that does not exist is answered so at every path.
-      const { name } = prepared.chosen.served.format;
-      lacking.note(ask.model.id, isElsewhere ? withTools(name) : name);
-      return end;
+    const lessons: Lesson[] = [];
+    for (let prepared = first; ;) {
+      let status = 0;
+      const onStatus = (answered: number): void => {
+        status = answered;
+        if (mayBeChanged(status)) return;
+        // The client's body may be large, and is needed no more.
+        prepared.inOther = undefined;
+        prepared.withEffort = undefined;
+      };
+      try {
+        const end = await generate(prepared, ask, job, reply, signal, onStatus);
+        for (const { what, instead } of lessons) refusals.note(ask.model.id, what, instead);
+        return end;
+      } catch (error) {
+        const next = signal.aborted ? undefined : afterRefusal(error, status, prepared, ask.hasTools);
+        if (!next) throw error;
+        lessons.push(next.lesson);
+        prepared = next.prepared;
+      }
     }
   }
 
@@ -177,10 +189,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     { model, client, fixed }: Ask,
     body: JsonObject,
   ): JsonObject {
-    const { takesFiles } = provider;
+    const { takesFiles, takesCustomTools } = provider;
     const { id, maxOutput, thinkingTypes, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
-    const takes = { takesFiles, takesPrompts, searches, compacts, encrypts };
+    const takes = { takesFiles, takesCustomTools, takesPrompts, searches, compacts, encrypts };
     const target = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: unsealOf(fixed) };
     return withUsualTier(adapt(translation.request(body, target), model), passedTiers);
   }
@@ -190,10 +202,14 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     ask: Ask,
     { given, write }: ReadRequest,
     signal: AbortSignal,
+    effort: string | undefined,
   ): ProviderRequest {
     const recalled = translation.recall?.(given);
-    const request = translated(translation, served, ask, given);
     const { format } = served;
+    const asked = translated(translation, served, ask, given);
+    const least = leastEffortIn(asked);
+    const instead = effort ?? (least && refusals.instead(ask.model.id, least));
+    const request = least && instead !== undefined ? withEffort(asked, instead, format === messagesUpstream) : asked;
     const { body, headers } = writeRequest(format, request, write);
     const inputTokens = format.estimateInput(request);
     const countInput = async () =>
@@ -202,6 +218,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       recalled,
       fit: fitsOutput ? OutputFit.of({ format, request, write, countInput }) : undefined,
       turn: PausedTurn.of({ upstream: format, client: translation.client, request, write }),
+      least: instead === undefined ? least : undefined,
       usageChunk: usageChunk && asksForUsage(given),
       body,
       headers,
@@ -282,14 +299,4 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       throw upstreamFailure(error, signal);
     }
   }
-}
-
-/** What a format's path is remembered by that takes no requests with tools. */
-function withTools(format: string): string {
-  return `${format} with tools`;
-}
-
-/** As OpenAI words it of gpt-5.4 and later. */
-function isServedAtResponses(error: unknown): boolean {
-  return error instanceof RouterError && error.param === 'reasoning_effort' && error.message.includes('/v1/responses');
 }

@@ -4,7 +4,7 @@ import type { RateLimit } from './rate-limits.ts';
 export interface Allowance {
   slots: number;
   accepting: boolean;
-  /** When it takes jobs again, in ms since 1970; undefined while it does. */
+  /** When the limit is over, in ms since 1970; undefined while it takes jobs. It tries again before that if the wait is long. */
   resumesAt?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ const nearlyExhausted = 0.1;
  */
 export class LimitedSlots {
   readonly #options: LimitedSlotsOptions;
-  readonly #narrowed = new Map<string, { slots: number; until: number }>();
+  readonly #narrowed = new Map<string, { slots: number; until: number; resetsAt: number }>();
   #allowance: Allowance;
   #timer: NodeJS.Timeout | undefined;
 
@@ -46,7 +46,8 @@ export class LimitedSlots {
     for (const limit of limits) {
       const slots = this.#allowedBy(limit);
       const until = now + Math.min(maxWindowMs, limit.resetMs);
-      if (slots < this.#options.slots) this.#narrowed.set(limit.name, { slots, until });
+      const resetsAt = now + limit.resetMs;
+      if (slots < this.#options.slots) this.#narrowed.set(limit.name, { slots, until, resetsAt });
       else this.#narrowed.delete(limit.name);
     }
     this.#apply();
@@ -76,7 +77,7 @@ export class LimitedSlots {
       else {
         slots = Math.min(slots, narrowed.slots);
         ends.push(narrowed.until);
-        if (narrowed.slots === 0) closedUntil = Math.max(closedUntil, narrowed.until);
+        if (narrowed.slots === 0) closedUntil = Math.max(closedUntil, narrowed.resetsAt);
       }
     }
     if (ends.length > 0) this.#timer = setTimeout(() => this.#apply(), Math.ceil(Math.min(...ends) - now));

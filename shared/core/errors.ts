@@ -91,6 +91,8 @@ export interface ErrorDetails {
   details?: { error_code: string; [field: string]: string | string[] } | undefined;
   /** The upstream's own error, if clients of its format may see it. */
   original?: OriginalError | undefined;
+  /** The code of an upstream's refusal in OpenAI's formats, in place of that of the row. */
+  upstreamCode?: string | undefined;
 }
 
 /** An error as clients see it: a row of the table, a sentence, and details. The message must hold no secrets. */
@@ -104,6 +106,7 @@ export class RouterError extends Error {
   readonly byUpstream: boolean;
   readonly details: ErrorDetails['details'];
   readonly original: OriginalError | undefined;
+  readonly upstreamCode: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -115,6 +118,7 @@ export class RouterError extends Error {
     this.byUpstream = details.byUpstream ?? false;
     this.details = details.details;
     this.original = details.original;
+    this.upstreamCode = details.upstreamCode;
   }
 
   /** Whether the job may go to another worker, as long as nothing of an answer has reached the client. */
@@ -124,16 +128,18 @@ export class RouterError extends Error {
 
   /** The same error, which clients of the original's format receive as the upstream wrote it. */
   quoting(original: OriginalError | undefined): RouterError {
-    const { code, message, param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details } = this;
-    const kept = { param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details };
-    return new RouterError(code, message, { ...kept, original });
+    return new RouterError(this.code, this.message, { ...this.#kept(), original });
   }
 
   /** The same error, of a request that has had effects. */
   afterEffects(): RouterError {
-    const { code, message, param, retryAfter, refusesCredentials, byUpstream, cause, details, original } = this;
-    const kept = { param, retryAfter, refusesCredentials, byUpstream, cause, details, original };
-    return new RouterError(code, message, { ...kept, hadEffects: true });
+    return new RouterError(this.code, this.message, { ...this.#kept(), hadEffects: true });
+  }
+
+  #kept(): ErrorDetails {
+    const { param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details, original, upstreamCode } =
+      this;
+    return { param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details, original, upstreamCode };
   }
 }
 

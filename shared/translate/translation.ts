@@ -49,6 +49,8 @@ export interface Target {
   origin?: string | undefined;
   /** Whether the upstream makes one choice of an answer, however many a request asks for. */
   makesOneChoice?: boolean | undefined;
+  /** Whether the upstream has custom tools in the chat format; functions stand for them otherwise. */
+  takesCustomTools?: boolean | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent offers the client's tools to its model. */

@@ -52,7 +52,7 @@ export class Pace {
   #closings = 0;
   #probeTimer: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
-  /** The same on the clock, in ms since 1970. */
+  /** When the upstream is expected to take work again, in ms since 1970: the end of the pause, or later. */
   #resumesAt = 0;
   #pauseReason = '';
   #refusals = 0;
@@ -123,6 +123,7 @@ export class Pace {
   #answered({ operation }: GrantedJob): void {
     if (operation === 'count_tokens') return;
     this.#refusals = 0;
+    this.#resumesAt = 0;
     this.#open();
   }
 
@@ -181,9 +182,10 @@ export class Pace {
     // Jobs that ran at the same time are refused together, which counts as one refusal.
     if (!this.#pauseTimer) this.#refusals += 1;
     const byDefault = Math.min(maxDefaultPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
-    const ms = retryAfter === undefined ? byDefault : Math.min(maxPauseMs, retryAfter * 1000);
+    const askedMs = retryAfter === undefined ? byDefault : retryAfter * 1000;
+    const ms = Math.min(maxPauseMs, askedMs);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
-    this.#resumesAt = Date.now() + Math.ceil(this.#pausedUntil - now);
+    this.#resumesAt = Math.max(this.#resumesAt, Date.now() + Math.ceil(Math.max(askedMs, this.#pausedUntil - now)));
     this.#pauseReason = `limited: ${code}`;
     clearTimeout(this.#pauseTimer);
     // A timer may be early by a part of a millisecond, so the pause ends with it, not by the clock.

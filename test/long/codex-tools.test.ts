@@ -28,6 +28,18 @@ const argumentsOf = (n: number): string => `{"n" : ${n},"city" : "city ${n}"}`;
 describe('tools of clients on Codex', { tags: ['codex'] }, () => {
   const opened = useStarted(() => openRealCli('codex'), 300_000);
 
+  it('asks a model that must think for its lowest effort, which is remembered', async () => {
+    const before = opened.api.calls.length;
+    for (const reasoning_effort of ['none', 'none'] as const) {
+      const answer = await opened.chat({ messages: [user('Hello. [fake always]')], reasoning_effort }, false);
+      expect(answer).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+    }
+    const efforts = opened.api.calls.slice(before).map(({ body: { reasoning } }) => {
+      return isJsonObject(reasoning) ? reasoning['effort'] : undefined;
+    });
+    expect(efforts).toEqual(['none', 'low', 'low']);
+  });
+
   it('makes three turns with a chat client, streamed and whole', async () => {
     const asked = 'How is it? [fake calls=2]';
     const { ids, usages, bodies, long } = await chatThreeTurns(opened, {

@@ -77,6 +77,8 @@ export interface Provider {
   readonly takesAnyThinking?: boolean;
   /** Whether it accepts files in chat requests. */
   readonly takesFiles?: boolean;
+  /** Whether it has custom tools in chat requests. */
+  readonly takesCustomTools?: boolean;
 }
 
 /** Sends a key as `Authorization: Bearer` (RFC 6750), as most providers expect it. */

@@ -44,6 +44,8 @@ const errorSchema = z.object({
     .optional()
     .catch(undefined),
   /** See `ErrorDetails`. Absent from older releases. */
+  upstreamCode: z.string().max(60).optional().catch(undefined),
+  /** See `ErrorDetails`. Absent from older releases. */
   hadEffects: z.boolean().optional().catch(undefined),
   /** The job was never begun: even one with effects may go to another worker. Absent from older releases. */
   unbegun: z.boolean().optional().catch(undefined),
@@ -69,10 +71,10 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
 
 /** The payload of an error frame. The cause stays in the worker's log. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
-  const { code, message, param, retryAfter, details, original } = error;
+  const { code, message, param, retryAfter, details, original, upstreamCode } = error;
   // Most have none: it is left out then.
   const hadEffects = error.hadEffects || undefined;
-  return JSON.stringify({ code, message, param, retryAfter, details, original, hadEffects, ...facts });
+  return JSON.stringify({ code, message, param, retryAfter, details, original, upstreamCode, hadEffects, ...facts });
 }
 
 /** What an error frame says besides its error; nothing where it cannot be read. */
@@ -85,9 +87,9 @@ export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))
     return new RouterError('internal', 'The worker failed, and its error cannot be read.');
-  const { code, message, param, retryAfter, original, hadEffects } = error;
+  const { code, message, param, retryAfter, original, upstreamCode, hadEffects } = error;
   const details = parseDetails(error.details);
-  return new RouterError(code, message, { param, retryAfter, hadEffects, details, original });
+  return new RouterError(code, message, { param, retryAfter, hadEffects, details, original, upstreamCode });
 }
 
 function parseDetails(details: { error_code: string } | undefined): RouterError['details'] {

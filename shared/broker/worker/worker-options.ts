@@ -18,7 +18,7 @@ export interface WorkerFacts {
   accepting: boolean;
   /** Why it takes none, or few, see `Announcement`. */
   reason?: string | undefined;
-  /** When it takes jobs again, in ms since 1970, where it takes none and knows. */
+  /** When it takes jobs again, in ms since 1970, where it takes none and knows. It may try before that. */
   resumesAt?: number | undefined;
 }
 

@@ -10,8 +10,8 @@ export function chatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody
 
 /** The body of an error of a chat completion. Of a context that is exceeded it speaks as OpenAI does, which clients read. */
 export function chatErrorBody(error: RouterError): OpenaiErrorBody {
-  const { code, message, param, details } = error;
+  const { code, details } = error;
   const overflow = overflowIn(details);
-  if (!overflow) return openaiErrorBody({ code, message, param });
+  if (!overflow) return openaiErrorBody(error);
   return openaiErrorBody({ code, message: overflowText(overflow, 'messages'), param: 'messages' });
 }

@@ -8,7 +8,8 @@ const ownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', '
 /** Response formats that are no feature. */
 const ownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
-/** A tool call that is not of a function. */
+/** Tool calls that are not of a function. */
+const customCall = 'call of a custom tool';
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
 
@@ -16,8 +17,9 @@ const olderCall = 'function_call';
 export const chatFeatures: RequestFeatures<ChatRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<ChatRequest>[] {
-  const [user, tool] = [says('hi'), { type: 'custom', custom: { name: 'f' } }];
+  const [user, other] = [says('hi'), { type: 'other' } as never];
   const call = { id: 'call_1', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
+  const custom = { id: 'call_1', type: 'custom' as const, custom: { name: 'f', input: '' } };
   return [
     {
       name: 'audio_input',
@@ -52,9 +54,12 @@ function features(): RequestFeature<ChatRequest>[] {
     },
     {
       name: 'custom_tool_calls',
-      example: {
-        messages: [{ role: 'assistant', tool_calls: [{ ...call, ...tool } as never] }, ...user.messages],
-      },
+      example: { messages: [{ role: 'assistant', tool_calls: [custom] }, ...user.messages] },
+      isIn: (_, parts) => parts.has(customCall),
+    },
+    {
+      name: 'other_tool_calls',
+      example: { messages: [{ role: 'assistant', tool_calls: [other] }, ...user.messages] },
       isIn: (_, parts) => parts.has(otherCall),
     },
     {
@@ -71,8 +76,13 @@ function features(): RequestFeature<ChatRequest>[] {
     },
     {
       name: 'custom_tools',
-      example: { ...user, tools: [tool as never] },
-      isIn: ({ tools }) => (tools ?? []).some(({ type }) => (type as string) !== 'function'),
+      example: { ...user, tools: [{ type: 'custom', custom: { name: 'f' } }] },
+      isIn: ({ tools }) => (tools ?? []).some(({ type }) => type === 'custom'),
+    },
+    {
+      name: 'other_tools',
+      example: { ...user, tools: [other] },
+      isIn: ({ tools }) => (tools ?? []).some(({ type }) => isOther(type)),
     },
     {
       name: 'forced_tools',
@@ -151,10 +161,17 @@ function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
     if (message.role !== 'assistant') continue;
     const { tool_calls: calls } = message;
     if (isAsked(calls)) parts.add('tool_calls');
-    if ((calls ?? []).some(({ type }) => (type as string) !== 'function')) parts.add(otherCall);
+    for (const { type } of calls ?? []) {
+      if (type === 'custom') parts.add(customCall);
+      else if (isOther(type)) parts.add(otherCall);
+    }
     if (isAsked(message[olderCall])) parts.add(olderCall);
   }
   return parts;
+}
+
+function isOther(type: string): boolean {
+  return type !== 'function' && type !== 'custom';
 }
 
 function isStrict(schema: Json | undefined): boolean {

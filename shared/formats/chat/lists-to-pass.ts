@@ -9,14 +9,16 @@ import type { ChatMessage, ChatPart, ChatRequest } from './request.ts';
  */
 export function chatListsToPass({ messages, tools, tool_choice: choice }: ChatRequest): ListSizes | undefined {
   if (messages.at(-1)?.role === 'assistant' || !messages.every(isPassed)) return undefined;
-  // A tool that is named may have to be the only one.
-  const passesTools = Array.isArray(tools) && tools.length > 0 && !isJsonObject(choice);
+  // A tool that is named may have to be the only one; functions may have to stand for custom tools.
+  const passesTools =
+    Array.isArray(tools) && tools.length > 0 && !isJsonObject(choice) && tools.every(({ type }) => type !== 'custom');
   return { messages: countFields(messages), ...(passesTools && { tools: countFields(tools) }) };
 }
 
 function isPassed(message: ChatMessage): boolean {
   const { role, content, reasoning, reasoning_content: thinking } = message;
   if (role === 'developer' || reasoning !== undefined || thinking !== undefined) return false;
+  if (role === 'assistant' && message.tool_calls?.some(({ type }) => type === 'custom') === true) return false;
   if (!Array.isArray(content)) return true;
   return content.every((part) => isTextOnly(part) || isInlinedImage(part)) && content.some(isInlinedImage);
 }

@@ -107,13 +107,14 @@ function joinChunks(events: readonly JsonObject[]): JsonObject {
   return { choices: [...choices.values()].map(choiceOf) };
 }
 
-function joinCall(calls: JoinedChoice['calls'], { index, id, function: called }: JsonObject): void {
+function joinCall(calls: JoinedChoice['calls'], { index, id, function: fn, custom }: JsonObject): void {
   const call = calls.get(index) ?? { id: undefined, name: '', arguments: '' };
   calls.set(index, call);
   call.id ??= id;
-  if (!isJsonObject(called)) return;
-  call.name += textOf(called['name']);
-  call.arguments += textOf(called['arguments']);
+  for (const called of [fn, custom].filter(isJsonObject)) {
+    call.name += textOf(called['name']);
+    call.arguments += textOf(called['arguments']) + textOf(called['input']);
+  }
 }
 
 function choiceOf({ content, refusal, reasoning, calls, reason }: JoinedChoice): JsonObject {

@@ -41,15 +41,16 @@ function checkToolResults(messages: readonly ChatMessage[]): void {
 
 /** A choice can require only a tool of the request. The upstream checks choices of other types. */
 function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
-  const name = isJsonObject(choice) ? namedFunction(choice) : undefined;
+  const name = isJsonObject(choice) ? namedTool(choice) : undefined;
   if (choice !== 'required' && name === undefined) return;
   if (tools === undefined || tools === null || tools.length === 0) throw badChoice('it needs tools to choose from');
-  if (name === undefined || tools.some((tool) => namedFunction(tool) === name)) return;
+  if (name === undefined || tools.some((tool) => namedTool(tool) === name)) return;
   throw badChoice('the request has no tool of this name');
 }
 
-function namedFunction({ type, function: fn }: JsonObject): string | undefined {
-  return type === 'function' && isJsonObject(fn) && typeof fn['name'] === 'string' ? fn['name'] : undefined;
+function namedTool({ type, function: fn, custom }: JsonObject): string | undefined {
+  const named = type === 'function' ? fn : type === 'custom' ? custom : undefined;
+  return isJsonObject(named) && typeof named['name'] === 'string' ? named['name'] : undefined;
 }
 
 function badChoice(reason: string): RouterError {

@@ -8,18 +8,29 @@ export type ChatPart =
   | (JsonObject & { type: 'input_audio'; input_audio: JsonObject })
   | (JsonObject & { type: 'refusal'; refusal: string });
 
-/** A model's call of a client's tool. `arguments` is JSON text as the model wrote it, valid or not. */
+/** A model's call of a client's function. `arguments` is JSON text as the model wrote it, valid or not. */
 export type ChatToolCall = JsonObject & {
   id: string;
   type: 'function';
   function: JsonObject & { name: string; arguments: string };
 };
 
+/** A model's call of a client's custom tool. `input` is any text. */
+export type ChatCustomCall = JsonObject & {
+  id: string;
+  type: 'custom';
+  custom: JsonObject & { name: string; input: string };
+};
+
 export type ChatContent = string | ChatPart[];
 
 export type ChatMessage =
   | (JsonObject & { role: 'system' | 'developer' | 'user'; content: ChatContent })
-  | (JsonObject & { role: 'assistant'; content?: ChatContent | null; tool_calls?: ChatToolCall[] | null })
+  | (JsonObject & {
+      role: 'assistant';
+      content?: ChatContent | null;
+      tool_calls?: (ChatToolCall | ChatCustomCall)[] | null;
+    })
   | (JsonObject & { role: 'tool'; tool_call_id: string; content: ChatContent });
 
 export type ChatTool = JsonObject & {
@@ -29,6 +40,17 @@ export type ChatTool = JsonObject & {
     description?: string | null;
     parameters?: JsonObject | null;
     strict?: boolean | null;
+  };
+};
+
+/** A tool that takes plain text in place of JSON arguments. */
+export type ChatCustomTool = JsonObject & {
+  type: 'custom';
+  custom: JsonObject & {
+    name: string;
+    description?: string | null;
+    /** `{type: "text"}`, or `{type: "grammar", grammar: {syntax, definition}}`. */
+    format?: JsonObject | null;
   };
 };
 
@@ -46,7 +68,7 @@ export type ChatRequest = JsonObject & {
   max_completion_tokens?: number | null;
   n?: number | null;
   stop?: string | string[] | null;
-  tools?: ChatTool[] | null;
+  tools?: (ChatTool | ChatCustomTool)[] | null;
   tool_choice?: ChatToolChoice | null;
   parallel_tool_calls?: boolean | null;
   response_format?: (JsonObject & { type: string }) | null;

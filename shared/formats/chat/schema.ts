@@ -16,6 +16,10 @@ const toolCall = openUnion('type', {
     id: z.string().min(1),
     function: z.looseObject({ name: z.string().min(1), arguments: z.string() }),
   }),
+  custom: z.looseObject({
+    id: z.string().min(1),
+    custom: z.looseObject({ name: z.string().min(1), input: z.string() }),
+  }),
 });
 
 /** One element of `messages`. */
@@ -39,10 +43,18 @@ export const chatToolSchema = openUnion('type', {
       strict: z.boolean().nullish(),
     }),
   }),
+  custom: z.looseObject({
+    custom: z.looseObject({
+      name: z.string().min(1),
+      description: z.string().nullish(),
+      format: z.looseObject({}).nullish(),
+    }),
+  }),
 });
 
 const toolChoice = openUnion('type', {
   function: z.looseObject({ function: z.looseObject({ name: z.string().min(1) }) }),
+  custom: z.looseObject({ custom: z.looseObject({ name: z.string().min(1) }) }),
 });
 
 // Engines have further types, such as grammars.

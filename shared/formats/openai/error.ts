@@ -1,4 +1,4 @@
-import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
+import { errorTable, type ErrorCode, type ErrorDetails, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 /** An error in the formats of OpenAI's API. Clients rely on all four keys (OpenAI API reference, "Error codes"). */
@@ -64,7 +64,8 @@ export function openaiErrorBody({
   code: error,
   message,
   param,
-}: Pick<RouterError, 'code' | 'message' | 'param'>): OpenaiErrorBody {
+  upstreamCode,
+}: Pick<RouterError, 'code' | 'message' | 'param'> & Pick<ErrorDetails, 'upstreamCode'>): OpenaiErrorBody {
   const { type, code } = openaiErrors[error];
-  return { error: { message, type, param: param ?? null, code } };
+  return { error: { message, type, param: param ?? null, code: upstreamCode ?? code } };
 }

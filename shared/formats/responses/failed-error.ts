@@ -1,4 +1,5 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
+import { isLongLimit } from '../retry-headers.ts';
 
 /**
  * The codes of failed responses. Codex repeats a request after `server_error` and `rate_limit_exceeded`, and not after the others
@@ -62,9 +63,10 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
 };
 
 /** The `error` of a failed response. */
-export function failedError({ code: error, message, retryAfter }: RouterError): { code: FailedCode; message: string } {
+export function failedError(failure: RouterError): { code: FailedCode; message: string } {
+  const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];
-  if (code !== 'rate_limit_exceeded' || retryAfter === undefined) return { code, message };
-  // Codex reads the time to wait from this wording.
+  if (code !== 'rate_limit_exceeded' || retryAfter === undefined || isLongLimit(failure)) return { code, message };
+  // Codex reads the time to wait from this wording, and waits for as long.
   return { code, message: `${message} Please try again in ${Math.max(1, Math.ceil(retryAfter))}s.` };
 }

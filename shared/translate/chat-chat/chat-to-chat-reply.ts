@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
 import { customOf, ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
@@ -50,7 +51,8 @@ function choiceIndexOf(choice: Json, asked: number, position: number): number {
 /** @returns the choice, and a function for all text of the model in it */
 function repairChoice(choice: Json, minted: Minted, index: number) {
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw withoutMessage();
-  const { message, written } = repairMessage(choice['message'], toolCallPrefix(minted.id, index));
+  const prefix = toolCallPrefix(minted.id, index);
+  const { message, written } = repairMessage(choice['message'], prefix, CustomCalls.of(minted.recalled));
   const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
   return { choice: { logprobs: null, ...choice, index, message, finish_reason: finishReason }, finishReason, written };
 }
@@ -60,10 +62,14 @@ function withoutMessage(): RouterError {
 }
 
 /** @returns the message, and a function for all text of the model */
-function repairMessage(given: JsonObject, prefix: string): { message: JsonObject; written: () => string } {
+function repairMessage(
+  given: JsonObject,
+  prefix: string,
+  custom: CustomCalls | undefined,
+): { message: JsonObject; written: () => string } {
   const message: JsonObject = { refusal: null, ...given, role: 'assistant' };
   unifyReasoning(message);
-  const { calls, pieces } = repairToolCalls(given['tool_calls'], prefix);
+  const { calls, pieces } = repairToolCalls(given['tool_calls'], prefix, custom);
   if (calls.length === 0) {
     delete message['tool_calls'];
     message['content'] ??= '';
@@ -74,18 +80,30 @@ function repairMessage(given: JsonObject, prefix: string): { message: JsonObject
   return { message, written: () => writtenText(message, pieces) };
 }
 
-function repairToolCalls(given: Json | undefined, prefix: string): { calls: Json[]; pieces: ToolCallPiece[] } {
+function repairToolCalls(
+  given: Json | undefined,
+  prefix: string,
+  calls: CustomCalls | undefined,
+): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
   const order = new ToolCallOrder(prefix);
   // In an answer that is not streamed, every element is a call of its own, whatever its index.
   const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
-  const calls = pieces.map(({ id, name, arguments: text }, position) => {
+  const repaired = pieces.map((piece, position) => {
+    const { id, name, arguments: text } = piece;
     const call = given[position];
     const { index: _, ...rest } = call as JsonObject;
     const custom = customOf(rest);
     if (custom) return { ...rest, id, type: 'custom', custom: { ...custom, name: name ?? '', input: text } };
-    const fn = isJsonObject(rest['function']) ? rest['function'] : {};
-    return { ...rest, id, type: 'function', function: { ...fn, name: name ?? '', arguments: text || '{}' } };
+    const { function: fn, ...further } = rest;
+    const unwrapped = calls?.whole(piece);
+    if (unwrapped) return { ...further, ...unwrapped };
+    return {
+      ...rest,
+      id,
+      type: 'function',
+      function: { ...(isJsonObject(fn) && fn), name: name ?? '', arguments: text || '{}' },
+    };
   });
-  return { calls, pieces };
+  return { calls: repaired, pieces };
 }

@@ -8,6 +8,7 @@ import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts'
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
@@ -20,6 +21,8 @@ interface Choice {
   readonly index: number;
   /** Undefined until there is a tool call. */
   order: ToolCallOrder | undefined;
+  /** Undefined unless the request has custom tools. */
+  custom: CustomCalls | undefined;
   started: boolean;
   finish: Json | undefined;
   /** Fields of chunks without output; the last chunk carries them. */
@@ -86,6 +89,7 @@ export class ChatToChatStream implements StreamTranslation {
       this.#opened(choice, { index: choice.index, delta: {}, finish_reason: null }),
     );
     const roleChunk = opened.length > 0 ? this.#write({}, opened) : '';
+    const inputs = choices.map((choice) => this.#restOfInputs(choice)).join('');
     const ended = choices.map(({ index, order, finish, held }) => {
       return { ...held, index, delta: {}, finish_reason: readFinishReason(finish, order !== undefined) };
     });
@@ -97,7 +101,13 @@ export class ChatToChatStream implements StreamTranslation {
     const last = this.#stamp({ ...this.#heldChunk });
     last['choices'] = ended;
     const text = chatEnding(last, writeChatUsage(usage, this.#usage), this.#minted.usageChunk);
-    return { text: roleChunk + text, ending: { usage, finishReason } };
+    return { text: roleChunk + inputs + text, ending: { usage, finishReason } };
+  }
+
+  #restOfInputs({ index, custom }: Choice): string {
+    const calls = custom?.rest() ?? [];
+    if (calls.length === 0) return '';
+    return this.#write({}, [{ index, delta: { tool_calls: calls }, finish_reason: null }]);
   }
 
   #translate(data: string): string {
@@ -170,7 +180,8 @@ export class ChatToChatStream implements StreamTranslation {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (!choice) {
-      choice = { index, order: undefined, started: false, finish: undefined, held: {} };
+      const custom = CustomCalls.of(this.#minted.recalled);
+      choice = { index, order: undefined, custom, started: false, finish: undefined, held: {} };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -220,7 +231,9 @@ export class ChatToChatStream implements StreamTranslation {
     }
     const given = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
     const pieces = given.map((call) => this.#placed(call, choice));
-    if (pieces.length > 0) delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject));
+    if (pieces.length > 0) {
+      delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject, choice.custom));
+    }
     this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
     return shows;
   }
@@ -230,9 +243,12 @@ function hasCalls(calls: Json | undefined): boolean {
   return Array.isArray(calls) && calls.length > 0;
 }
 
-function placedCall({ index, id, first, name, arguments: text }: ToolCallPiece, call: JsonObject): Json {
+function placedCall(piece: ToolCallPiece, call: JsonObject, calls: CustomCalls | undefined): Json {
+  const { index, id, first, name, arguments: text } = piece;
   const { index: _, id: __, type: ___, function: given, custom: ____, ...rest } = call;
   const custom = customOf(call);
+  const unwrapped = custom ? undefined : calls?.piece(piece);
+  if (unwrapped) return { ...unwrapped, ...rest };
   const called: JsonObject = {
     ...(isJsonObject(given) ? given : {}),
     ...custom,

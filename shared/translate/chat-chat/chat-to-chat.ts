@@ -6,9 +6,11 @@ import { chatToChatReply } from './chat-to-chat-reply.ts';
 import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
+import { customAsFunctions, recallCustom } from '../vocabulary/custom-tools.ts';
 
-/** Chat clients on chat upstreams: passes everything except what identifies the answer. */
+/** Chat clients on chat upstreams: passes everything except what identifies the answer, and custom tools where there are none. */
 export const chatToChat: Translation = {
   client: chatFormat,
   upstream: chatUpstream,
@@ -16,21 +18,22 @@ export const chatToChat: Translation = {
   answerRules,
   passesHeaders: true,
   passesLists: true,
-  recall: recallChoices,
+  recall: (body) => ({ ...recallChoices(body), ...recallCustom(body) }),
   request: chatToChatRequest,
   reply: chatToChatReply,
   stream: (minted) => new ChatToChatStream(minted),
 };
 
 /**
- * The upstream's request for a chat client's request: everything passes except the model's name. Streams always request
- * their usage.
+ * The upstream's request for a chat client's request: everything passes except the model's name, and custom tools for an upstream
+ * that has functions only. Streams always request their usage.
  * @throws RouterError `unsupported_parameter` for several choices of an upstream that makes one
  */
 export function chatToChatRequest(body: JsonObject, target: Target): JsonObject {
   if (target.makesOneChoice === true && askedChoices(recallChoices(body)) > 1)
     throw unsupportedInChat('n', 'more than one choice');
-  const request: JsonObject = { ...body, model: target.model };
+  const sent = target.takesCustomTools === true ? body : customAsFunctions(body as ChatRequest);
+  const request: JsonObject = { ...sent, model: target.model };
   if (body['stream'] === true) {
     const options = isJsonObject(body['stream_options']) ? body['stream_options'] : {};
     request['stream_options'] = { ...options, include_usage: true };

@@ -24,6 +24,13 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].audio', passed),
   rule('messages[].content[].prompt_cache_breakpoint', passed),
   rule('messages[].tool_calls[]', passed),
+  rule(
+    'messages[].tool_calls[] of custom tools',
+    translated(
+      'messages[].tool_calls[].function.arguments',
+      'the input as `{"input": …}`; passed to OpenAI and Azure, which have custom tools',
+    ),
+  ),
   rule('messages[].tool_calls[] of other types', passed),
   rule('messages[].function_call', passed),
   rule('max_tokens', passed),
@@ -36,6 +43,13 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream_options', passed),
   rule('tools[]', passed),
   rule('tools[].function.strict', passed),
+  rule(
+    'tools[] custom',
+    translated(
+      'tools[].function.parameters',
+      'a function with one string, `input`; the description contains the grammar; passed to OpenAI and Azure',
+    ),
+  ),
   rule('tools[] of other types', passed),
   rule('tool_choice', passed),
   rule('tool_choice allowed_tools', passed),

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts';
+import type { ChatCustomCall, ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
 import { chatContentToBlocks, withRefusal } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -69,10 +69,9 @@ function assistantBlocks(message: ChatMessage & { role: 'assistant' }, param: st
   return [...said, ...calls];
 }
 
-function toolUse(call: ChatToolCall, param: string): MessagesBlock {
+function toolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
+  if (call.type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${call.type}'`);
   const { id, function: fn } = call;
-  const type: string = call.type;
-  if (type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${type}'`);
   return { type: 'tool_use', id: messagesToolId(id), name: fn.name, input: toolInput(fn.arguments) };
 }
 

@@ -6,6 +6,7 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /**
@@ -20,6 +21,7 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
     throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
   }
   const blocks = body['content'].filter(isJsonObject);
+  const custom = CustomCalls.of(minted.recalled);
   const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toolCall);
   const text = textOf(blocks, 'text');
   const reasoning = textOf(blocks, 'thinking');
@@ -36,7 +38,7 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
     role: 'assistant',
     content: calls.length > 0 ? text || null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => custom?.whole({ ...call, ...call.function }) ?? call) }),
     refusal: refusal ?? null,
   };
   return {
@@ -52,9 +54,14 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
   };
 }
 
-function toolCall({ id, name, input }: JsonObject): JsonObject & { function: { name: string; arguments: string } } {
+interface FunctionCall extends JsonObject {
+  id: string;
+  function: { name: string; arguments: string };
+}
+
+function toolCall({ id, name, input }: JsonObject): FunctionCall {
   return {
-    id: id ?? '',
+    id: typeof id === 'string' ? id : '',
     type: 'function',
     function: {
       name: typeof name === 'string' ? name : '',

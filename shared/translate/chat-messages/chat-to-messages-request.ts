@@ -7,6 +7,7 @@ import { ruledFields, withoutRuled } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { generationFields, jsonInstruction, simplestSystem } from '../upstreams/messages/generation-fields.ts';
+import { customAsFunctions } from '../vocabulary/custom-tools.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 const fields = ruledFields(requestRules);
@@ -19,7 +20,7 @@ const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schem
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObject {
-  const request = body as ChatRequest;
+  const request = customAsFunctions(body as ChatRequest);
   refuse(request);
   const { system, messages } = chatHistoryToMessages(request.messages);
   if (request.response_format?.type === 'json_object') system.push(jsonInstruction);

@@ -4,17 +4,20 @@ import { completeUsage, writeChatUsage, chatUsageDetails } from '#shared/formats
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { chatEnding } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /** A tool call that is being streamed. */
 interface OpenCall {
   /** Position among the answer's calls. */
   index: number;
+  id: string;
   /** Complete input from the block's start; sent at its end unless fragments arrive. */
   input: JsonObject;
   /** Whether any arguments were sent. */
@@ -28,6 +31,7 @@ interface OpenCall {
 export class ChatToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #openCalls = new Map<Json | undefined, OpenCall>();
+  readonly #custom: CustomCalls | undefined;
   #started = false;
   #hasContent = false;
   #complete = false;
@@ -38,6 +42,7 @@ export class ChatToMessagesStream implements StreamTranslation {
 
   constructor(minted: Minted) {
     this.#minted = minted;
+    this.#custom = CustomCalls.of(minted.recalled);
   }
 
   get hasContent(): boolean {
@@ -78,7 +83,9 @@ export class ChatToMessagesStream implements StreamTranslation {
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const written = writeChatUsage(usage, chatUsageDetails(usage));
-    const text = chatEnding(this.#frame({}, finishReason), written, this.#minted.usageChunk);
+    const rest = this.#custom?.rest() ?? [];
+    const inputs = rest.length === 0 ? '' : this.#chunk({ tool_calls: rest });
+    const text = inputs + chatEnding(this.#frame({}, finishReason), written, this.#minted.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
@@ -92,11 +99,16 @@ export class ChatToMessagesStream implements StreamTranslation {
         return this.#text('reasoning_content', content['thinking']);
       case 'tool_use': {
         const { id, name, input } = content;
-        const call = { index: this.#calls++, input: isJsonObject(input) ? input : {}, sent: false };
+        const call = {
+          index: this.#calls++,
+          id: typeof id === 'string' ? id : '',
+          input: isJsonObject(input) ? input : {},
+          sent: false,
+        };
         this.#openCalls.set(block, call);
-        const fn = { name: typeof name === 'string' ? name : '', arguments: '' };
-        this.#outputBytes += Buffer.byteLength(fn.name);
-        return this.#chunk({ tool_calls: [{ index: call.index, id: id ?? '', type: 'function', function: fn }] });
+        const called = typeof name === 'string' ? name : '';
+        this.#outputBytes += Buffer.byteLength(called);
+        return this.#piece({ ...call, first: true, name: called, arguments: '' });
       }
       default:
         return '';
@@ -140,7 +152,17 @@ export class ChatToMessagesStream implements StreamTranslation {
     if (!call || typeof text !== 'string' || text === '') return '';
     call.sent = true;
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: text } }] });
+    return this.#piece({ ...call, first: false, name: undefined, arguments: text });
+  }
+
+  #piece(piece: ToolCallPiece): string {
+    const { index, id, first, name, arguments: text } = piece;
+    const custom = this.#custom?.piece(piece);
+    if (custom) return this.#chunk({ tool_calls: [custom] });
+    const fn = { ...(name !== undefined && { name }), arguments: text };
+    return this.#chunk({
+      tool_calls: [first ? { index, id, type: 'function', function: fn } : { index, function: fn }],
+    });
   }
 
   #chunk(delta: JsonObject): string {

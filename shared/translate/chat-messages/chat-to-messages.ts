@@ -1,6 +1,7 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { Translation } from '../translation.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
+import { recallCustom } from '../vocabulary/custom-tools.ts';
 import { chatToMessagesReply } from './chat-to-messages-reply.ts';
 import { chatToMessagesRequest } from './chat-to-messages-request.ts';
 import { ChatToMessagesStream } from './chat-to-messages-stream.ts';
@@ -13,6 +14,7 @@ export const chatToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
+  recall: recallCustom,
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,
   stream: (minted) => new ChatToMessagesStream(minted),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ChatRequest, ChatTool } from '#shared/formats/chat/request.ts';
+import type { ChatCustomTool, ChatRequest, ChatTool } from '#shared/formats/chat/request.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
@@ -18,9 +18,8 @@ export function chatToolsToMessages(request: ChatRequest): JsonObject {
   return { tools: offered, tool_choice: onlyOne ? { ...translated, disable_parallel_tool_use: true } : translated };
 }
 
-function translateTool(tool: ChatTool, at: number): MessagesTool {
-  const type: string = tool.type;
-  if (type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${type}'`);
+function translateTool(tool: ChatTool | ChatCustomTool, at: number): MessagesTool {
+  if (tool.type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${tool.type}'`);
   const { name, description, parameters, strict } = tool.function;
   const { cache_control: cacheControl } = tool;
   return {

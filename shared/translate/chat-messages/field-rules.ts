@@ -48,6 +48,10 @@ export const requestRules: readonly FieldRule[] = [
       'a `tool_use` block; arguments that are not a JSON object become `{"_raw": …}`; characters not allowed in ids are replaced by their code',
     ),
   ),
+  rule(
+    'messages[].tool_calls[] of custom tools',
+    translated('messages[].content[].input', 'a `tool_use` block with `{"input": …}`'),
+  ),
   rule('messages[].tool_calls[] of other types', refused('tool calls of that type')),
   rule('messages[].function_call', refused('the older form of tool calls')),
   rule(
@@ -63,6 +67,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream_options', ignored('messages streams always report their usage')),
   rule('tools[]', translated('tools[].input_schema')),
   rule('tools[].function.strict', translated('tools[].strict')),
+  rule(
+    'tools[] custom',
+    translated('tools[].input_schema', 'a tool with one string, `input`; the description contains the grammar'),
+  ),
   rule('tools[] of other types', refused('tools of that type')),
   rule('tool_choice', translated('tool_choice', '`required` becomes `any`; omitted if there are no tools')),
   rule('tool_choice allowed_tools', translated('tools[].name', 'only these tools are offered')),

@@ -1,4 +1,4 @@
-import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
+import type { ChatContent, ChatCustomCall, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
@@ -8,14 +8,20 @@ import { unsupportedInChat } from '../unsupported.ts';
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesItem[] {
+  /** Ids of calls of custom tools, whose results are items of another type. */
+  const custom = new Set<unknown>();
   return history.flatMap((message, at): ResponsesItem[] => {
     const param = `messages[${at}]`;
     switch (message.role) {
-      case 'assistant':
-        return assistantItems(message, param);
+      case 'assistant': {
+        const items = assistantItems(message, param);
+        for (const { type, call_id: id } of items) if (type === 'custom_tool_call') custom.add(id);
+        return items;
+      }
       case 'tool': {
         const output = contentOf(message.content, `${param}.content`, 'input_text');
-        return [{ type: 'function_call_output', call_id: message.tool_call_id, output }];
+        const type = custom.has(message.tool_call_id) ? 'custom_tool_call_output' : 'function_call_output';
+        return [{ type, call_id: message.tool_call_id, output }];
       }
       default: {
         const content = contentOf(message.content, `${param}.content`, 'input_text');
@@ -44,9 +50,14 @@ function partsOf(content: string | ResponsesPart[]): ResponsesPart[] {
   return content === '' ? [] : [{ type: 'output_text', text: content }];
 }
 
-function callItem({ id, function: fn, ...call }: ChatToolCall, param: string): ResponsesItem {
+function callItem(call: ChatToolCall | ChatCustomCall, param: string): ResponsesItem {
   const type: string = call.type;
+  if (call.type === 'custom') {
+    const { name, input } = call.custom;
+    return { type: 'custom_tool_call', call_id: call.id, name, input };
+  }
   if (type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${type}'`);
+  const { id, function: fn } = call;
   return { type: 'function_call', call_id: id, name: fn.name, arguments: fn.arguments };
 }
 

@@ -19,25 +19,27 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
   const pieces = piecesOfItems(output);
-  const calls = pieces.flatMap((piece) => (piece.kind === 'call' ? [piece.call] : []));
+  const calls = pieces.filter((piece) => piece.kind === 'call');
   const [content, refusal, reasoning] = [textIn(pieces, 'text'), textIn(pieces, 'refusal'), textIn(pieces, 'thinking')];
   const message: JsonObject = {
     role: 'assistant',
     content: calls.length > 0 ? content || null : content,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && {
-      tool_calls: calls.map(({ id, name, arguments: text }) => ({
-        id,
-        type: 'function',
-        function: { name: name ?? '', arguments: text || '{}' },
-      })),
+      tool_calls: calls.map(toolCall),
     }),
     refusal: refusal || null,
   };
   const finishReason = responseFinishReason(body, calls.length > 0);
   const usage = completeUsage(readResponsesUsage(body), {
     prompt: minted.promptTokens,
-    completion: () => estimateTokens(writtenText(message, calls)),
+    completion: () =>
+      estimateTokens(
+        writtenText(
+          message,
+          calls.map(({ call }) => call),
+        ),
+      ),
   });
   return {
     body: {
@@ -50,6 +52,14 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
     },
     ending: { usage, finishReason },
   };
+}
+
+function toolCall({
+  call: { id, name = '', arguments: text },
+  isCustom,
+}: ResponsesPiece & { kind: 'call' }): JsonObject {
+  if (isCustom) return { id, type: 'custom', custom: { name, input: text } };
+  return { id, type: 'function', function: { name, arguments: text || '{}' } };
 }
 
 function textIn(pieces: readonly ResponsesPiece[], kind: 'text' | 'refusal' | 'thinking'): string {

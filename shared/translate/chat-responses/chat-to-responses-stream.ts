@@ -11,12 +11,12 @@ import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 
 /**
  * Translates a Responses upstream's stream for chat clients: text becomes `content`, thinking and its summaries
- * `reasoning_content`, and every function call a tool call with the next index.
+ * `reasoning_content`, and every call a tool call with the next index.
  */
 export class ChatToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #reader = new ResponsesReader();
-  /** The calls that have no arguments yet. */
+  /** The calls of functions that have no arguments yet. */
   readonly #bare = new Set<number>();
   #started = false;
   #hasContent = false;
@@ -62,7 +62,7 @@ export class ChatToResponsesStream implements StreamTranslation {
       case 'thinking':
         return this.#text('reasoning_content', piece.text);
       case 'call':
-        return this.#call(piece.call);
+        return this.#call(piece.call, piece.isCustom);
       case 'thought':
         return '';
     }
@@ -74,8 +74,12 @@ export class ChatToResponsesStream implements StreamTranslation {
     return this.#chunk({ [field]: text });
   }
 
-  #call({ index, id, first, name = '', arguments: text }: ToolCallPiece): string {
+  #call({ index, id, first, name = '', arguments: text }: ToolCallPiece, isCustom: boolean): string {
     this.#outputBytes += Buffer.byteLength(name + text);
+    if (isCustom) {
+      const custom = { index, id, type: 'custom', custom: { name, input: text } };
+      return this.#chunk({ tool_calls: [first ? custom : { index, custom: { input: text } }] });
+    }
     if (text === '') this.#bare.add(index);
     else this.#bare.delete(index);
     if (!first) return this.#chunk(callDelta(index, text));

@@ -1,10 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ChatRequest, ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
+import type { ChatCustomTool, ChatRequest, ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
+import { flatCustomFormat } from '../vocabulary/custom-tools.ts';
 
 /**
  * Translates the tools and the tool choice of a chat request: both are flat in the Responses format.
- * @throws RouterError `unsupported_parameter` for tools other than functions
+ * @throws RouterError `unsupported_parameter` for tools other than functions and custom tools
  */
 export function chatToolsToResponses({ tools, tool_choice: choice }: ChatRequest): JsonObject {
   if (tools === undefined || tools === null || tools.length === 0) return {};
@@ -14,8 +15,9 @@ export function chatToolsToResponses({ tools, tool_choice: choice }: ChatRequest
   };
 }
 
-function flatTool(tool: ChatTool, at: number): JsonObject {
+function flatTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
   const type: string = tool.type;
+  if (tool.type === 'custom') return flatCustom(tool);
   if (type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${type}'`);
   const { name, description, parameters, strict } = tool.function;
   return {
@@ -28,21 +30,33 @@ function flatTool(tool: ChatTool, at: number): JsonObject {
   };
 }
 
+function flatCustom(tool: ChatCustomTool): JsonObject {
+  const { name, description } = tool.custom;
+  const format = flatCustomFormat(tool);
+  return {
+    type: 'custom',
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(format && { format }),
+  };
+}
+
 function flatChoice(choice: ChatToolChoice): string | JsonObject {
   if (typeof choice === 'string') return choice;
   switch (choice.type) {
     case 'function':
-      return { type: 'function', name: nameIn(choice) };
+    case 'custom':
+      return namedTool(choice);
     case 'allowed_tools': {
       const { mode, tools } = (choice['allowed_tools'] ?? choice) as { mode?: string; tools?: JsonObject[] };
-      const allowed = (tools ?? []).map((tool) => ({ type: 'function', name: nameIn(tool) }));
-      return { type: 'allowed_tools', mode: mode ?? 'auto', tools: allowed };
+      return { type: 'allowed_tools', mode: mode ?? 'auto', tools: (tools ?? []).map(namedTool) };
     }
     default:
       throw unsupportedInChat('tool_choice.type', `a choice of type '${choice.type}'`);
   }
 }
 
-function nameIn(tool: JsonObject): string {
-  return (tool as { function?: { name?: string } }).function?.name ?? '';
+function namedTool(tool: JsonObject): JsonObject {
+  const { function: fn, custom } = tool as { function?: { name?: string }; custom?: { name?: string } };
+  return custom ? { type: 'custom', name: custom.name ?? '' } : { type: 'function', name: fn?.name ?? '' };
 }

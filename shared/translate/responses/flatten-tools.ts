@@ -120,8 +120,8 @@ function flatFunction({ description, parameters, strict }: ResponsesFunctionTool
   return { name, description: description ?? undefined, parameters: schema, strict: strict ?? undefined };
 }
 
-/** A grammar cannot be enforced by a schema, so the model reads it in the description. */
-function flatCustom({ description, format }: ResponsesCustomTool, name: string): FlatTool {
+/** The function that stands for a custom tool. A grammar cannot be enforced by a schema, so the model reads it in the description. */
+export function flatCustom({ description, format }: ResponsesCustomTool, name: string): FlatTool {
   const { syntax, definition } = format ?? {};
   const grammar =
     typeof definition === 'string'

@@ -44,6 +44,7 @@ export class InputUnwrapper {
     if (this.#state !== 'before') return this.#input;
     const value = parseUpstreamJson(this.#json);
     const argument = isJsonObject(value) ? (value[inputArgument] ?? onlyValue(Object.values(value))) : value;
+    if (isJsonObject(value) && Object.keys(value).length === 0) return '';
     if (typeof argument === 'string') return argument;
     return this.#json;
   }

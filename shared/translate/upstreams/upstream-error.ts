@@ -1,7 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { Json } from '#shared/core/json.ts';
 import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/context-overflow.ts';
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { GivenHeaders } from '#shared/core/pick-headers.ts';
+import { readSpentAllowance, readWait } from './limit-texts.ts';
 import { readOverflowText } from './overflow-texts.ts';
 import { readRequestFault } from './request-fault-text.ts';
 
@@ -12,6 +14,8 @@ export interface UpstreamFailure {
   message: string;
   /** The field that it names, as a path of the chat format. */
   param?: string | undefined;
+  /** Its code, in the words of OpenAI's API; of any other kind it is not read. */
+  code?: Json | undefined;
   /** Seconds to wait, if it names them. */
   retryAfter: number | undefined;
   /** Set if the error's type or fields, not only its message, report that the request does not fit. */
@@ -27,12 +31,15 @@ const longestMessage = 1000;
  * would read the status as a failed sign-in. Messages of the upstream's internal errors are only logged.
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
-  const { status, message, param, retryAfter, overflow } = failure;
+  const { status, message, param, code, retryAfter, overflow } = failure;
   const sentence = message.slice(0, longestMessage);
   switch (status) {
     case 400:
     case 413:
     case 422: {
+      const spent = readSpentAllowance(sentence, retryAfter);
+      if (spent) return limited(spent);
+      if (outOfMoney.test(sentence)) return failed(outOfMoneyStatus, sentence);
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
       // llama.cpp in router mode: a worker that has not seen yet that the model was unloaded asked for it.
@@ -40,10 +47,16 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       const tooLarge = readOutputLimit(sentence);
       if (tooLarge) return tooLarge;
       const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(sentence)?.missing;
-      return refused(sentence || `The upstream refused the request (status ${status}).`, param, missing);
+      return refused(sentence || `The upstream refused the request (status ${status}).`, { param, code }, missing);
     }
-    case 429:
-      return new RouterError('rate_limit_exceeded', 'The upstream limits the rate of requests.', { retryAfter });
+    case 429: {
+      const spent = readSpentAllowance(sentence, retryAfter);
+      if (spent) return limited(spent);
+      return limited({
+        message: 'The upstream limits the rate of requests.',
+        retryAfter: retryAfter ?? readWait(sentence),
+      });
+    }
     case 503:
     case 529:
       return new RouterError('overloaded', 'Overloaded', { retryAfter, cause: sentence });
@@ -61,10 +74,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
       if (counts !== undefined) return contextOverflow(counts);
       const fault = readRequestFault(sentence);
-      if (fault) return refused(sentence, param, fault.missing);
+      if (fault) return refused(sentence, { param, code }, fault.missing);
       return failed(status, sentence);
     }
   }
+}
+
+function limited({ message, retryAfter }: { message: string; retryAfter: number | undefined }): RouterError {
+  return new RouterError('rate_limit_exceeded', message, { retryAfter });
 }
 
 function failed(status: number, sentence: string): RouterError {
@@ -72,9 +89,27 @@ function failed(status: number, sentence: string): RouterError {
   return new RouterError('upstream_failed', message, { byUpstream: true, cause: sentence });
 }
 
+/** What Anthropic says, with status 400, of an account without credit; others have a status for it. */
+const outOfMoney = /^(?:Your )?credit balance is too low/i;
+const outOfMoneyStatus = 402;
+
 /** The request is wrong, in the upstream's own words. */
-function refused(sentence: string, param: string | undefined, missing: RejectedCapability | undefined): RouterError {
-  return new RouterError('invalid_request', sentence, { param, details: missing && rejectedCapability(missing) });
+function refused(
+  sentence: string,
+  { param, code }: Pick<UpstreamFailure, 'param' | 'code'>,
+  missing: RejectedCapability | undefined,
+): RouterError {
+  const details = missing && rejectedCapability(missing);
+  return new RouterError('invalid_request', sentence, { param, details, upstreamCode: refusalCode(code) });
+}
+
+/** Names of kinds of errors that some engines have in the place of their codes, and that say no more than the status. */
+const unspecificCodes: ReadonlySet<string> = new Set(['invalid_request_error', 'bad_request']);
+
+/** The code of a refusal. An engine that has none, or its status as a number, has refused a value. */
+function refusalCode(code: Json | undefined): string {
+  const isCode = typeof code === 'string' && /^[a-z][a-z0-9_]{2,59}$/.test(code) && !unspecificCodes.has(code);
+  return isCode ? code : 'invalid_value';
 }
 
 /** What DeepSeek, Alibaba and Groq say of a limit of output tokens above the model's own. */

@@ -40,7 +40,7 @@ interface Answer {
  * APIs also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in `tools`; in chat
  * completions a forced tool, once and unasked); `waits`
  * adds an argument of Gemini CLI's to these calls; results of tools count as text there, and output formats are kept. In the messages API limits and stop sequences are
- * kept, too.
+ * kept, too. In the responses API `always` refuses not to think, in OpenAI's words.
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
   const calls: UpstreamCall[] = [];
@@ -66,6 +66,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
   if (status !== 200) {
     response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' });
     response.end(JSON.stringify(errorBody(path, status)));
+    return;
+  }
+  const { reasoning } = body;
+  if (asked.includes('always') && isJsonObject(reasoning) && reasoning['effort'] === 'none') {
+    const message = "Unsupported value: 'none' is not supported with this model. Supported values are: 'low', 'high'.";
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { message, type: 'invalid_request_error', param: 'reasoning.effort' } }));
     return;
   }
   const count = Number(/pieces=(\d+)/.exec(asked)?.[1] ?? 0);

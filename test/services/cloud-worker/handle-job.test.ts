@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
-import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { createHandleJob } from '#services/cloud-worker/handle-job.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
@@ -19,6 +19,8 @@ let bodies: readonly string[];
 let served: string[];
 /** The most output tokens that the model generates; it refuses higher limits in OpenAI's words. */
 let mostOutput: number;
+/** The levels of thinking that the model takes; undefined for all. */
+let levels: string[] | undefined;
 /** How functions are refused at /chat/completions; undefined where they are not. */
 let refusal: { message: string; param: string } | undefined;
 
@@ -28,13 +30,25 @@ beforeEach(async () => {
   served = ['/v1/chat/completions'];
   mostOutput = Number.POSITIVE_INFINITY;
   refusal = undefined;
+  levels = undefined;
   const upstream = await startScriptedEngine((response, { url = '' }: IncomingMessage) => {
     asked.push(url);
     if (!served.includes(url)) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"Not Found"}}');
       return;
     }
-    const { max_completion_tokens: asks, tools } = JSON.parse(upstream.bodies.at(-1) ?? '') as JsonObject;
+    const { max_completion_tokens: asks, tools, ...sent } = JSON.parse(upstream.bodies.at(-1) ?? '') as JsonObject;
+    const level = levelIn(sent);
+    if (typeof level === 'string' && levels?.includes(level) === false) {
+      const param = url === '/v1/responses' ? 'reasoning.effort' : 'reasoning_effort';
+      const listed = levels.map((each) => `'${each}'`).join(', ');
+      const message = `Unsupported value: '${level}' is not supported with this model. Supported values are: ${listed}.`;
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ error: { message, param, type: 'invalid_request_error', code: 'unsupported_value' } }),
+      );
+      return;
+    }
     if (url === '/v1/responses') {
       const events = [
         { type: 'response.output_text.delta', delta: 'Hello!' },
@@ -69,7 +83,7 @@ beforeEach(async () => {
     provider: openai,
     translations,
     traceName: 'openai',
-    models: () => ['gpt-9', 'gpt-9-codex'].map((id) => ({ id, capabilities: ['stream', 'tools', 'json'] })),
+    models: () => ['gpt-9', 'gpt-9-codex'].map((id) => ({ id, capabilities: ['stream', 'tools', 'thinking', 'json'] })),
     timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
     origin: 'here',
     takesPrompts: false,
@@ -80,6 +94,13 @@ beforeEach(async () => {
 });
 
 const heads: object[] = [];
+
+function levelIn({ reasoning_effort: effort, reasoning }: JsonObject): unknown {
+  return effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
+}
+
+/** The level of thinking in each request that the provider got. */
+const levelsAsked = (): unknown[] => bodies.map((body) => levelIn(JSON.parse(body) as JsonObject));
 
 async function serve(body: JsonObject = hello, model = 'gpt-9', format = 'responses'): Promise<string> {
   let text = '';
@@ -170,4 +191,51 @@ it('a model that takes functions at /responses only is served there, which is re
   expect(await serve(chat, 'gpt-9', 'chat')).toContain('Hello!');
   const [chatPath, responses] = ['/v1/chat/completions', '/v1/responses'];
   expect(asked).toEqual([chatPath, responses, responses, chatPath]);
+});
+
+describe('a model that must think', () => {
+  const chat = { messages: [{ role: 'user', content: 'Hello.' }] };
+
+  it.each([
+    ['chat', { ...chat, reasoning_effort: 'none' }],
+    ['responses', { ...hello, reasoning: { effort: 'none' } }],
+    ['messages', { ...chat, max_tokens: 9, thinking: { type: 'disabled' } }],
+  ])('is asked for the lowest level where a %s client wants none, which is remembered', async (format, body) => {
+    served.push('/v1/responses');
+    levels = ['low', 'high'];
+    for (let time = 0; time < 2; time++) expect(await serve(body, 'gpt-9', format)).toContain('Hello!');
+    expect(levelsAsked()).toEqual(['none', 'low', 'low']);
+  });
+
+  it('is asked for the lowest of the levels that it lists, for each level that it refuses', async () => {
+    levels = ['minimal', 'low'];
+    await serve({ ...chat, reasoning_effort: 'none' }, 'gpt-9', 'chat');
+    levels = ['none', 'medium'];
+    await serve({ ...chat, reasoning_effort: 'minimal' }, 'gpt-9', 'chat');
+    expect(levelsAsked()).toEqual(['none', 'minimal', 'minimal', 'medium']);
+  });
+
+  it('is asked so at the path that takes its functions, too', async () => {
+    served.push('/v1/responses');
+    levels = ['low'];
+    refusal = { message: 'Use /v1/responses to use function tools.', param: 'reasoning_effort' };
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+    const body = { ...chat, tools, reasoning_effort: 'none' };
+    for (let time = 0; time < 2; time++) expect(await serve(body, 'gpt-9', 'chat')).toContain('Hello!');
+    expect(levelsAsked()).toEqual(['none', 'low', 'low', 'low']);
+  });
+
+  it('refuses what else is wrong with the request, and nothing is remembered', async () => {
+    levels = ['low'];
+    refusal = { message: 'No such function.', param: 'tools' };
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+    const body = { ...chat, tools, reasoning_effort: 'none' };
+    for (let time = 0; time < 2; time++)
+      await expect(serve(body, 'gpt-9', 'chat')).rejects.toMatchObject({ code: 'invalid_request', param: 'tools' });
+    expect(levelsAsked()).toEqual(['none', 'low', 'none', 'low']);
+    levels = ['high'];
+    await expect(serve({ ...chat, reasoning_effort: 'low' }, 'gpt-9', 'chat')).rejects.toThrow(
+      "'low' is not supported",
+    );
+  });
 });

@@ -48,6 +48,10 @@ describe('a limit', () => {
     expect(limited.allowance.accepting).toBe(false);
     vi.advanceTimersByTime(3001);
     expect(limited.allowance).toEqual(full);
+    limited.update([requests(0, 7_200_000)]);
+    expect((limited.allowance.resumesAt ?? 0) - Date.now()).toBe(7_200_000);
+    vi.advanceTimersByTime(60_001);
+    expect(limited.allowance).toEqual(full);
   });
 
   it('stops applying when enough is left again, and the strictest of several applies', () => {

@@ -92,10 +92,11 @@ const examples: Record<string, Example> = {
   ),
   'messages[].refusal': assistant({ refusal: 'no' }, 'refusal'),
   'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'tool_calls[]'),
-  'messages[].tool_calls[] of other types': assistant(
+  'messages[].tool_calls[] of custom tools': assistant(
     { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }] },
     'tool_calls[]',
   ),
+  'messages[].tool_calls[] of other types': assistant({ tool_calls: [{ id: 'c', type: 'shell' }] }, 'tool_calls[]'),
   'messages[].function_call': assistant({ function_call: { name: 'f', arguments: '{}' } }, 'function_call'),
   max_tokens: { with: base, without: { model: 'm', messages: [user] } },
   max_completion_tokens: top({ max_completion_tokens: 7 }),
@@ -113,7 +114,8 @@ const examples: Record<string, Example> = {
     { tools: [{ type: 'function', function: { name: 'f', strict: true } }] },
     { tools: [{ type: 'function', function: { name: 'f' } }] },
   ),
-  'tools[] of other types': top({ tools: [{ type: 'custom', custom: { name: 'f' } }] }),
+  'tools[] custom': top({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'text' } } }] }),
+  'tools[] of other types': top({ tools: [{ type: 'shell' }] }),
   tool_choice: top({ tool_choice: 'required' }, { tools }),
   'tool_choice allowed_tools': top(
     { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', function: { name: 'g' } }] } },

@@ -13,9 +13,9 @@ const refusedFields: Record<string, Record<string, string | undefined>> = {
     'messages[].content[] file, by id': 'file_ids',
     'messages[].content[] input_audio': 'audio_input',
     'messages[].content[] of other types': 'other_content',
-    'messages[].tool_calls[] of other types': 'custom_tool_calls',
+    'messages[].tool_calls[] of other types': 'other_tool_calls',
     'messages[].function_call': 'older_tool_calls',
-    'tools[] of other types': 'custom_tools',
+    'tools[] of other types': 'other_tools',
     'modalities, audio': 'audio_output',
     audio: 'audio_output',
     logprobs: 'logprobs',
@@ -111,6 +111,11 @@ describe('a worker', () => {
         ...['documents', 'logprobs', 'prefill'].map((name) => `${name}@responses`),
       ]),
     );
+  });
+
+  it('has custom tools of the chat format, whatever its upstream', () => {
+    const ofChat = translations.filter(({ client }) => client.name === 'chat');
+    expect(lackedFeatures(ofChat, { model: 'm' }).filter((feature) => feature.startsWith('custom'))).toEqual([]);
   });
 
   it('whose upstream has the same format lacks nothing', () => {

@@ -164,6 +164,19 @@ describe('a pause', () => {
     }
   });
 
+  it('says when the upstream is expected to take work again, also beyond a minute', async () => {
+    const inMs = () => (now().resumesAt ?? 0) - Date.now();
+    await begin().fail('rate_limit_exceeded', 7200);
+    expect(inMs()).toBe(7_200_000);
+    vi.advanceTimersByTime(60_001);
+    await begin().fail('rate_limit_exceeded');
+    expect(inMs()).toBe(7_200_000 - 60_001);
+    vi.advanceTimersByTime(60_001);
+    begin().write('hi');
+    await begin().fail('rate_limit_exceeded', 3);
+    expect(inMs()).toBe(3000);
+  });
+
   it('grows from one second to thirty if the upstream names no time, and starts over once it answers', async () => {
     for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
       await fail(1, 'rate_limit_exceeded');

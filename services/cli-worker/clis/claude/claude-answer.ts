@@ -2,6 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { finishReasonFor } from '#shared/translate/vocabulary/stop-reason.ts';
+import { readSpentAllowance } from '#shared/translate/upstreams/limit-texts.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 
@@ -63,6 +64,8 @@ export class ClaudeAnswer {
     if (typeof status === 'number') {
       return upstreamError({ status, message: sentence, retryAfter: this.#limitedFor });
     }
+    const spent = readSpentAllowance(sentence, this.#limitedFor);
+    if (spent) return upstreamError({ status: 429, message: sentence, retryAfter: spent.retryAfter });
     // Claude Code refuses some prompts by itself.
     if (/prompt is too long/i.test(sentence)) {
       return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });

@@ -34,6 +34,8 @@ export class CodexAnswer {
   #shown = false;
   #calls = 0;
   #called = false;
+  /** When the account's limits that are used up begin anew, in seconds since 1970; undefined if none is known to be. */
+  #resetsAt: number | undefined;
 
   constructor(
     threadId: string,
@@ -54,6 +56,8 @@ export class CodexAnswer {
 
   /** Takes a notification. Those of other threads are ignored. */
   push(method: string, params: JsonObject): void {
+    // It is about the account, not about a thread.
+    if (method === 'account/rateLimits/updated') this.#resetsAt = resetOf(params['rateLimits']);
     if (params['threadId'] !== this.#threadId || (this.#called && method !== 'turn/completed')) return;
     switch (method) {
       case 'turn/started':
@@ -111,7 +115,7 @@ export class CodexAnswer {
   #end({ status, error }: JsonObject): void {
     if (this.#called) this.#settle.resolve({ finishReason: 'tool_calls', usage: this.#usage });
     else if (status === 'completed') this.#settle.resolve({ finishReason: 'stop', usage: this.#usage });
-    else this.#settle.reject(turnError(isJsonObject(error) ? error : {}));
+    else this.#settle.reject(turnError(isJsonObject(error) ? error : {}, this.#resetsAt));
   }
 }
 
@@ -137,13 +141,25 @@ const statuses: Readonly<Record<string, number>> = {
   badRequest: 400,
 };
 
-function turnError({ message, codexErrorInfo: info }: JsonObject): RouterError {
+/** When the windows of an account's limits that are used up end, in seconds since 1970; undefined if none is used up. */
+function resetOf(limits: Json | undefined): number | undefined {
+  const { primary, secondary } = isJsonObject(limits) ? limits : {};
+  const ends = [primary, secondary].filter(isJsonObject).flatMap(({ usedPercent, resetsAt }) => {
+    return typeof usedPercent === 'number' && usedPercent >= 100 && typeof resetsAt === 'number' ? [resetsAt] : [];
+  });
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+/** @param resetsAt of the account's limits, in seconds since 1970 */
+function turnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: number | undefined): RouterError {
   const sentence = typeof message === 'string' ? sentenceIn(message) : '';
   if (info === 'contextWindowExceeded') {
     return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
   }
   const status = statusOf(info) ?? (isBody(message) ? 400 : 502);
-  return upstreamError({ status, message: sentence, retryAfter: undefined });
+  const isSpent = info === 'usageLimitExceeded' && resetsAt !== undefined;
+  const retryAfter = isSpent ? Math.max(1, Math.ceil(resetsAt - Date.now() / 1000)) : undefined;
+  return upstreamError({ status, message: sentence, retryAfter });
 }
 
 /** The info is a word, or an object whose one field holds the status where there was one. */

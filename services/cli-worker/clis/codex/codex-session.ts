@@ -1,6 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
+import { effortAfter } from '#shared/upstream/least-thinking.ts';
+import type { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcError, JsonRpcPeer, unanswered } from '../../process/json-rpc-peer.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
@@ -23,9 +25,15 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   readonly #threadOptions: JsonObject;
   #answer: CodexAnswer | undefined;
 
-  /** @param threadOptions further parameters of each `thread/start` */
-  constructor(process: CliProcess, threadOptions: JsonObject) {
+  readonly #refusals: ModelRefusals;
+
+  /**
+   * @param threadOptions further parameters of each `thread/start`
+   * @param refusals what the upstream has refused to any process
+   */
+  constructor(process: CliProcess, threadOptions: JsonObject, refusals: ModelRefusals) {
     this.process = process;
+    this.#refusals = refusals;
     this.#threadOptions = threadOptions;
     this.#peer = new JsonRpcPeer({
       process,
@@ -42,7 +50,24 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     this.#leave(await this.#startThread({ model, instructions: '', tools: [] }));
   }
 
+  /** A model that must think is asked for the lowest effort that it takes. */
   async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
+    const { model, effort } = request;
+    if (effort !== 'none' && effort !== 'minimal') return this.#converse(request, onPart, signal);
+    const known = this.#refusals.instead(model, effort);
+    if (known !== undefined) return this.#converse({ ...request, effort: known }, onPart, signal);
+    try {
+      return await this.#converse(request, onPart, signal);
+    } catch (error) {
+      const instead = signal.aborted ? undefined : effortAfter(error, effort);
+      if (instead === undefined) throw error;
+      const outcome = await this.#converse({ ...request, effort: instead }, onPart, signal);
+      this.#refusals.note(model, effort, instead);
+      return outcome;
+    }
+  }
+
+  async #converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     signal.throwIfAborted();
     const { items, effort, schema, toolNames: names, parallelCalls: parallel } = request;
     const threadId = await this.#startThread(request);

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
+import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
 import { codexDialogue } from './codex-dialogue.ts';
@@ -37,6 +38,9 @@ const modelOnly: readonly string[] = [
   'tool_output_token_limit=1000000000',
 ];
 
+/** What Codex' upstream has refused, to whichever process. */
+const refusals = new ModelRefusals();
+
 /** Codex, driven over its app server. Each conversation is a thread of its own that is not saved. */
 export const codex: Cli<CodexRequest, AnswerPart> = {
   kind: 'codex',
@@ -71,7 +75,7 @@ async function startCodex(
     },
   });
   const threads: JsonObject = keyed ? { modelProvider: provider } : {};
-  const session = new CodexSession(process, { ...threads, cwd: workspace.cwd });
+  const session = new CodexSession(process, { ...threads, cwd: workspace.cwd }, refusals);
   await process.killOnAbort(signal, () => session.ready(models[0]));
   return session;
 }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
+import { readRetryAfter, upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { isOfHistory } from './opencode-history.ts';
@@ -213,13 +213,14 @@ function readTokens(tokens: Json | undefined): Usage | undefined {
 
 function sessionError(error: Json | undefined): RouterError {
   const { name, data } = isJsonObject(error) ? error : {};
-  const { message, statusCode } = isJsonObject(data) ? data : {};
+  const { message, statusCode, responseHeaders: headers } = isJsonObject(data) ? data : {};
   const sentence = typeof message === 'string' ? message : '';
   if (name === 'ContextOverflowError') {
     return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
   }
   if (typeof statusCode === 'number') {
-    return upstreamError({ status: statusCode, message: sentence, retryAfter: undefined });
+    const retryAfter = isJsonObject(headers) ? readRetryAfter(headers as Record<string, string>) : undefined;
+    return upstreamError({ status: statusCode, message: sentence, retryAfter });
   }
   return new RouterError('upstream_failed', 'The CLI failed.', { cause: sentence === '' ? name : sentence });
 }

@@ -79,6 +79,7 @@ export const openai: Provider = {
   rules: { maxTokens: 'max_completion_tokens', drop: engineHints, replayedThinking: 'none' },
   adaptation: { description: 'no `reasoning_effort` for models that do not think', apply: withoutUselessEffort },
   takesFiles: true,
+  takesCustomTools: true,
   further: [
     {
       format: responsesUpstream,

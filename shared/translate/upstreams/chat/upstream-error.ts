@@ -3,6 +3,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readOverflowText } from '../overflow-texts.ts';
+import { retryDelayOf } from '../retry-delay.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
 
 /**
@@ -21,6 +22,7 @@ export function upstreamErrorFromChat(
     status: isOutOfMoney(error) ? 402 : status,
     message: messageOf(error),
     param: paramOf(error),
+    code: error['code'],
     retryAfter: readRetryAfter(headers) ?? retryDelayOf(error),
     overflow: overflowOf(error),
   });
@@ -36,7 +38,7 @@ export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | und
   const code = error['code'];
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
   const [message, param, overflow] = [messageOf(error), paramOf(error), overflowOf(error)];
-  return upstreamError({ status, message, param, retryAfter: undefined, overflow });
+  return upstreamError({ status, message, param, code, retryAfter: retryDelayOf(error), overflow });
 }
 
 function errorField(body: Json | undefined): JsonObject {
@@ -59,15 +61,6 @@ function paramOf({ param }: JsonObject): string | undefined {
 /** OpenAI reports exhausted credit with status 429, for which waiting would help; others use 402. */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
-}
-
-/** Gemini reports the wait in the body, as `{retryDelay: "34.07s"}` among the details (Google's `RetryInfo`). */
-function retryDelayOf({ details }: JsonObject): number | undefined {
-  for (const detail of Array.isArray(details) ? details : []) {
-    const delay = isJsonObject(detail) ? detail['retryDelay'] : undefined;
-    if (typeof delay === 'string' && /^\d{1,9}(\.\d+)?s$/.test(delay)) return Number.parseFloat(delay);
-  }
-  return undefined;
 }
 
 function overflowOf(error: JsonObject): Overflow | undefined {

@@ -6,7 +6,8 @@ export type ResponsesPiece =
   | { kind: 'text' | 'refusal' | 'thinking'; text: string }
   /** A reasoning item is complete. */
   | { kind: 'thought'; item: JsonObject }
-  | { kind: 'call'; call: ToolCallPiece };
+  /** `isCustom`: the call is one of a custom tool, and its arguments are the input. */
+  | { kind: 'call'; call: ToolCallPiece; isCustom: boolean };
 
 /** What separates the parts of a summary: each is a paragraph with a heading. */
 export const paragraph = '\n\n';
@@ -48,7 +49,8 @@ export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
         ];
       }
       case 'function_call':
-        return [{ kind: 'call', call: wholeCall(item, calls++) }];
+      case 'custom_tool_call':
+        return [{ kind: 'call', call: wholeCall(item, calls++), isCustom: isCustomCall(item) }];
       default:
         return [];
     }
@@ -70,6 +72,12 @@ export function nameOf({ name }: JsonObject): string {
   return typeof name === 'string' ? name : '';
 }
 
-export function argumentsOf({ arguments: text }: JsonObject): string {
+export function isCustomCall({ type }: JsonObject): boolean {
+  return type === 'custom_tool_call';
+}
+
+/** The arguments of a function's call, or the input of a custom tool's. */
+export function argumentsOf({ arguments: json, input }: JsonObject): string {
+  const text = json ?? input;
   return typeof text === 'string' ? text : '';
 }

@@ -7,6 +7,7 @@ import { responseFinishReason } from './ending.ts';
 import {
   argumentsOf,
   callId,
+  isCustomCall,
   nameOf,
   paragraph,
   piecesOfItems,
@@ -24,6 +25,7 @@ const mostCalls = 128;
 interface OpenItem {
   /** Position among the calls, of a call. */
   call: number;
+  isCustom: boolean;
   callId: string;
   /** Characters of each kind that were read of its deltas. */
   text: number;
@@ -81,8 +83,10 @@ export class ResponsesReader {
       case 'response.reasoning_summary_text.delta':
         return this.#thinking(event);
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         return this.#arguments(this.#itemOf(event), event['delta']);
       case 'response.function_call_arguments.done':
+      case 'response.custom_tool_call_input.done':
         return this.#restOfArguments(this.#itemOf(event), event);
       case 'response.completed':
       case 'response.incomplete':
@@ -97,9 +101,10 @@ export class ResponsesReader {
   }
 
   #begin(event: JsonObject, item: JsonObject): ResponsesPiece[] {
-    const open = { call: -1, callId: callId(item), text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
+    const none = { text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
+    const open = { call: -1, isCustom: isCustomCall(item), callId: callId(item), ...none };
     this.#items.set(keyOf(event, item), open);
-    if (item['type'] === 'function_call') return this.#beginCall(open, item);
+    if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
     // An upstream that shows none of its thinking sends nothing else for as long as the model thinks.
     return item['type'] === 'reasoning' ? [{ kind: 'thinking', text: '' }] : [];
   }
@@ -110,7 +115,7 @@ export class ResponsesReader {
     const given = argumentsOf(item);
     open.arguments = given.length;
     const call = { index: open.call, first: true, id: open.callId, name: nameOf(item), arguments: given };
-    return [{ kind: 'call', call }];
+    return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 
   /** What the finished item has that no delta brought. */
@@ -125,6 +130,7 @@ export class ResponsesReader {
       case 'reasoning':
         return [...this.#rest(open, 'thinking', thinkingOf(item)), { kind: 'thought', item }];
       case 'function_call':
+      case 'custom_tool_call':
         return [...begun, ...this.#restOfArguments(open, item)];
       default:
         return [];
@@ -164,7 +170,7 @@ export class ResponsesReader {
     if (!open || open.call < 0 || typeof delta !== 'string' || delta === '') return [];
     open.arguments += delta.length;
     const call = { index: open.call, first: false, id: open.callId, name: undefined, arguments: delta };
-    return [{ kind: 'call', call }];
+    return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 
   #restOfArguments(open: OpenItem | undefined, whole: JsonObject): ResponsesPiece[] {

@@ -2,6 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { readOverflowText } from '../overflow-texts.ts';
+import { retryDelayOf } from '../retry-delay.ts';
 import { upstreamError } from '../upstream-error.ts';
 
 /**
@@ -13,8 +14,7 @@ export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const code = error['code'] ?? error['type'];
   if (code === 'context_length_exceeded') return contextOverflow(readOverflowText(message) ?? {});
-  const retryAfter = secondsIn(message);
-  return upstreamError({ status: statusOf(code), message, retryAfter });
+  return upstreamError({ status: statusOf(code), message, code, retryAfter: retryDelayOf(error) });
 }
 
 /** The error of a response with status `failed`; undefined for any other. */
@@ -30,6 +30,7 @@ function statusOf(code: Json | undefined): number {
   if (typeof code === 'number') return code >= 400 && code <= 599 ? code : 500;
   switch (code) {
     case 'rate_limit_exceeded':
+    case 'usage_limit_reached':
       return 429;
     case 'insufficient_quota':
       return 402;
@@ -47,11 +48,4 @@ function statusOf(code: Json | undefined): number {
     default:
       return typeof code === 'string' && /image/.test(code) ? 400 : 500;
   }
-}
-
-/** The wait that OpenAI names in the message of a rate limit: "Please try again in 1.5s", or in `ms`. */
-function secondsIn(message: string): number | undefined {
-  const [, amount, unit] = /try again in (\d+(?:\.\d+)?)(ms|s)\b/.exec(message) ?? [];
-  if (amount === undefined) return undefined;
-  return unit === 'ms' ? Math.ceil(Number(amount) / 1000) : Number(amount);
 }

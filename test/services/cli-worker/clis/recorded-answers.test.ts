@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject } from '#shared/core/json.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import { CodexAnswer } from '#services/cli-worker/clis/codex/codex-answer.ts';
 import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
@@ -91,4 +92,47 @@ it('an answer is a context overflow when Codex reports one', async () => {
   const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
   answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
   await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
+});
+
+describe("the limit of Codex' account", () => {
+  const error = {
+    message: 'You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage or try again later.',
+    codexErrorInfo: 'usageLimitExceeded',
+  };
+  const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+  /** The error of a turn that has failed, after these limits of the account. */
+  function refusedWith(rateLimits: object, failure = error): Promise<unknown> {
+    const answer = new CodexAnswer('t', () => undefined);
+    answer.push('account/rateLimits/updated', { rateLimits: rateLimits as JsonObject });
+    answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error: failure } });
+    return answer.ended.catch((thrown: unknown) => thrown);
+  }
+
+  it('has the end of the window that is used up, and its words', async () => {
+    const [used, left] = [
+      { usedPercent: 100, resetsAt: inSeconds(7200) },
+      { usedPercent: 40, resetsAt: inSeconds(300_000) },
+    ];
+    const refused = (await refusedWith({ primary: used, secondary: left })) as RouterError;
+    expect(refused).toMatchObject({ code: 'rate_limit_exceeded', message: error.message });
+    expect(refused.retryAfter).toBeGreaterThan(7190);
+    expect(refused.retryAfter).toBeLessThanOrEqual(7201);
+  });
+
+  it('has the time in its words where it reports no windows, else minutes', async () => {
+    const time = new Date(Date.now() + 7_200_000).toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit' });
+    const timed = { ...error, message: `You’ve hit your usage limit. Try again at ${time}.` };
+    const refused = (await refusedWith({ primary: null, secondary: null }, timed)) as RouterError;
+    expect(refused.retryAfter).toBeGreaterThan(7130);
+    expect(refused.retryAfter).toBeLessThanOrEqual(7200);
+    expect(await refusedWith({ primary: null })).toMatchObject({ retryAfter: 300 });
+  });
+});
+
+it("the limit of opencode's account has the time in the upstream's headers", async () => {
+  const answer = new OpencodeAnswer('s', () => undefined);
+  const data = { message: 'Too many requests', statusCode: 429, responseHeaders: { 'retry-after': '7200' } };
+  answer.push('session.error', { sessionID: 's', error: { name: 'APIError', data } });
+  await expect(answer.ended).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 7200 });
 });

@@ -56,7 +56,7 @@ describe("the messages format's errors", () => {
     );
     const other = error.quoting({ format: 'another', status: 429, body, headers });
     expect(messagesErrorAnswer(other, 'r')).toMatchObject({
-      headers: { 'retry-after': '30' },
+      headers: { 'retry-after': '3600' },
       body: { error: { message: 'The upstream limits the rate.' } },
     });
   });

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { decodeError, encodeError } from '#shared/broker/contract/frame.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { upstreamErrorFromChat, upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
 import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
 import {
   upstreamErrorFromMessages,
@@ -276,5 +280,40 @@ describe('an error of an upstream', () => {
     const { error } = messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body;
     expect(error.message).toMatch(new RegExp(`\\(capability_rejected: ${token}\\)$`));
     expect(openaiErrorAnswer(upstreamErrorFromChat(400, body, {})).body.error.message).not.toContain('rejected');
+  });
+});
+
+describe('the code of a refusal, in formats of OpenAI', () => {
+  const codeOf = (error: JsonObject): unknown => {
+    const read = upstreamErrorFromChat(400, JSON.stringify({ error: { message: 'No.', ...error } }), {});
+    // As it comes from a worker.
+    const decoded = decodeError(Buffer.from(encodeError(read.afterEffects().quoting(undefined))));
+    const { code } = chatErrorAnswer(decoded).body.error;
+    expect(openaiErrorAnswer(decoded).body.error.code).toBe(code);
+    expect(decoded.code).toBe('invalid_request');
+    return code;
+  };
+
+  it("is the upstream's own", () => {
+    expect(codeOf({ code: 'unsupported_value' })).toBe('unsupported_value');
+    expect(codeOf({ code: 'invalid_type' })).toBe('invalid_type');
+    const event = upstreamErrorFromResponse({ type: 'error', code: 'invalid_prompt', message: 'No.' });
+    expect(openaiErrorAnswer(event).body.error.code).toBe('invalid_prompt');
+  });
+
+  it.each([
+    // vLLM, SGLang, llama.cpp, Google.
+    { code: 400, type: 'BadRequestError' },
+    { code: null, type: 'BadRequest' },
+    { code: 400, type: 'invalid_request_error' },
+    { code: 'invalid_request_error' },
+    { code: 'INVALID <script>' },
+    { code: 400, status: 'INVALID_ARGUMENT' },
+  ])('is that of a wrong value where it has none: %j', (error) => {
+    expect(codeOf(error)).toBe('invalid_value');
+  });
+
+  it('is that of the router for what the router refuses', () => {
+    expect(chatErrorAnswer(new RouterError('invalid_request', 'No.')).body.error.code).toBe('invalid_type');
   });
 });

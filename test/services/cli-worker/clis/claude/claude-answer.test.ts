@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-message.ts';
 import type { Outcome } from '#services/cli-worker/answer/outcome.ts';
@@ -61,6 +62,17 @@ describe("Claude Code's recorded answers", () => {
     expect((error as { retryAfter: number }).retryAfter).toBeGreaterThan(110);
   });
 
+  it.each([429, null])("have the words of an account's limit, and the time in them (status %s)", (status) => {
+    const answer = new ClaudeAnswer(() => undefined);
+    const hours = new Date(Date.now() + 7_200_000).getUTCHours();
+    const text = `You've hit your session limit · resets ${hours % 12 || 12}${hours < 12 ? 'am' : 'pm'} (UTC)`;
+    const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: status };
+    const refused = failureOf(() => answer.push({ ...result, result: `${text}\n/login to switch` }));
+    expect(refused).toMatchObject({ code: 'rate_limit_exceeded', message: text });
+    expect(refused.retryAfter).toBeGreaterThan(3500);
+    expect(refused.retryAfter).toBeLessThanOrEqual(7200);
+  });
+
   it('are context overflows when Claude Code refuses the prompt as too long', () => {
     const answer = new ClaudeAnswer(() => undefined);
     const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 400 };
@@ -73,3 +85,12 @@ describe("Claude Code's recorded answers", () => {
     );
   });
 });
+
+function failureOf(attempt: () => unknown): RouterError {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof RouterError) return error;
+  }
+  throw new Error('it has not failed as it has to');
+}

@@ -29,6 +29,13 @@ describe("Gemini CLI's recorded ends", () => {
     expect(geminiFailure('session/prompt', new JsonRpcError(isJsonObject(error) ? error : {}))).toMatchObject({ code });
   });
 
+  it('have the wait in its words, and those of an account', () => {
+    const failing = (message: string) => geminiFailure('session/prompt', new JsonRpcError({ code: 429, message }));
+    expect(failing('Resource has been exhausted.\nSuggested retry after 7200s.')).toMatchObject({ retryAfter: 7200 });
+    const message = 'You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.';
+    expect(failing(message)).toMatchObject({ code: 'rate_limit_exceeded', message, retryAfter: 7200 });
+  });
+
   it('are failures when the answer was cut off, whatever Gemini CLI reports', () => {
     const cut = (stopReason: string) => () => readGeminiOutcome({ stopReason }, { usage: undefined, calls: [] });
     expect(cut('end_turn')).toThrow(expect.objectContaining({ code: 'upstream_failed' }));

@@ -1,0 +1,15 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * Seconds to wait, where an upstream reports them in the fields of its error: Gemini as `{retryDelay: "34.07s"}` among the details (Google's
+ * `RetryInfo`), OpenAI as `resets_in_seconds` or `resets_at` (seconds since 1970) of an account's limit.
+ */
+export function retryDelayOf({ details, resets_in_seconds: inSeconds, resets_at: at }: JsonObject): number | undefined {
+  if (typeof inSeconds === 'number' && inSeconds >= 0) return inSeconds;
+  if (typeof at === 'number') return Math.max(0, at - Date.now() / 1000);
+  for (const detail of Array.isArray(details) ? details : []) {
+    const delay = isJsonObject(detail) ? detail['retryDelay'] : undefined;
+    if (typeof delay === 'string' && /^\d{1,9}(\.\d+)?s$/.test(delay)) return Number.parseFloat(delay);
+  }
+  return undefined;
+}

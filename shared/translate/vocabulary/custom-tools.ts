@@ -1,0 +1,85 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type {
+  ChatCustomCall,
+  ChatCustomTool,
+  ChatMessage,
+  ChatRequest,
+  ChatTool,
+  ChatToolCall,
+  ChatToolChoice,
+} from '#shared/formats/chat/request.ts';
+import { flatCustom } from '../responses/flatten-tools.ts';
+import { inputArgument } from '../responses/input-unwrapper.ts';
+
+/**
+ * A chat request in which functions with one string, `{"input": "…"}`, stand for its custom tools and their calls, for an upstream
+ * that has functions only; the same object if it has none. Lists may have one text in the place of their elements.
+ */
+export function customAsFunctions(request: ChatRequest): ChatRequest {
+  const { messages, tools, tool_choice: choice } = request;
+  const offers = tools?.some(isCustom) === true;
+  if (!offers && !messages.some(hasCustomCall)) return request;
+  return {
+    ...request,
+    messages: messages.map((message) => (hasCustomCall(message) ? withFunctionCalls(message) : message)),
+    ...(offers && { tools: tools.map((tool) => (tool.type === 'custom' ? functionOf(tool) : tool)) }),
+    ...(isJsonObject(choice) && { tool_choice: functionChoice(choice) }),
+  };
+}
+
+/** What of a request makes custom calls of the answer's, for `Translation.recall`: the names of its custom tools, if it has any. */
+export function recallCustom({ tools }: JsonObject): { custom?: string[] } {
+  if (!Array.isArray(tools) || !(tools as ChatCustomTool[]).some(isCustom)) return {};
+  return { custom: (tools as ChatCustomTool[]).filter(isCustom).map(({ custom: { name } }) => name) };
+}
+
+/** A custom tool's format without the levels that only the chat format has: `{type, syntax, definition}`. */
+export function flatCustomFormat({ custom: { format } }: ChatCustomTool): JsonObject | undefined {
+  if (!isJsonObject(format)) return undefined;
+  const { grammar, ...rest } = format;
+  return { ...rest, ...(isJsonObject(grammar) && grammar) };
+}
+
+function isCustom({ type }: JsonObject): boolean {
+  return type === 'custom';
+}
+
+function hasCustomCall(message: ChatMessage): message is ChatMessage & { role: 'assistant' } {
+  return message.role === 'assistant' && message.tool_calls?.some(isCustom) === true;
+}
+
+function withFunctionCalls(message: ChatMessage & { role: 'assistant' }): ChatMessage {
+  const calls = message.tool_calls ?? [];
+  return { ...message, tool_calls: calls.map((call) => (call.type === 'custom' ? functionCall(call) : call)) };
+}
+
+function functionCall({ custom: { name, input }, ...call }: ChatCustomCall): ChatToolCall {
+  return { ...call, type: 'function', function: { name, arguments: JSON.stringify({ [inputArgument]: input }) } };
+}
+
+function functionOf({ custom, ...tool }: ChatCustomTool): ChatTool {
+  const { name, description } = custom;
+  const format = flatCustomFormat({ type: 'custom', custom });
+  const flat = flatCustom({ type: 'custom', name, description: description ?? null, format: format ?? null }, name);
+  const { description: text, parameters } = flat;
+  return {
+    ...tool,
+    type: 'function',
+    function: { name, ...(text !== undefined && { description: text }), parameters },
+  };
+}
+
+function functionChoice(choice: JsonObject & { type: string }): ChatToolChoice {
+  const { custom, ...rest } = choice;
+  if (choice.type === 'custom') return { ...rest, type: 'function', function: custom ?? null };
+  if (choice.type !== 'allowed_tools') return choice;
+  const { allowed_tools: nested, tools } = choice;
+  return isJsonObject(nested)
+    ? { ...choice, allowed_tools: { ...nested, tools: functionsAllowed(nested['tools']) } }
+    : { ...choice, tools: functionsAllowed(tools) };
+}
+
+function functionsAllowed(tools: Json | undefined): Json {
+  if (!Array.isArray(tools)) return tools ?? null;
+  return tools.map((tool) => (isJsonObject(tool) && isCustom(tool) ? functionChoice(tool as ChatCustomTool) : tool));
+}
