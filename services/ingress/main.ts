@@ -238,7 +238,11 @@ await runService(async (environment, releases) => {
     secondFactors,
     recordings,
     publicUrl: config.PUBLIC_URL,
-    about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
+    about: {
+      version,
+      formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })),
+      needsCredentials: config.NATS_CREDENTIALS !== undefined,
+    },
     log,
     releases,
   });
