@@ -26,7 +26,7 @@ export const gpuWorkerConfig = z.object({
     'Names of fields, such as `priority`, that steer the engine and that clients may set; all others of them are dropped',
   ),
   SLOTS: setting.integer(
-    'Maximum number of jobs at once; 0 takes the number that the engine reports, or 8 if it reports none',
+    'Maximum number of jobs at once; 0 takes the number that the engine reports; for one that reports none, 64 if it is vLLM, otherwise 8',
     0,
     0,
     maxSlots,

@@ -29,7 +29,8 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** The web console: answers every path that no API has. */
   pages: RequestHandler;
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
-  trustedProxies: readonly string[];
+  /** See `trustedBy`. */
+  trustedProxies: readonly string[] | number;
   consoleApi: RequestHandler;
   adminApi: RequestHandler;
   signIn: OAuthRoutesParts;

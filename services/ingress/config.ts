@@ -7,9 +7,10 @@ import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { isOrigin } from './http/allow-origins.ts';
+import { isHopCount } from './http/trusted-hops.ts';
 
 const proxyDoc =
-  'Trusted proxies (addresses or networks such as `10.0.0.0/8`) whose `X-Forwarded-*` headers describe the client';
+  'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or, where each of them appends the address that it sees, how many stand between the client and the ingress';
 
 const originsDoc =
   'Origins of web pages that may use the APIs from a browser with a key, such as `https://app.example.com`, or `*` for all; none if unset';
@@ -54,7 +55,10 @@ export const ingressConfig = z
       ),
     TRUSTED_PROXIES: setting
       .list(proxyDoc)
-      .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
+      .refine(
+        (list) => list.every(isNetwork) || (list.length === 1 && isHopCount(list[0])),
+        'each must be an address or a network such as 10.0.0.0/8, or a number from 1 to 9 must stand alone',
+      )
       .describe(proxyDoc),
     STORE_WAIT_MS: setting.integer(
       'Time from the loss of Redis for which requests wait for it, as during its restart; later ones receive `store_unavailable` at once',

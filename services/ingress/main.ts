@@ -35,6 +35,7 @@ import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
+import { trustedBy } from './http/trusted-hops.ts';
 import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
@@ -237,7 +238,11 @@ await runService(async (environment, releases) => {
     secondFactors,
     recordings,
     publicUrl: config.PUBLIC_URL,
-    about: { version, formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })) },
+    about: {
+      version,
+      formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })),
+      needsCredentials: config.NATS_CREDENTIALS !== undefined,
+    },
     log,
     releases,
   });
@@ -298,7 +303,7 @@ await runService(async (environment, releases) => {
       bodyTimeoutMs: config.BODY_TIMEOUT_MS,
       log,
     },
-    trustedProxies: config.TRUSTED_PROXIES,
+    trustedProxies: trustedBy(config.TRUSTED_PROXIES),
     consoleApi: webConsole.api,
     adminApi: webConsole.adminApi,
     formats: clientFormats,

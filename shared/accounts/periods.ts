@@ -1,21 +1,72 @@
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** The two lengths of time for which totals are kept. */
 export type Step = 'day' | 'month';
 
+/** What periods are made of, all in UTC: five minutes, hours, days, months. */
+export type PeriodUnit = 'minutes' | 'hour' | Step;
+
+/** The length of the units that have one, in milliseconds. */
+export const unitMs = { minutes: hourMs / 12, hour: hourMs, day: dayMs } as const;
+
+/** A time of whole units: from the beginning of the first one to the end of the last one, both in ms since 1970. */
+export interface Period {
+  from: number;
+  to: number;
+}
+
+/** The periods that have a name, wherever usage is shown: the unit that has begun, and those before it. */
+export const namedPeriods = {
+  '1h': { unit: 'minutes', count: 12 },
+  '24h': { unit: 'hour', count: 24 },
+  '1d': { unit: 'day', count: 1 },
+  '7d': { unit: 'day', count: 7 },
+  '30d': { unit: 'day', count: 30 },
+  '90d': { unit: 'day', count: 90 },
+  '1y': { unit: 'month', count: 12 },
+} as const satisfies Record<string, { unit: PeriodUnit; count: number }>;
+export type NamedPeriod = keyof typeof namedPeriods;
+
+/** The period with a name, as it is at a time in ms since 1970. */
+export function periodNamed(name: NamedPeriod, now: number): Period {
+  const { unit, count } = namedPeriods[name];
+  return lastUnits(unit, count, now);
+}
+
+/** The unit that a time is in, and those before it. @param count how many in all */
+export function lastUnits(unit: PeriodUnit, count: number, now: number): Period {
+  const to = nextBeginning(unit, now);
+  if (unit !== 'month') return { from: to - count * unitMs[unit], to };
+  const date = new Date(to);
+  return { from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - count, 1), to };
+}
+
+/** The beginnings of the units that have some of a time, oldest first. @param to exclusive; all in ms since 1970 */
+export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
+  const times: number[] = [];
+  for (let time = beginningOf(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
+  return times;
+}
+
+/** The period of whole units that has all of a time. */
+export function periodAround(unit: PeriodUnit, { from, to }: Period): Period {
+  return { from: beginningOf(unit, from), to: nextBeginning(unit, to - 1) };
+}
+
 /** How long totals are kept after their period: days for 400 days, months for ten years. */
 const keptMs: Record<Step, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
 
-/** The beginning of the day or month of UTC that a time is in, both in ms since 1970. */
-export function beginningOf(step: Step, at: number): number {
-  if (step === 'day') return Math.floor(at / dayMs) * dayMs;
+/** The beginning of the unit that a time is in, both in ms since 1970. */
+export function beginningOf(unit: PeriodUnit, at: number): number {
+  if (unit !== 'month') return Math.floor(at / unitMs[unit]) * unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** The beginning of the period after the one that a time is in. */
-export function nextBeginning(step: Step, at: number): number {
-  if (step === 'day') return beginningOf('day', at) + dayMs;
+/** The beginning of the unit after the one that a time is in. */
+export function nextBeginning(unit: PeriodUnit, at: number): number {
+  if (unit !== 'month') return beginningOf(unit, at) + unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }

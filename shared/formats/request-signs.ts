@@ -5,8 +5,8 @@
 export interface RequestSigns {
   /** The first characters of its instructions; empty without instructions. */
   instructions: string;
-  /** The first characters of the last of several blocks of instructions; undefined in a format whose instructions are one text. */
-  lastInstructions?: string;
+  /** The first characters of each of the last four blocks of instructions; undefined in a format whose instructions are one text. */
+  lastInstructions?: readonly string[];
   /** The first characters of the last text of the user; empty without one. */
   lastText: string;
   /** Whether it has tools that the client runs. */

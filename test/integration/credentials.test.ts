@@ -198,6 +198,6 @@ describe('credentials that administrators make', () => {
     expect(recorded).toEqual(expect.arrayContaining([...names, 'by-hand']));
     const listed = (await ada[1].get(path)).body as { name: string }[];
     expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining([...names, 'by-hand']));
-    expect((await ada[0].get('/about')).body).toMatchObject({ managesCredentials: true });
+    expect((await ada[0].get('/about')).body).toMatchObject({ managesCredentials: true, needsCredentials: true });
   });
 });

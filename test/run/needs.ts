@@ -21,6 +21,7 @@ export async function findNeeds(): Promise<Need[]> {
   return [
     { name: 'linux', isMet: process.platform === 'linux', how: 'they look into /proc' },
     { name: 'openssl', isMet: runs('openssl', 'version'), how: 'install openssl' },
+    { name: 'haproxy', isMet: runs('haproxy', '-v'), how: 'install haproxy' },
     { name: 'networks', isMet: canMakeNetworks(), how: 'run as root on Linux, with ip' },
     { name: 'docker', isMet: await dockerAnswers(), how: 'start a Docker engine' },
     { name: 'chromium', isMet: chromiumPath !== undefined, how: 'test/helpers/deploy/get-chromium.sh' },

@@ -206,6 +206,8 @@ export interface About {
   formats: { name: string; path: string }[];
   /** Whether administrators make credentials for workers here, see `credentials.ts`. */
   managesCredentials: boolean;
+  /** Whether workers need one: this ingress has signed in to NATS with a credential itself. */
+  needsCredentials: boolean;
   /** Whether keys and teams may be switched to having their requests recorded. */
   records: boolean;
   /** Whether messages of what is recorded are sent to a collector of traces, too. */

@@ -9,6 +9,11 @@ import { tiers } from '#shared/core/tier.ts';
 
 const time = z.number().describe('Milliseconds since 1970.');
 const count = z.number().exactOptional();
+/** The period that sums are of. Requests belong to it by when they began. */
+const period = {
+  from: time.describe('The beginning of the period, in milliseconds since 1970.'),
+  to: time.describe('Its end, which is not in it.'),
+};
 
 export const totalsSchema = z
   .object({
@@ -34,6 +39,7 @@ export type UsageGroup = 'model' | 'key' | 'team' | 'user' | 'tier' | 'purpose';
 
 export const usageReportSchema = z
   .object({
+    ...period,
     step: z.enum(['day', 'month']),
     times: z.array(time).describe('The start of each step, oldest first.'),
     groups: z.array(z.object({ id: z.string(), name: z.string(), totals: totalsSchema, steps: z.array(totalsSchema) })),
@@ -43,7 +49,8 @@ export const usageReportSchema = z
 
 /**
  * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`,
- * `user=`, `tier=` and `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them.
+ * `user=`, `tier=` and `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them,
+ * and the answer has those that it is of.
  */
 export type UsageReport = z.output<typeof usageReportSchema>;
 
@@ -59,6 +66,7 @@ const hourSumsSchema = z
 
 export const usageHoursSchema = z
   .object({
+    ...period,
     times: z.array(time).describe('The start of each hour, oldest first.'),
     groups: z
       .array(z.object({ id: z.string(), name: z.string(), totals: hourSumsSchema, steps: z.array(hourSumsSchema) }))
@@ -189,6 +197,7 @@ export type UsageThing = z.output<typeof thingSchema>;
 export const usageOverviewSchema = z
   .object({
     span: z.enum(['1h', '24h', '7d']),
+    ...period,
     stepMs: z.number(),
     times: z.array(time).describe('The start of each step, oldest first; the last one has begun.'),
     steps: z.array(totalsSchema),
@@ -203,7 +212,10 @@ export const usageOverviewSchema = z
   })
   .meta({ id: 'UsageOverview' });
 
-/** `GET /usage/overview?span=1h|24h|7d`: what requests came to that began in the last hour, day or week. */
+/**
+ * `GET /usage/overview?span=1h|24h|7d`: what requests came to that began in the last hour (twelve times five minutes), 24 hours, or seven
+ * days of UTC. The last of the five minutes, hours or days has begun.
+ */
 export type UsageOverview = z.output<typeof usageOverviewSchema>;
 
 export const limitUseSchema = z
@@ -246,6 +258,7 @@ export type RefusalSample = z.output<typeof refusalSampleSchema>;
 
 export const refusalReportSchema = z
   .object({
+    ...period,
     step: z.enum(['hour', 'day', 'month']),
     times: z.array(time).describe('The start of each step, oldest first.'),
     groups: z

@@ -1,8 +1,9 @@
 /**
  * The headers of the console's page. Scripts load from files only, styles from files and from elements with this answer's
  * nonce, nothing from another host, and no page may frame this one.
+ * @param isSecure whether it was asked for over TLS: browsers then come back over TLS alone, for a year
  */
-export function pageHeaders(nonce: string): Record<string, string> {
+export function pageHeaders(nonce: string, isSecure: boolean): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -24,5 +25,6 @@ export function pageHeaders(nonce: string): Record<string, string> {
     'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
+    ...(isSecure && { 'strict-transport-security': 'max-age=31536000' }),
   };
 }

@@ -63,6 +63,6 @@ function sendPage(pages: PageFolder): RequestHandler {
         );
     }
     const nonce = randomBytes(16).toString('base64');
-    return void response.set(pageHeaders(nonce)).send(current.index.replaceAll(nonceMark, nonce));
+    return void response.set(pageHeaders(nonce, request.secure)).send(current.index.replaceAll(nonceMark, nonce));
   };
 }

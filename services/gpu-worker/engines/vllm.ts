@@ -28,6 +28,12 @@ export const continuationByTokenizing: EngineContinuation = {
 };
 
 /**
+ * Jobs at once of a vLLM, which does not report how many it runs (`--max-num-seqs`, 256 or more unless it is set): few enough for the memory
+ * of one GPU with the contexts of agents, and enough to keep it busy. What is more waits in the router's queues, by class and weight.
+ */
+const usualSlots = 64;
+
+/**
  * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor what a model does. Whether it sees images is
  * found out by counting the tokens of an image, and whether it gives vectors or ranks by empty requests: both cost no inference.
  */
@@ -51,7 +57,7 @@ export const vllm: Engine = {
         return describeModel(id, operations, capabilities, contextWindow);
       }),
     );
-    return { models };
+    return { models, slots: data.some(({ owned_by: owner }) => owner === 'vllm') ? usualSlots : undefined };
   },
 
   adapt(request, model) {

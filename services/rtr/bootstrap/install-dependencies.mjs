@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockHolder, takeLock } from '../../../shared/core/take-lock.mjs';
@@ -29,7 +30,7 @@ export async function installDependencies(root, purpose) {
   const lock = await waitForLock(join(root, '.rtr', 'install.lock'));
   try {
     const missing = missingDependencies(root, purpose);
-    if (missing.length > 0) await runNpm(root, missing.length);
+    if (missing.length > 0) await install(root, missing.length);
   } finally {
     lock.release();
   }
@@ -60,6 +61,22 @@ function takeInstallLock(file) {
   }
 }
 
+/**
+ * Installs without the packages' own scripts, which an older npm runs whatever `allowScripts` says, and then runs those that it allows.
+ * @param {string} root
+ * @param {number} count
+ * @throws {InstallError}
+ */
+async function install(root, count) {
+  console.error(`Installing dependencies (npm ci): ${count} packages are missing or have another version …`);
+  await runNpm(root, ['ci', '--include=dev', '--ignore-scripts', ...quiet]);
+  const { allowScripts = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
+  if (allowed.length > 0) await runNpm(root, ['rebuild', ...allowed, ...quiet]);
+}
+
+const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+
 /** Milliseconds for npm to end when it is told to. */
 const stopMs = 5_000;
 
@@ -67,16 +84,15 @@ const stopMs = 5_000;
  * Runs npm in a process group of its own. When this process is told to stop, npm and all that it has started are stopped first: what is
  * left would write into the folder that the next start deletes.
  * @param {string} root
- * @param {number} count
+ * @param {readonly string[]} args the command first
  * @throws {InstallError}
  */
-async function runNpm(root, count) {
-  console.error(`Installing dependencies (npm ci): ${count} packages are missing or have another version …`);
+async function runNpm(root, args) {
   // npm deletes node_modules, so it must not run on the Node inside it.
   const path = (process.env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => !folder.startsWith(join(root, 'node_modules')));
-  const npm = spawn('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const npm = spawn('npm', args, {
     cwd: root,
     env: { ...process.env, PATH: path.join(delimiter) },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -97,7 +113,7 @@ async function runNpm(root, count) {
       throw new InstallError('The installation was stopped. The next start begins it again.');
     }
     if (status !== 0)
-      throw new InstallError(`npm ci failed (${signal ?? `exit code ${status}`}); its output is above.`);
+      throw new InstallError(`npm ${args[0]} failed (${signal ?? `exit code ${status}`}); its output is above.`);
   } catch (error) {
     if (error instanceof InstallError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

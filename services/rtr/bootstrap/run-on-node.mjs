@@ -31,7 +31,7 @@ export function runOnNode(root, file, args, nodeFlags) {
   const packaged = join(root, 'node_modules', 'node', 'bin', 'node');
   if (!existsSync(packaged) && !hostNodeSuffices) {
     console.error(
-      `Node ${neededNode} is required, and its package did not install: allow npm install scripts, or use Node ${neededNode}.`,
+      `Node ${neededNode} is required, and its package did not install: run \`npm rebuild node\`, or use Node ${neededNode}.`,
     );
     process.exit(1);
   }

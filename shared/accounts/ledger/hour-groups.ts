@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
+import { unitMs, unitsBetween } from '../periods.ts';
 import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } from './span-hashes.ts';
-import { spanBeginning, spanSteps, thingKinds, type ThingCount } from './span-sums.ts';
+import { spansKeptMs, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
 /** What hours can be grouped by: the things that have sums of their own, and whose the keys are. */
@@ -8,7 +9,7 @@ export const hourGroups = ['model', 'key', 'team', 'user'] as const;
 export type HourGroupName = (typeof hourGroups)[number];
 
 /** Hours that are kept, and can be read at once. */
-export const mostHours = spanSteps.hour.keptMs / spanSteps.hour.ms;
+export const mostHours = spansKeptMs.hour / unitMs.hour;
 
 /** What requests of an hour came to. Cost in nano-dollars. */
 export type HourSums = Record<ThingCount, number>;
@@ -44,9 +45,7 @@ export async function readHourGroups(
   prefix: string,
   { viewer, from, to, by, filter }: HourQuery,
 ): Promise<{ times: number[]; groups: HourGroup[] }> {
-  const { ms } = spanSteps.hour;
-  const times: number[] = [];
-  for (let time = spanBeginning('hour', from); time < to && times.length < mostHours; time += ms) times.push(time);
+  const times = unitsBetween('hour', from, to);
   const groups = new Map<string, HourGroup>();
   const rowOf = by === 'model' ? modelRow : (field: string) => keyRow(field, by, filter);
   await readSpanHashes(redis, prefix, { viewer, step: 'hour', times }, (fields, index) => {

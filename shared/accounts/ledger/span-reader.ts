@@ -1,33 +1,23 @@
 import type { Redis } from 'ioredis';
 import { percentilesOf, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
+import { periodNamed, unitMs, unitsBetween, type NamedPeriod, type Period } from '../periods.ts';
 import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } from './span-hashes.ts';
-import {
-  spanBeginning,
-  spanSteps,
-  thingKinds,
-  timeLetters,
-  wholeField,
-  type SpanStep,
-  type ThingCount,
-  type ThingKind,
-} from './span-sums.ts';
+import { thingKinds, timeLetters, wholeField, type SpanStep, type ThingCount, type ThingKind } from './span-sums.ts';
 import { addTotals, countNames, noTotals, type UsageTotals } from './totals.ts';
 import type { UsageViewer } from './usage-record.ts';
 
-/** The spans of time that can be read, each with the steps that it has. The last step is the one that has begun. */
-export const usageSpans = {
-  '1h': { step: 'minutes', steps: 12 },
-  '24h': { step: 'hour', steps: 24 },
-  '7d': { step: 'hour', steps: 168 },
-} as const satisfies Record<string, { step: SpanStep; steps: number }>;
+/** The periods that can be read, each with its steps. */
+export const usageSpans = { '1h': 'minutes', '24h': 'hour', '7d': 'hour' } as const satisfies Partial<
+  Record<NamedPeriod, SpanStep>
+>;
 export type UsageSpan = keyof typeof usageSpans;
 
 /** A model, a key with its owner, or a worker, with what its requests came to. Cost in nano-dollars. */
 export type SpanThing = Record<ThingCount, number> & { id: string; user: string; team: string };
 
-/** What the requests of a span came to, that began in it. */
-export interface SpanSums {
-  /** The beginnings of the steps, oldest first, and their length; in ms. */
+/** What the requests of a period came to, that began in it. */
+export interface SpanSums extends Period {
+  /** The beginnings of the steps that have begun, oldest first, and the length of each; in ms. */
   times: number[];
   stepMs: number;
   steps: UsageTotals[];
@@ -51,13 +41,12 @@ export async function readSpan(
   most: number,
   now = Date.now(),
 ): Promise<SpanSums> {
-  const { step, steps: count } = usageSpans[span];
-  const { ms: stepMs } = spanSteps[step];
-  const last = spanBeginning(step, now);
-  const times = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
-  const sums = new Sums(count);
+  const step = usageSpans[span];
+  const period = periodNamed(span, now);
+  const times = unitsBetween(step, period.from, now + 1);
+  const sums = new Sums(times.length);
   await readSpanHashes(redis, prefix, { viewer, step, times }, (fields, index) => sums.add(index, fields));
-  return { times, stepMs, ...sums.read(most) };
+  return { ...period, times, stepMs: unitMs[step], ...sums.read(most) };
 }
 
 /** Adds up the hashes of periods, field by field. */
@@ -91,7 +80,7 @@ class Sums {
     addThingCounts(thing, counts);
   }
 
-  read(most: number): Omit<SpanSums, 'times' | 'stepMs'> {
+  read(most: number): Omit<SpanSums, 'from' | 'to' | 'times' | 'stepMs'> {
     const totals = noTotals();
     for (const step of this.#steps) addTotals(totals, step);
     return {

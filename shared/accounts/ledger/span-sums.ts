@@ -1,15 +1,13 @@
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
+import { beginningOf } from '../periods.ts';
 import { countNames, other, rowOf, totalsOf } from './totals.ts';
 import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
-/** The steps that sums of the last hours are kept by: their length, and for how long after their beginning, both in milliseconds. */
-export const spanSteps = {
-  minutes: { ms: 300_000, keptMs: 2 * hourMs },
-  hour: { ms: hourMs, keptMs: 8 * 24 * hourMs },
-} as const;
-export type SpanStep = keyof typeof spanSteps;
+/** The steps that sums of the last hours are kept by, with the milliseconds for which they are kept after their beginning. */
+export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
+export type SpanStep = keyof typeof spansKeptMs;
 
 /** What is counted of a model, a key or a worker. */
 export const thingCounts = ['requests', 'failed', 'promptTokens', 'completionTokens', 'cost'] as const;
@@ -45,12 +43,6 @@ export function spanOwners({
   return isAdmin ? [''] : [`:user:${userId}`, ...teamIds.map((id) => `:team:${id}`)];
 }
 
-/** The beginning of the period that a time is in, both in ms since 1970. */
-export function spanBeginning(step: SpanStep, at: number): number {
-  const { ms } = spanSteps[step];
-  return Math.floor(at / ms) * ms;
-}
-
 /** The name in Redis of whose sums they are, as `user:0a1b`; empty for a request without an owner. */
 export function ownerName({ owner }: Pick<UsageRecord, 'owner'>): string {
   return owner ? `${owner.kind}:${owner.id}` : '';
@@ -76,7 +68,7 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
   // Five minutes belong to one hour.
   const spans = new Map<number, Span>();
   for (const record of records) {
-    const beginning = spanBeginning('minutes', record.at);
+    const beginning = beginningOf('minutes', record.at);
     let span = spans.get(beginning);
     if (!span) spans.set(beginning, (span = { periods: periodsAt(record.at, now), parts: new Map() }));
     if (span.periods.length === 0) continue;
@@ -92,9 +84,9 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
 
 /** The periods that a time is in and that are still kept. */
 function periodsAt(at: number, now: number): Span['periods'] {
-  return (Object.keys(spanSteps) as SpanStep[]).flatMap((step) => {
-    const beginning = spanBeginning(step, at);
-    const expiresAt = beginning + spanSteps[step].keptMs;
+  return (Object.keys(spansKeptMs) as SpanStep[]).flatMap((step) => {
+    const beginning = beginningOf(step, at);
+    const expiresAt = beginning + spansKeptMs[step];
     return expiresAt <= now ? [] : [{ name: spanName(step, beginning), expiresAt }];
   });
 }

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
+import { periodName, unitsBetween, type Step } from '../periods.ts';
 import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
 import { findEntries } from './request-index.ts';
 import { readSpan, type SpanSums, type UsageSpan } from './span-reader.ts';
@@ -79,7 +79,7 @@ export class UsageReader {
 
   /** What requests came to, by day or month and by group. */
   async report({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
-    const times = stepsBetween(step, from, to);
+    const times = unitsBetween(step, from, to);
     const groups = new Map<string, LedgerReport['groups'][number]>();
     const totals = noTotals();
     for (const [index, time] of times.entries()) {
@@ -214,10 +214,4 @@ export class UsageReader {
       return [[row, counts]];
     });
   }
-}
-
-function stepsBetween(step: Step, from: number, to: number): number[] {
-  const times: number[] = [];
-  for (let time = beginningOf(step, from); time < to; time = nextBeginning(step, time)) times.push(time);
-  return times;
 }

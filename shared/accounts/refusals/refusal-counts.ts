@@ -1,5 +1,6 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
-import { beginningOfStep, countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
+import { beginningOf } from '../periods.ts';
+import { countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
 import { encodeRefusalRow, otherRefusalRow, refusalRowOf } from './refusal-row.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
@@ -39,7 +40,7 @@ export class RefusalCounts {
   }
 
   add(code: ErrorCode, key: RefusedKey | undefined, at: number): void {
-    const hour = beginningOfStep('hour', at);
+    const hour = beginningOf('hour', at);
     const substitute = encodeRefusalRow(otherRefusalRow(code));
     const own = { hour, row: encodeRefusalRow(refusalRowOf(code, key)), substitute };
     const count = key
@@ -54,7 +55,7 @@ export class RefusalCounts {
     const periods = new Map<string, CountedPeriod>();
     for (const { hour, ...row } of this.#counts.values()) {
       for (const step of ['hour', 'day'] as const) {
-        const beginning = beginningOfStep(step, hour);
+        const beginning = beginningOf(step, hour);
         const name = countedPeriod(step, beginning);
         let period = periods.get(name);
         if (!period) {

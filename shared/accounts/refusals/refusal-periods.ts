@@ -1,7 +1,6 @@
-import { beginningOf, nextBeginning, periodName } from '../periods.ts';
+import { periodName } from '../periods.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
+const dayMs = 86_400_000;
 
 /** The steps of a report. Counts are kept by hour and by day of UTC; those of a month are the sums of its days. */
 export const refusalSteps = ['hour', 'day', 'month'] as const;
@@ -12,16 +11,6 @@ export type CountedStep = 'hour' | 'day';
 
 /** Milliseconds for which counts are kept after their period has begun. */
 export const refusalsKeptMs: Record<CountedStep, number> = { hour: 8 * dayMs, day: 90 * dayMs };
-
-/** The beginning of the period of a step that a time is in, both in ms since 1970. */
-export function beginningOfStep(step: RefusalStep, at: number): number {
-  return step === 'hour' ? Math.floor(at / hourMs) * hourMs : beginningOf(step, at);
-}
-
-/** The beginning of the period after the one that a time is in. */
-export function nextStep(step: RefusalStep, at: number): number {
-  return step === 'hour' ? beginningOfStep('hour', at) + hourMs : nextBeginning(step, at);
-}
 
 /** The name of a period with counts: `2026-11-21T07`, `2026-11-21`. */
 export function countedPeriod(step: CountedStep, beginning: number): string {

@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis';
 import { sees, type UsageViewer } from '../ledger/usage-record.ts';
+import { nextBeginning, unitsBetween } from '../periods.ts';
 import { askRedis } from '../redis/ask-redis.ts';
 import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { beginningOfStep, countedPeriod, nextStep, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
+import { countedPeriod, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
 import { decodeRefusalRow, encodeRefusalRow, type RefusalRow } from './refusal-row.ts';
 import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusal-sample.ts';
 
@@ -49,8 +50,7 @@ export class RefusalReader {
 
   /** How many requests were refused, by step and by group. */
   async report({ viewer, from, to, step, by, filter }: RefusalQuery): Promise<CountedRefusals> {
-    const times: number[] = [];
-    for (let time = beginningOfStep(step, from); time < to; time = nextStep(step, time)) times.push(time);
+    const times = unitsBetween(step, from, to);
     const groups = new Map<string, { steps: number[]; rows: Map<string, CountedRow> }>();
     for (const [index, time] of times.entries()) {
       for (const row of await this.#readStep(step, time)) {
@@ -95,9 +95,8 @@ export class RefusalReader {
   /** The counts of one step; none of what is too old to be kept. */
   async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
     const counted = step === 'hour' ? 'hour' : 'day';
-    const end = nextStep(step, beginning);
     const rows: CountedRow[] = [];
-    for (let time = beginning; time < end; time = nextStep(counted, time)) {
+    for (const time of unitsBetween(counted, beginning, nextBeginning(step, beginning))) {
       const now = Date.now();
       if (time > now || time + refusalsKeptMs[counted] <= now) continue;
       const fields = await askRedis(this.#redis.hgetall(this.#prefix + countedPeriod(counted, time)));

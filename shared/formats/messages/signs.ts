@@ -6,7 +6,7 @@ export function messagesSigns({ system, messages, tools }: MessagesRequest): Req
   const blocks = Array.isArray(system) ? system : [];
   return {
     instructions: startOfText(typeof system === 'string' ? system : (blocks[0]?.text ?? '')),
-    lastInstructions: startOfText(blocks.at(-1)?.text ?? ''),
+    lastInstructions: blocks.slice(-4).map(({ text }) => startOfText(text ?? '')),
     lastText: startOfText(lastTextOf(messages)),
     hasOwnTools: (tools ?? []).some(({ type }) => type === undefined || type === null || type === 'custom'),
     cachesInstructions: blocks.some((block) => (block['cache_control'] ?? null) !== null),

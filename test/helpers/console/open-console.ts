@@ -54,7 +54,7 @@ export interface Person extends ConsoleClient {
 export type House<Name extends string = never> = OpenConsole & { ada: Person } & Record<Name, Person>;
 
 export interface ConsoleOptions {
-  trustProxy?: boolean;
+  trustProxy?: boolean | number | readonly string[];
   publicUrl?: string;
   /** Default: the shared Redis. */
   redisUrl?: string;

@@ -30,22 +30,27 @@ export const people = {
     ]),
 };
 
-/** Serves operations for as long as the running test. An administrator asks, unless it is somebody else. */
-export async function serveOperations(operations: readonly Operation[]) {
+/**
+ * Serves operations for as long as the running test. An administrator asks, unless it is somebody else.
+ * @param path where they are; there, programs without the header of a viewer are the administrator
+ */
+export async function serveOperations(operations: readonly Operation[], path = '/') {
   const app = express();
   app.use(express.json());
   app.use((request, response, next) => {
-    const id = request.get('x-viewer') ?? '';
+    const id = request.get('x-viewer') ?? (path === '/' ? '' : 'admin');
     setActor(response, { id, name: id, role: id === 'admin' ? 'admin' : 'member', teams: new Map(), address: '' });
     next();
   });
-  app.use(mountOperations(operations, { pageSize: Infinity }), answerFailure(log));
-  const url = await serveInTest(app);
-  const ask = (path: string, viewer: Viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
-    fetch(url + path, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
+  app.use(path, mountOperations(operations, { pageSize: Infinity }), answerFailure(log));
+  const origin = await serveInTest(app);
+  const url = path === '/' ? origin : origin + path;
+  const ask = (asked: string, viewer: Viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
+    fetch(url + asked, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
   return {
+    origin,
     ask,
     /** The body of an answer. */
-    read: async <T>(path: string, viewer?: Viewer) => (await (await ask(path, viewer)).json()) as T,
+    read: async <T>(asked: string, viewer?: Viewer) => (await (await ask(asked, viewer)).json()) as T,
   };
 }

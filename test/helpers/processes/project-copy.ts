@@ -14,8 +14,9 @@ export async function copyProject() {
   symlinkSync(join(process.cwd(), 'node_modules'), join(root, 'node_modules'));
   const port = await freePort();
   let running: RunningCommand | undefined;
-  const rtr = (...args: string[]) =>
-    runCommand(hostNode(), ['services/rtr/bootstrap.mjs', ...args], { cwd: root, env: { PORT: String(port) } });
+  const rtrWith = (env: Record<string, string>, ...args: string[]) =>
+    runCommand(hostNode(), ['services/rtr/bootstrap.mjs', ...args], { cwd: root, env: { PORT: String(port), ...env } });
+  const rtr = (...args: string[]) => rtrWith({}, ...args);
   const down = async () => {
     running?.child.kill('SIGTERM');
     await running?.ended;
@@ -26,6 +27,8 @@ export async function copyProject() {
     port,
     /** Runs `rtr` with these arguments, on the Node of the machine. */
     rtr,
+    /** The same with further variables. */
+    rtrWith,
     /** Runs `rtr up` and returns when it says that the cluster is up. */
     async up() {
       const run = rtr('up');

@@ -67,12 +67,13 @@ describe('rtr usage', () => {
     const byKey = await rtr(...hours, '--by', 'key', '--key', cluster.keyId);
     expect(byKey[1]).toMatch(new RegExp(`^test +${cluster.keyId} +2 +1 `));
     expect(byKey[2]).toMatch(/^all +- +2 +1 /);
-    expect(byKey).toHaveLength(3);
-    expect(await rtr(...hours, '--by', 'key', '--key', '0123456789ab')).toHaveLength(2);
-    // A day unless it is said, in whole hours.
+    expect(byKey[3]).toMatch(/^Requests that began from \S+ \d\d:00 to \S+ \d\d:00 \(UTC\)\.$/);
+    expect(byKey).toHaveLength(4);
+    expect(await rtr(...hours, '--by', 'key', '--key', '0123456789ab')).toHaveLength(3);
+    // 24 unless it is said, with the one that has begun.
     const { times, groups } = await rtr.json('usage', 'report', '--step', 'hour');
-    expect(times).toHaveLength(25);
-    expect(times[24] - times[23]).toBe(3_600_000);
+    expect(times).toHaveLength(24);
+    expect(times[23] - times[22]).toBe(3_600_000);
     const counts: number[] = groups[0].steps.map((step: { requests: number }) => step.requests);
     expect(counts.slice(0, -2).every((count) => count === 0)).toBe(true);
     expect(counts.slice(-2).reduce((sum, count) => sum + count)).toBe(2);

@@ -95,7 +95,9 @@ it('lists the models, and the formats with their paths', async () => {
   const further = ['completions', 'embeddings', 'rerank', 'moderations', 'images', 'image-edits', ...sounds];
   const { body } = await admin.get('/models');
   expect(body).toMatchObject([{ id: 'auto' }, { id: 'demo', servedBy: [{ tier: 'gpu', workers: 1 }] }]);
-  expect((await admin.get('/about')).body.formats).toEqual([
+  const about = (await admin.get('/about')).body;
+  expect(about).toMatchObject({ managesCredentials: false, needsCredentials: false });
+  expect(about.formats).toEqual([
     { name: 'chat', path: '/api/openai' },
     { name: 'messages', path: '/api/anthropic' },
     { name: 'responses', path: '/api/openai' },

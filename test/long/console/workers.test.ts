@@ -17,6 +17,7 @@ import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
 import { longestTask } from '../../helpers/console/longest-task.ts';
 import { openAs, openPageAs, type KnownPerson, type TabOptions } from '../../helpers/console/open-as.ts';
+import { folderCommand } from '#services/console/web/pages/workers/join-command.ts';
 import { least } from '../../helpers/least.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -200,9 +201,10 @@ describe('workers and models in the console', () => {
     await goneRow(page, `${name}.gpu0`).waitFor();
   });
 
-  it('are said to need a command for their credential where the ingress makes none', async () => {
+  it('are said to join with a command of the folder where the ingress itself has no credential', async () => {
     const page = await open('/workers');
-    await page.getByText('npx rtr credentials worker').waitFor();
+    await page.getByText(folderCommand).waitFor();
+    expect(await page.getByText('npx rtr credentials worker').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Add a worker' }).count()).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
   });

@@ -8,9 +8,10 @@ describe('the settings of the ingress', () => {
     const proxies = ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1'];
     expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:db8::/32,::1' })).toEqual(proxies);
     expect(read({})).toEqual([]);
+    expect(read({ TRUSTED_PROXIES: '2' })).toEqual(['2']);
   });
 
-  it.each(['true', '*', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.com', '10.0.0.1/8/8'])(
+  it.each(['true', '*', '0', '10', '1,10.0.0.1', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.com', '10.0.0.1/8/8'])(
     'refuse %s as a proxy with a sentence that names the setting',
     (wrong) => {
       expect(() => loadConfig(ingressConfig, { TRUSTED_PROXIES: wrong })).toThrow(/TRUSTED_PROXIES=.* is not valid/);

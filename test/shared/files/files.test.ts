@@ -1,8 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { z } from 'zod';
+import { FileRecords, type FileBounds } from '#shared/accounts/files/file-records.ts';
+import { loadConfig } from '#shared/core/load-config.ts';
+import { fileSettings } from '#shared/files/file-settings.ts';
 import { Files, type FilesParts } from '#shared/files/files.ts';
+import { openFiles } from '#shared/files/open-files.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { silentLog as log } from '../../helpers/silent-log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
@@ -49,6 +53,18 @@ describe('files', () => {
     expect(await files.find('ada', file.id)).toBeUndefined();
     await until(async () => (await parts()) === 0);
     expect(await counted()).toBe(0);
+  });
+
+  it('of one owner take half of the store at most, whatever the setting says', async () => {
+    const { redis, prefix, noteUnreadable: report } = await openKeyStore();
+    const { store: objects } = await openObjects();
+    const settings = loadConfig(z.object(fileSettings), { FILES_MAX_BYTES: String(64 * mebibyte) });
+    const openRecords = (bounds: FileBounds) => new FileRecords(redis, prefix, { bounds, report });
+    const { files } = await openFiles({ settings, prefix, openRecords, objects, secrets: undefined, log });
+    const add = (owner: string, size: number) => files.add(owner, inPieces(Buffer.alloc(size)), textFile, {});
+    await add('ada', 30 * mebibyte);
+    await expect(add('ada', 3 * mebibyte)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    expect(await add('bob', 3 * mebibyte)).toMatchObject({ bytes: 3 * mebibyte });
   });
 
   it('have the type by which they begin, else the named one, else that of their name', async () => {

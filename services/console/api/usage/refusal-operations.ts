@@ -1,3 +1,4 @@
+import { periodAround } from '#shared/accounts/periods.ts';
 import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/refusal-sample.ts';
 import { refusalReportSchema } from '../../contract/usage.ts';
 import { operation, type Operation } from '../operations/operation.ts';
@@ -32,6 +33,7 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
         const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, mostRows) }));
         const whoOf = await nameSenders(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
         return {
+          ...periodAround(step, { from, to }),
           step,
           times: [...times],
           groups: shown.map(({ rows, steps, ...group }) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { beginningOfStep, nextStep, refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
+import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
+import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
 import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 
 /** The most steps of one report. */
@@ -23,8 +24,8 @@ export const refusalQuery = z
   .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
   .refine(
     ({ from, to, step }) => {
-      const beginning = beginningOfStep(step, from);
-      return to - beginning <= maxSteps * (nextStep(step, beginning) - beginning);
+      const beginning = beginningOf(step, from);
+      return to - beginning <= maxSteps * (nextBeginning(step, beginning) - beginning);
     },
     { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },
   );

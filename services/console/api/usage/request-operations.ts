@@ -64,16 +64,18 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       path: '/usage/overview',
       id: 'getUsageOverview',
       summary:
-        'Answers what the requests that began in the last hour, day or week came to: counts by step, times, and the models, keys and workers with the most of them.',
+        'Answers what the requests that began in the last hour, 24 hours or seven days of UTC came to: counts by step, times, and the models, keys and workers with the most of them.',
       command: 'usage overview',
       query: overviewQuery,
       answer: usageOverviewSchema,
       handle: async ({ actor, query: { span } }) => {
         const found = await usage.overview(viewerOf(actor), span, mostThings);
-        const { times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
+        const { from, to, times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
         const whoOf = await nameSenders(parts, top.key.map(whoseKey));
         return {
           span,
+          from,
+          to,
           stepMs,
           times,
           steps: steps.map(inDollars),

@@ -3,6 +3,7 @@ import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { limitNames } from '#shared/accounts/limits/limits.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
+import { periodAround } from '#shared/accounts/periods.ts';
 import { limitUseSchema, usageHoursSchema, usageReportSchema, type LimitUse } from '../../contract/usage.ts';
 import { fileOperation, operation, type Operation } from '../operations/operation.ts';
 import { exportRecords } from '../export-records.ts';
@@ -43,7 +44,13 @@ export function usageOperations(parts: UsageParts): Operation[] {
           totals: inDollars(sum),
           steps: steps.map(inDollars),
         }));
-        return { step, times: [...times], groups: named, totals: inDollars(totals) };
+        return {
+          ...periodAround(step, { from, to }),
+          step,
+          times: [...times],
+          groups: named,
+          totals: inDollars(totals),
+        };
       },
     }),
     operation({
@@ -64,7 +71,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
           totals: hourInDollars(group.totals),
           steps: group.steps.map(hourInDollars),
         }));
-        return { times, groups: named };
+        return { ...periodAround('hour', { from, to }), times, groups: named };
       },
     }),
     fileOperation({

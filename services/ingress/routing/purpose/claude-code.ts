@@ -12,6 +12,9 @@ const compactionWords = 'CRITICAL: Respond with TEXT ONLY.';
 /** How the instructions of an agent of a workflow begin. */
 const workflowWords = 'You are a subagent spawned by a workflow';
 
+/** How the instructions begin with which Claude Code judges a call of its own in auto mode. */
+const classifierWords = 'You are a security monitor for autonomous AI coding agents';
+
 /**
  * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1` it says what each request is
  * for, the person's prompt, and the times of the tools before it. Without, these signs were observed in release 2.1.330:
@@ -20,6 +23,7 @@ const workflowWords = 'You are a subagent spawned by a workflow';
  * - a compaction ends with a message that forbids tools
  * - single requests beside the conversation (titles, web searches) have no tools of their own, and their instructions are not
  *   marked for the cache, as those of every conversation are
+ * - the calls with which it judges a tool call in auto mode have no tools either, and long instructions that are marked for the cache
  */
 export const claudeCode: ClientProgram = {
   isSender: (headers) => headers['x-claude-code-session-id'] !== undefined,
@@ -38,9 +42,15 @@ function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined
   if (said) return said;
   if (headers['x-claude-code-compaction'] !== undefined) return 'compaction';
   if (signs?.lastText.startsWith(compactionWords)) return 'compaction';
+  if (signs && !signs.hasOwnTools && judgesCall(signs)) return 'auxiliary';
   if (headers['x-claude-code-agent-id'] !== undefined)
-    return signs?.lastInstructions?.startsWith(workflowWords) ? 'workflow' : 'subagent';
+    return signs?.lastInstructions?.at(-1)?.startsWith(workflowWords) ? 'workflow' : 'subagent';
   return signs && !signs.hasOwnTools && !signs.cachesInstructions ? 'auxiliary' : 'main';
+}
+
+/** Instructions of the client's login, and about the session, stand around those of the classifier. */
+function judgesCall({ lastInstructions = [] }: RequestSigns): boolean {
+  return lastInstructions.some((text) => text.startsWith(classifierWords));
 }
 
 function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {

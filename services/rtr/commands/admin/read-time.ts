@@ -1,22 +1,38 @@
 import { InvalidArgumentError } from 'commander';
+import { lastUnits, namedPeriods, periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
 import type { OrNone } from './named-values.ts';
 
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** Reads a time of the past: a date or date and time (UTC unless it says otherwise), or how long ago, as `7d`, `12h`, `2w`. */
-export function pastTime(text: string): number {
-  return readTime(text, -1);
+/**
+ * Reads a time of the past: a date or date and time (UTC unless it says otherwise), or when a period until now began, as `7d`, `12h`, `2w`:
+ * `7d` is the beginning of the last seven days of UTC, of which today is one, as wherever usage is shown.
+ */
+export function pastTime(text: string, now = Date.now()): number {
+  const span = spanIn(text);
+  if (!span) return timeIn(text);
+  const { count, unit } = span;
+  if (text in namedPeriods) return periodNamed(text as NamedPeriod, now).from;
+  return unit === 'h'
+    ? lastUnits('hour', count, now).from
+    : lastUnits('day', unit === 'w' ? 7 * count : count, now).from;
 }
 
 /** Reads a time to come: a date, or in how long, as `30d`; `none` for never. */
 export function futureTime(text: string): OrNone<number> {
-  return text === 'none' ? text : readTime(text, 1);
+  if (text === 'none') return text;
+  const span = spanIn(text);
+  return span ? Date.now() + span.count * units[span.unit] : timeIn(text);
 }
 
-function readTime(text: string, sign: 1 | -1): number {
+function spanIn(text: string): { count: number; unit: keyof typeof units } | undefined {
   const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined)
-    return Date.now() + sign * Number(count) * units[unit as 'h' | 'd' | 'w'];
+  return count === undefined || unit === undefined
+    ? undefined
+    : { count: Number(count), unit: unit as keyof typeof units };
+}
+
+function timeIn(text: string): number {
   const time = dateTime(text);
   if (time !== undefined) return time;
   throw new InvalidArgumentError(

@@ -1,17 +1,18 @@
 import { Command, Option } from 'commander';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
+import type { Period } from '#shared/accounts/periods.ts';
 import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
 import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { addCommand, type AdminContext, type RunAdminCommand } from './admin-context.ts';
 import { printList } from './print-answers.ts';
-import { filterOf, spanOf, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
+import { filterOf, periodLine, spanOf, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
 import { showOverview, type OverviewOptions } from './usage-overview.ts';
 import { showReport, type ReportOptions } from './usage-report.ts';
 import { listRequests, type RequestOptions } from './usage-requests.ts';
 import { formatOf, formatOption, writeFile, type FileOptions } from './write-file.ts';
 
-interface Refusals {
+interface Refusals extends Period {
   groups: { id: string; name: string; count: number }[];
   total: number;
 }
@@ -19,14 +20,16 @@ interface Refusals {
 type RefusalOptions = ReportOptions & { code?: string };
 type ExportOptions = UsageOptions & FileOptions;
 
-const days = '30 days ago without it';
+const days = 'the last 30 days without it';
 
 const reportSteps = 'the steps that --json has; hours are kept for eight days, by model, key, team and user';
 
 /** `rtr usage …`: sums over requests, and single ones. */
 export function usageCommand(run: RunAdminCommand): Command {
   const command = new Command('usage').description('see what was used, and what was refused');
-  withFilters(withSpan(addCommand(command, 'report', 'sum up requests, tokens and cost'), `${days}, with hours one`))
+  withFilters(
+    withSpan(addCommand(command, 'report', 'sum up requests, tokens and cost'), `${days}, with hours the last 24`),
+  )
     .addOption(new Option('--by <fact>', 'what to sum up by').choices(usageGroups).default('model'))
     .addOption(new Option('--step <step>', reportSteps).choices(['hour', 'day', 'month']).default('day'))
     .action((options: ReportOptions) => run(options, (context) => showReport(context, options)));
@@ -37,7 +40,7 @@ export function usageCommand(run: RunAdminCommand): Command {
     .option('--id <id>', 'those with this id, as x-request-id has it, whatever the other options say')
     .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
     .action((options: RequestOptions) => run(options, (context) => listRequests(context, options)));
-  addCommand(command, 'overview', 'sum up the last hour, day or week, with times and the most used')
+  addCommand(command, 'overview', 'sum up the last hour, 24 hours or seven days, with times and the most used')
     .addOption(new Option('--span <span>', 'until now').choices(['1h', '24h', '7d']).default('24h'))
     .action((options: OverviewOptions) => run(options, (context) => showOverview(context, options)));
   withOutcome(
@@ -78,4 +81,5 @@ async function refusals(context: AdminContext, options: RefusalOptions): Promise
     row: ({ name, count }) => [name, count],
     none: '',
   });
+  print(periodLine(found));
 }

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { purposes } from '#shared/core/purpose.ts';
 import { tiers } from '#shared/core/tier.ts';
+import { periodNamed, type NamedPeriod, type Period } from '#shared/accounts/periods.ts';
 import type { AdminClient, Query } from './admin-client.ts';
 import type { AdminOptions } from './admin-context.ts';
 import { findPerson, findTeam } from './find-party.ts';
+import { minuteText } from './print-answers.ts';
 import { pastTime } from './read-time.ts';
-
-const dayMs = 86_400_000;
 
 export interface UsageOptions extends AdminOptions {
   from?: number;
@@ -25,8 +25,10 @@ export interface UsageOptions extends AdminOptions {
 /** Adds the options for a span of time. */
 export function withSpan(command: Command, from: string): Command {
   return command
-    .option('--from <time>', `its beginning: a date, or how long ago, as 7d; ${from}`, pastTime)
-    .option('--to <time>', 'its end; now without it', pastTime);
+    .option('--from <time>', `its beginning: a date, or the last hours or days, as 7d; ${from}`, (text) =>
+      pastTime(text),
+    )
+    .option('--to <time>', 'its end, the same; now without it', (text) => pastTime(text));
 }
 
 /** Adds the options that say whose and which requests. */
@@ -45,9 +47,14 @@ export function withOwners(command: Command): Command {
     .option('--user <address>', 'of the person with this address only');
 }
 
-/** The span that options say, the last 30 days without them. */
-export function spanOf({ from, to = Date.now() }: UsageOptions): { from: number; to: number } {
-  return { from: from ?? to - 30 * dayMs, to };
+/** The span that options say. @param name the period to its end that it is without a beginning */
+export function spanOf({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
+  return { from: from ?? periodNamed(name, to - 1).from, to };
+}
+
+/** Says which time sums are of, in UTC. */
+export function periodLine({ from, to }: Period): string {
+  return `Requests that began from ${minuteText(from)} to ${minuteText(to)} (UTC).`;
 }
 
 /** The filters that options say, with ids of people and teams. */

@@ -1,8 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { Period } from '#shared/accounts/periods.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { AdminContext } from './admin-context.ts';
 import { printList } from './print-answers.ts';
-import { filterOf, spanOf, type UsageOptions } from './usage-options.ts';
+import { filterOf, periodLine, spanOf, type UsageOptions } from './usage-options.ts';
 
 interface Totals {
   requests: number;
@@ -12,15 +13,13 @@ interface Totals {
   cost: number;
 }
 
-interface Report {
+interface Report extends Period {
   groups: { id: string; name: string; totals: Totals }[];
   /** Hours have none. */
   totals?: Totals;
 }
 
 export type ReportOptions = UsageOptions & { step: string; by: string };
-
-const dayMs = 86_400_000;
 
 /** `rtr usage report`: sums by one fact of requests. */
 export async function showReport(context: AdminContext, options: ReportOptions): Promise<void> {
@@ -39,6 +38,7 @@ export async function showReport(context: AdminContext, options: ReportOptions):
     },
     none: '',
   });
+  print(periodLine(found));
 }
 
 async function readDays(client: AdminClient, options: ReportOptions): Promise<Report> {
@@ -48,10 +48,10 @@ async function readDays(client: AdminClient, options: ReportOptions): Promise<Re
 
 /** Hours are kept by model, and by key with its owner. @throws RouterError `invalid_request` for what they cannot be narrowed by */
 async function readHours(client: AdminClient, options: ReportOptions): Promise<Report> {
-  const { by, model, tier, purpose, to = Date.now(), from = to - dayMs } = options;
+  const { by, model, tier, purpose } = options;
   if (model !== undefined || tier !== undefined || purpose !== undefined)
     throw new RouterError('invalid_request', 'Hours can be narrowed by key, team and person alone.');
-  return client.get<Report>('/usage/hours', { from, to, by, ...(await filterOf(client, options)) });
+  return client.get<Report>('/usage/hours', { ...spanOf(options, '24h'), by, ...(await filterOf(client, options)) });
 }
 
 function sumOf(groups: Report['groups']): Totals {

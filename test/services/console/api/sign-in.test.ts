@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { trustedBy } from '#services/ingress/http/trusted-hops.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
@@ -77,6 +78,14 @@ function attempt(client: ConsoleClient, email: string, password: string, address
 }
 
 describe('a flood of attempts to sign in', () => {
+  it('of a client with a private address does not become one of many clients by what it writes into the header', async () => {
+    const { browser } = await openHouse([], { trustProxy: trustedBy(['2']) });
+    const behindTwo = (n: number): string => `6.6.6.${n}, 10.1.1.1, 172.18.0.1`;
+    for (let n = 0; n < 10; n += 1)
+      expect((await attempt(browser(), 'ada@example.com', 'wrong', behindTwo(n))).status).toBe(401);
+    expect((await attempt(browser(), 'ada@example.com', goodPassword, behindTwo(10))).status).toBe(429);
+  });
+
   it('is refused after fifty wrong passwords, even with the right one and for unknown accounts, but for a known browser', async () => {
     const { ada, browser, accounts } = await openHouse([], { trustProxy: true });
     const signedIn = await attempt(browser(), 'ada@example.com', goodPassword, '10.9.9.9');

@@ -12,10 +12,11 @@ import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 const script = `${'x'.repeat(2_000)};`;
 
 /** Serves a folder of pages; `build` writes some into it, as it is done at first unless it is not to be. */
-async function serve(isBuilt = true) {
+async function serve(isBuilt = true, trustProxy = false) {
   const parent = temporaryFolder();
   const folder = join(parent, 'dist');
   const app = express();
+  app.set('trust proxy', trustProxy);
   app.use(servePages(folder));
   app.use((_, response) => void response.status(404).send('of the API'));
   const url = await serveInTest(app);
@@ -39,6 +40,15 @@ async function serve(isBuilt = true) {
 }
 
 describe("the console's pages", () => {
+  it('have browsers come back over TLS alone, once they were asked for over TLS', async () => {
+    const { url } = await serve(true, true);
+    const headers = { accept: 'text/html' };
+    const plain = await fetch(url, { headers });
+    expect(plain.headers.get('strict-transport-security')).toBeNull();
+    const secure = await fetch(url, { headers: { ...headers, 'x-forwarded-proto': 'https' } });
+    expect(secure.headers.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+
   it('are one page for every path outside the API, with a policy that allows nothing from other hosts and has a nonce of each answer', async () => {
     const { url } = await serve();
     const nonces = new Set<string>();

@@ -48,6 +48,8 @@ const cases: Case[] = [
         generates('Qwen/Qwen3-8B', 'stream tools thinking json continue', 40960),
         generates('Qwen/Qwen2.5-VL-7B-Instruct', 'stream tools vision thinking json continue', 32768),
       ],
+      // It reports none.
+      slots: 64,
     },
     answer: { content: 'Good day – 你好', thinking: 'The user greets me.', promptTokens: 11 },
   },

@@ -30,7 +30,11 @@ describe('the sums of a span', () => {
       ledgerRecord({ at: now - 200 * hour }),
     ]);
     const [minutes, today, week] = [await read('1h'), await read('24h'), await read('7d')];
-    expect([minutes, today, week].map(({ times }) => times.length)).toEqual([12, 24, 168]);
+    expect([minutes, today].map(({ times }) => times.length)).toEqual([12, 24]);
+    // Seven days of UTC, of which the last has begun.
+    const day = Math.floor(now / (24 * hour)) * 24 * hour;
+    expect([week.from, week.to]).toEqual([day - 6 * 24 * hour, day + 24 * hour]);
+    expect(week.times).toHaveLength(6 * 24 + Math.floor((now - day) / hour) + 1);
     expect([minutes, today, week].map(({ stepMs }) => stepMs)).toEqual([hour / 12, hour, hour]);
     const counts = { requests: 2, failed: 1, promptTokens: 20, completionTokens: 10, cost: 1_000 };
     expect(minutes.totals).toMatchObject(counts);

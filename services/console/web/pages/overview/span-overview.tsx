@@ -2,8 +2,9 @@ import { Group, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { UsageOverview } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
-import { formatCount, formatDateTime, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
+import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { periodText } from '../../parts/period-text.ts';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
@@ -32,9 +33,8 @@ function NoRequests() {
 }
 
 function Sums({ overview }: { overview: UsageOverview }) {
-  const { span, times, steps, totals, firstTokenMs, totalMs, models, keys, workers } = overview;
+  const { span, steps, totals, firstTokenMs, totalMs, models, keys, workers } = overview;
   const { requests, failed, cancelled, promptTokens, completionTokens, cost } = totals;
-  const since = times[0];
   return (
     <Stack gap="sm">
       <div className="tiles tiles-three">
@@ -64,11 +64,9 @@ function Sums({ overview }: { overview: UsageOverview }) {
       <section className="panel">
         <Group justify="space-between" mb="xs">
           <Title order={2}>Requests</Title>
-          {since === undefined ? null : (
-            <Text size="xs" c="dimmed">
-              since {formatDateTime(since)}
-            </Text>
-          )}
+          <Text size="xs" c="dimmed">
+            {periodText(overview)}
+          </Text>
         </Group>
         <SpanBars overview={overview} />
       </section>

@@ -1,4 +1,4 @@
-import { Button, Group, Select } from '@mantine/core';
+import { Button, Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { errorTable } from '#shared/core/errors.ts';
 import { purposes } from '#shared/core/purpose.ts';
@@ -20,7 +20,7 @@ export interface RequestFiltersProps {
 }
 
 /** What the log is narrowed to. */
-export function RequestFilters({ query: { filters, span, between }, set }: RequestFiltersProps) {
+export function RequestFilters({ query: { filters, span, since, between }, set }: RequestFiltersProps) {
   const isAdmin = useIsAdmin();
   const fixed = (name: RequestFilter, data: { value: string; label: string }[]) => (
     <Choice name={name} value={filters[name]} data={data} onChange={(value) => set({ [name]: value })} />
@@ -45,6 +45,11 @@ export function RequestFilters({ query: { filters, span, between }, set }: Reque
           value={span ?? null}
           onChange={(value) => set({ span: value ?? undefined })}
         />
+      )}
+      {since === undefined ? null : (
+        <Text size="sm" c="dimmed">
+          since {formatDateTime(since)}
+        </Text>
       )}
       {used('model')}
       {used('key')}

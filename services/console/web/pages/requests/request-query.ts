@@ -1,3 +1,5 @@
+import { periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
+
 /** What single requests can be narrowed to, by the name in the address and in the API. */
 export const requestFilters = {
   model: 'Model',
@@ -13,21 +15,21 @@ export const requestFilters = {
 export type RequestFilter = keyof typeof requestFilters;
 export const requestFilterNames = Object.keys(requestFilters) as readonly RequestFilter[];
 
-const hourMs = 3_600_000;
-
-/** The spans of time that the log can show, until now. */
+/** The periods that the log can show, until now. */
 export const logSpans = {
-  '1h': { label: 'Last hour', ms: hourMs },
-  '24h': { label: 'Last 24 hours', ms: 24 * hourMs },
-  '7d': { label: 'Last 7 days', ms: 168 * hourMs },
-  '30d': { label: 'Last 30 days', ms: 720 * hourMs },
-} as const;
+  '1h': { label: 'Last hour' },
+  '24h': { label: 'Last 24 hours' },
+  '7d': { label: 'Last 7 days' },
+  '30d': { label: 'Last 30 days' },
+} as const satisfies Partial<Record<NamedPeriod, { label: string }>>;
 export type LogSpan = keyof typeof logSpans;
 
 /** The address of the log, read. */
 export interface RequestQuery {
   filters: Partial<Record<RequestFilter, string>>;
   span: LogSpan | undefined;
+  /** When the span has begun, in ms since 1970. */
+  since: number | undefined;
   /** A span that another page has set, in ms since 1970. */
   between: { from: number; to: number } | undefined;
   /** The API's query string, without the page of the list. */
@@ -45,14 +47,16 @@ export function readRequestQuery(search: URLSearchParams, now: number): RequestQ
   const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === sought);
   const [from, to] = [Number(search.get('from')), Number(search.get('to'))];
   const between = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
+  const since = span && !between ? periodNamed(span, now).from : undefined;
   const time: Record<string, string> = between
     ? { from: String(between.from), to: String(between.to) }
-    : span
-      ? { from: String(now - logSpans[span].ms) }
-      : {};
+    : since === undefined
+      ? {}
+      : { from: String(since) };
   return {
     filters,
     span: between ? undefined : span,
+    since,
     between,
     asked: new URLSearchParams({ ...time, ...filters }).toString(),
   };

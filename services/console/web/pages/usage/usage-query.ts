@@ -1,3 +1,4 @@
+import { periodNamed, type NamedPeriod, type Step } from '#shared/accounts/periods.ts';
 import type { UsageGroup, Totals } from '../../../contract/usage.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
@@ -20,16 +21,14 @@ export const measures: Record<
   cost: { name: 'Cost', of: ({ cost }) => cost, format: formatMoney },
 };
 
-const dayMs = 86_400_000;
-
-/** The spans of time to choose from. */
+/** The periods to choose from. */
 export const spans = {
-  '1d': { label: 'Today', days: 1, step: 'day' },
-  '7d': { label: 'Last 7 days', days: 7, step: 'day' },
-  '30d': { label: 'Last 30 days', days: 30, step: 'day' },
-  '90d': { label: 'Last 90 days', days: 90, step: 'day' },
-  '1y': { label: 'Last 12 months', months: 12, step: 'month' },
-} as const;
+  '1d': { label: 'Today', step: 'day' },
+  '7d': { label: 'Last 7 days', step: 'day' },
+  '30d': { label: 'Last 30 days', step: 'day' },
+  '90d': { label: 'Last 90 days', step: 'day' },
+  '1y': { label: 'Last 12 months', step: 'month' },
+} as const satisfies Partial<Record<NamedPeriod, { label: string; step: Step }>>;
 export type Span = keyof typeof spans;
 
 /** What usage can be grouped and filtered by. */
@@ -69,11 +68,11 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     if (value !== null && value !== '') filters[name] = value;
   }
   const { step } = spans[span];
-  // Whole days, so that the query stays the same all day and answers can be cached.
-  const today = Math.floor(now / dayMs) * dayMs;
   const { key, team, user } = filters;
   const whose = Object.fromEntries(Object.entries({ key, team, user }).filter(([, value]) => value !== undefined));
-  const time = { from: String(beginningOf(spans[span], today)), to: String(today + dayMs - 1) };
+  // To the end of today, so that the query stays the same all day and answers can be cached.
+  const { from, to } = periodNamed(span, now);
+  const time = { from: String(from), to: String(to) };
   return {
     span,
     by,
@@ -92,14 +91,6 @@ function hasHours(by: UsageGroup, filters: UsageQuery['filters']): boolean {
   const { key: _key, team: _team, user: _user, ...others } = filters;
   if (by === 'model') return Object.keys(filters).length === 0;
   return ['key', 'team', 'user'].includes(by) && Object.keys(others).length === 0;
-}
-
-/** When the first step of a span begins. @param today the beginning of the day, in UTC */
-function beginningOf(span: (typeof spans)[Span], today: number): number {
-  if ('days' in span) return today - (span.days - 1) * dayMs;
-  const date = new Date(today);
-  // Whole months: this one and those before it.
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - (span.months - 1), 1);
 }
 
 function oneOf<Value extends string>(values: readonly Value[], sought: string | null): Value | undefined {

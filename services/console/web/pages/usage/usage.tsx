@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, SegmentedControl, Select, Stack, Title } from '@mantine/core';
+import { Anchor, Button, Group, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';
 import type { UsageGroup, UsageReport, Totals } from '../../../contract/usage.ts';
 import { useIsAdmin } from '../../api/session.ts';
@@ -6,6 +6,7 @@ import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { periodText } from '../../parts/period-text.ts';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
 import { measures, filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
@@ -113,7 +114,14 @@ function Reported({ query, set }: ChoiceProps) {
   const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
     <Loaded query={report} what="the usage">
-      {(found) => <Report report={found} query={query} set={set} />}
+      {(found) => (
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            Requests that began {periodText(found)}
+          </Text>
+          <Report report={found} query={query} set={set} />
+        </Stack>
+      )}
     </Loaded>
   );
 }

@@ -11,6 +11,7 @@ import { formatDay } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
+import { folderCommand } from './join-command.ts';
 
 /** How workers are added, for administrators: with credentials that are made here, or on the command line. */
 export const Credentials = memo(function Credentials() {
@@ -18,7 +19,10 @@ export const Credentials = memo(function Credentials() {
   return (
     <section aria-labelledby="credentials">
       <Loaded query={about} what="the credentials">
-        {({ managesCredentials }) => (managesCredentials ? <CredentialList /> : <OnCommandLine />)}
+        {({ managesCredentials, needsCredentials }) => {
+          if (managesCredentials) return <CredentialList />;
+          return needsCredentials ? <OnCommandLine /> : <InFolder />;
+        }}
       </Loaded>
     </section>
   );
@@ -39,6 +43,29 @@ function OnCommandLine() {
           label="the command"
           wrap
         />
+      </div>
+    </Stack>
+  );
+}
+
+/** Without credentials, NATS admits whoever knows its address, which is in the folder of a router that `npm start` has started. */
+function InFolder() {
+  return (
+    <Stack gap="xs">
+      <Title order={2} id="credentials">
+        Add a worker
+      </Title>
+      <div className="panel">
+        <Text size="sm" c="dimmed" mb="xs">
+          This router signs in to NATS without a credential, and so do its workers. Where it was started with{' '}
+          <code>npm start</code>, run this on its machine, in its folder. The engine may be on another machine:
+        </Text>
+        <CodeBlock code={folderCommand} label="the command" wrap />
+        <Text size="sm" c="dimmed" mt="xs">
+          Elsewhere, <code>NATS_URL</code> names the NATS of this router besides. Workers on machines that you do not
+          trust with all of it need credentials, and a router that is set up with them, as in Docker Compose: see “A
+          worker on another machine” in docs/operations.md.
+        </Text>
       </div>
     </Stack>
   );

@@ -80,6 +80,9 @@ export function natsOf(command: string): string {
   return / --nats (\S+)/.exec(command)?.[1] ?? '';
 }
 
+/** Starts a worker without a credential, in the folder of a router that `npm start` has started. */
+export const folderCommand = 'ENGINE_URL=http://127.0.0.1:8000 npx rtr worker gpu';
+
 export interface Start {
   /** As the API answers it, see `CreatedWorkerCredential`. */
   command: string;

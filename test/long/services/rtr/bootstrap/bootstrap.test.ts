@@ -61,7 +61,17 @@ describe('the bootstrap', () => {
     expect(first.err.trim().split('\n')).toEqual([
       expect.stringMatching(/^Installing dependencies \(npm ci\): \d packages/),
     ]);
-    expect(npmRuns()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
+    expect(npmRuns()).toEqual(['ci --include=dev --ignore-scripts --no-audit --no-fund --loglevel=error']);
+  });
+
+  it('runs the scripts of the packages that the project allows, and of no others', async () => {
+    const allowScripts = { node: true, argon2: true, ssh2: false };
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ type: 'module', allowScripts }));
+    expect(await rtr().ended).toBe(5);
+    expect(npmRuns()).toEqual([
+      'ci --include=dev --ignore-scripts --no-audit --no-fund --loglevel=error',
+      'rebuild node argon2 --no-audit --no-fund --loglevel=error',
+    ]);
   });
 
   it('starts services with their Node flags, and other commands without', async () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { folderCommand } from '#services/console/web/pages/workers/join-command.ts';
 import { processIdentity } from '#shared/core/process-identity.mjs';
 import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { copyProject, type ProjectCopy } from '../../../../helpers/processes/project-copy.ts';
@@ -65,6 +66,17 @@ describe('rtr up', () => {
     expect(await statusWith(url(), second)).toBe(200);
     await project.rtr('keys', 'revoke', id).ended;
     expect(await statusWith(url(), second)).toBe(401);
+  });
+
+  it('is joined by a worker that the command of the console starts in its folder', async () => {
+    const [, address, words = ''] = /^ENGINE_URL=(\S+) npx rtr (.+)$/.exec(folderCommand) ?? [];
+    expect(address).toMatch(/^http:/);
+    const demo = JSON.parse(read('cluster.json')) as { ports: { demo: number } };
+    const engine = { ENGINE_URL: `http://127.0.0.1:${demo.ports.demo}`, WORKER_ID: 'by-hand' };
+    const worker = project.rtrWith(engine, ...words.split(' '));
+    await until(() => cluster.err.includes('by-hand'));
+    worker.child.kill('SIGTERM');
+    await worker.ended;
   });
 
   it('restarts a part that dies', async () => {

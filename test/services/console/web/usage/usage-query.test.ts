@@ -7,7 +7,7 @@ describe("the usage page's address", () => {
   it('stands for the last seven days by model when it is empty, and for the same query all day', () => {
     const { span, by, measure, report } = readQuery(new URLSearchParams(), noon);
     expect({ span, by, measure }).toEqual({ span: '7d', by: 'model', measure: 'tokens' });
-    const range = { from: String(Date.UTC(2026, 10, 15)), to: String(Date.UTC(2026, 10, 22) - 1) };
+    const range = { from: String(Date.UTC(2026, 10, 15)), to: String(Date.UTC(2026, 10, 22)) };
     expect(Object.fromEntries(new URLSearchParams(report))).toEqual({ ...range, step: 'day', by: 'model' });
     expect(readQuery(new URLSearchParams(), noon + 3_600_000).report).toBe(report);
   });
@@ -32,7 +32,7 @@ describe("the usage page's address", () => {
   it('has hours of a single day by model, key, team and person, as far as hours are kept', () => {
     const hoursOf = (address: string): string | undefined => readQuery(new URLSearchParams(address), noon).hours;
     const hours = Object.fromEntries(new URLSearchParams(hoursOf('span=1d&by=key&team=t1')));
-    const day = { from: String(Date.UTC(2026, 10, 21)), to: String(Date.UTC(2026, 10, 22) - 1) };
+    const day = { from: String(Date.UTC(2026, 10, 21)), to: String(Date.UTC(2026, 10, 22)) };
     expect(hours).toEqual({ ...day, by: 'key', team: 't1' });
     expect([hoursOf('span=1d'), hoursOf('span=1d&by=user')]).not.toContain(undefined);
     for (const other of ['span=7d', 'span=1d&by=tier', 'span=1d&key=k1', 'span=1d&by=key&model=m1'])

@@ -42,6 +42,36 @@ describe('a request of Claude Code', () => {
     expect(purposeOfRequest(hinted.get(name))).toEqual({ purpose, agentType });
   });
 
+  // In auto mode: the shape of both stages, as other people's logs have it; only the first has a stop text.
+  it.each([
+    ['quick', { max_tokens: 2_112, stop_sequences: ['</block>'] }, []],
+    ['thorough', { max_tokens: 10_240 }, []],
+    [
+      'quick and signed in',
+      { max_tokens: 2_112 },
+      ['x-anthropic-billing-header: cc_version=2.1.330.839;', 'You are a Claude agent.'],
+    ],
+  ])('that judges a tool call is auxiliary: the %s look', (_, fields, before) => {
+    const cached = { cache_control: { type: 'ephemeral' } };
+    const text =
+      'You are a security monitor for autonomous AI coding agents.\n\n## Context\n\nThe agent you are monitoring';
+    const system = [
+      ...before.map((line) => ({ type: 'text', text: line })),
+      { type: 'text', text, ...cached },
+      { type: 'text', text: '\n\n## Session Context\n' },
+    ];
+    const content = [
+      { type: 'text', text: '<transcript>\n' },
+      { type: 'text', text: 'Bash ls', ...cached },
+      { type: 'text', text: '</transcript>\n' },
+    ];
+    const body = { model: 'sonnet', ...fields, system, messages: [{ role: 'user', content }] };
+    const headers = { 'x-claude-code-session-id': '5cbe8f72-b4ad-4b37-8a03-2bfe84487e37' };
+    const ofAgent = { ...headers, 'x-claude-code-agent-id': 'a508776593730a593' };
+    for (const sent of [headers, ofAgent])
+      expect(purposeOfRequest({ path: '/v1/messages', headers: sent, body }).purpose).toBe('auxiliary');
+  });
+
   it('is for what its header says, whatever its body looks like', () => {
     const title = hinted.get('a title');
     const headers = { ...title?.headers, 'x-claude-code-request-class': 'workflow' };
