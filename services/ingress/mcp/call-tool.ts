@@ -9,6 +9,7 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { asRouterError } from '../http/refuse.ts';
 import { refusedRequest, setAsked, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
+import { throwProtocolError } from './protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
 /** What tools are called with over MCP. */
@@ -95,9 +96,7 @@ function explain(error: RouterError, tool: string): CallToolResult {
     case 'worker_lost':
     case 'connection_required':
       return { content: [{ type: 'text', text: error.message }], isError: true };
-    default: {
-      const { code, message, retryAfter } = error;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, message, { code, retry_after: retryAfter });
-    }
+    default:
+      return throwProtocolError(error);
   }
 }

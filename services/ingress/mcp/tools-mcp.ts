@@ -20,6 +20,7 @@ import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
+import { throwProtocolError } from './protocol-error.ts';
 import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressReporter } from './progress-reporter.ts';
@@ -70,9 +71,10 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       { capabilities: { tools: { listChanged: era === 'modern' }, resources: {}, prompts: {}, completions: {} } },
     );
     serveContent(server, parts, response);
-    server.setRequestHandler('tools/list', async () => ({
-      tools: (await listAllTools(parts, new HttpCaller(response, mcpFormat))).map(toMcpTool),
-    }));
+    server.setRequestHandler('tools/list', async () => {
+      const listed = await listAllTools(parts, new HttpCaller(response, mcpFormat)).catch(throwProtocolError);
+      return { tools: listed.map(toMcpTool) };
+    });
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;
       const reporter = new ProgressReporter(mcpReq, log);
