@@ -21,6 +21,7 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
+import { NoticeStreams } from './notice-streams.ts';
 import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressReporter } from './progress-reporter.ts';
@@ -50,6 +51,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   const { workers } = parts;
   const calls = new RunningCalls();
   const listening = new Set<Response>();
+  const notices = new NoticeStreams(keepAliveMs);
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
@@ -61,14 +63,14 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     if (now === known) return;
     known = now;
     handler.notify.toolsChanged();
+    notices.noteToolsChanged();
   });
 
-  function createServer({ era, authInfo }: McpRequestContext): Server {
+  function createServer({ authInfo }: McpRequestContext): Server {
     const response = authInfo?.extra?.['response'] as Response;
-    // Only clients of the newest revision have a stream for notifications of changes.
     const server = new Server(
       { name: 'model-router', version },
-      { capabilities: { tools: { listChanged: era === 'modern' }, resources: {}, prompts: {}, completions: {} } },
+      { capabilities: { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} } },
     );
     serveContent(server, parts, response);
     server.setRequestHandler('tools/list', async () => {
@@ -92,6 +94,8 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   return {
     async serve(request, response, body) {
       requireToolsTier(identityOf(response));
+      const wantsNotices = request.method === 'GET' && request.get('accept')?.includes('text/event-stream') === true;
+      if (wantsNotices && notices.open(response)) return;
       calls.onRequest(request, response, body);
       if (isMessage(body, 'subscriptions/listen')) {
         listening.add(response);
@@ -111,6 +115,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     },
     stopListening() {
       for (const response of listening) response.destroy();
+      notices.close();
     },
     close: () => handler.close(),
   };

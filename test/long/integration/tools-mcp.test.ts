@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
@@ -212,6 +213,17 @@ describe('the older SDK', () => {
     await client.close();
   });
 
+  it('is notified when tools change', async () => {
+    const client = await connectOlder();
+    expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: true } });
+    const changed = Promise.withResolvers<void>();
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed.resolve());
+    const further = await cluster.addToolsWorker();
+    await changed.promise;
+    await further.stop();
+    await client.close();
+  });
+
   it('cancels its own call only, although all clients use the same ids', async () => {
     const [one, other] = [await connectOlder(), await connectOlder()];
     const cancel = new AbortController();
@@ -239,6 +251,17 @@ describe('a client of the newest revision', () => {
 });
 
 describe('a node that stops', () => {
+  it('ends the streams of clients of older revisions, too', async () => {
+    const { url, process: ingress } = await cluster.addIngress();
+    const headers = { authorization: `Bearer ${cluster.key}`, accept: 'text/event-stream' };
+    const stream = await fetch(endpoint(url), { headers });
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const started = performance.now();
+    expect(await ingress.stop()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    await expect(stream.text()).rejects.toThrow();
+  });
+
   it('ends the streams of its clients without waiting for them', async () => {
     const { url, process: ingress } = await cluster.addIngress();
     const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged: { tools: { onChanged } } }, url);
@@ -314,7 +337,7 @@ describe('the endpoint', () => {
     expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_700 } });
   });
 
-  it('refuses GET and DELETE: there are no sessions to open or to end', async () => {
+  it('refuses DELETE, and GET of anything but a stream: there are no sessions to open or to end', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
       expect(answer.status).toBe(405);
