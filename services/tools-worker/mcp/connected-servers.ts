@@ -76,8 +76,6 @@ export class ConnectedServers {
         { name, kind: 'http', server: { ...server, headers } },
         {
           maxMessageBytes,
-          negotiate: true,
-          onToolsChanged: () => undefined,
           signal,
           onStatus: (status) => (lastStatus = status),
         },
