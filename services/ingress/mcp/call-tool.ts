@@ -28,7 +28,7 @@ export interface McpCall extends ToolCall {
 
 /**
  * Runs a tool for an MCP client. Errors that the client's language model can correct or should know (wrong input, a tool
- * that failed or timed out) become results with `isError`; all others are protocol errors (Model Context Protocol, "Tools:
+ * that failed or timed out) become results with `isError`; all others are protocol errors, as those of a tool's own server are (Model Context Protocol, "Tools:
  * Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
@@ -78,7 +78,14 @@ export async function runTool(
   }
 }
 
-function toMcp({ content, is_error: isError, structured_content: structuredContent }: ToolResult): CallToolResult {
+/** @throws ProtocolError, which the tool's server answered with */
+function toMcp({
+  content,
+  is_error: isError,
+  structured_content: structuredContent,
+  error,
+}: ToolResult): CallToolResult {
+  if (error) throw new ProtocolError(error.code, error.message, error.data);
   // Blocks pass as the tool's server sent them.
   const blocks = content as unknown as ContentBlock[];
   return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };

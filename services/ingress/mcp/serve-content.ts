@@ -89,11 +89,11 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
   ): Promise<JsonObject> {
     const call = { tool: contentName(server), input: { method, params }, signal, onProgress: undefined, response };
     const answer = await runTool(parts, call).catch(throwProtocolError);
-    const { result, error } = answer.structured_content ?? {};
+    const { result } = answer.structured_content ?? {};
     if (isJsonObject(result)) return result;
-    const code = isJsonObject(error) ? error['code'] : undefined;
     const [{ text = '' } = {}] = answer.content as { text?: string }[];
-    throw new ProtocolError(typeof code === 'number' ? code : ProtocolErrorCode.InternalError, text);
+    const { code, message, data } = answer.error ?? { code: ProtocolErrorCode.InternalError, message: text };
+    throw new ProtocolError(code, message, data);
   }
 
   /** The answers of all servers that give one. @throws the first error if none gives any */

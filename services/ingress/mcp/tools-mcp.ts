@@ -107,7 +107,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
         webRequest: globalThis.Request,
         options?: McpHandlerRequestOptions,
       ): Promise<globalThis.Response> => {
-        const answer = await handler.fetch(webRequest, { ...options, authInfo });
+        const answer = await withoutNullId(await handler.fetch(webRequest, { ...options, authInfo }));
         if (!answer.body) return answer;
         return new globalThis.Response(new UnreadBody(answer.body, response, unread).stream, answer);
       };
@@ -119,6 +119,13 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     },
     close: () => handler.close(),
   };
+}
+
+/** The SDK's own refusals have `"id": null` where they know none, which the protocol's schema does not. */
+async function withoutNullId(answer: globalThis.Response): Promise<globalThis.Response> {
+  if (answer.ok || answer.headers.get('content-type') !== 'application/json') return answer;
+  const { id, ...body } = (await answer.json()) as JsonObject;
+  return globalThis.Response.json(id === null ? body : { id, ...body }, answer);
 }
 
 function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: ListedTool): Tool {

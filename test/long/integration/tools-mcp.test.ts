@@ -109,6 +109,15 @@ describe.each([
     });
   });
 
+  it('gets errors of servers as such, with their codes and data', async () => {
+    await expect(client.callTool({ name: 'sign_in' })).rejects.toMatchObject({ code: -32_603 });
+    await expect(client.getPrompt({ name: 'locked' })).rejects.toMatchObject({
+      code: -32_050,
+      message: expect.stringContaining('Not yet.') as string,
+      data: { until: 5 },
+    });
+  });
+
   it('gets progress', async () => {
     const reports: unknown[] = [];
     const answer = await client.callTool(
@@ -293,7 +302,7 @@ describe('a key that may use some tools only', () => {
       'This key may not use the tool `calculator`.',
     );
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['test://note']);
-    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['simple-prompt']);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name).sort()).toEqual(['locked', 'simple-prompt']);
     await expect(client.readResource({ uri: 'demo://resource/dynamic/blob/3' })).rejects.toThrow('demo://');
     await client.close();
   });
@@ -317,7 +326,15 @@ describe('the endpoint', () => {
     const answer = await post({ authorization: '' });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { data: { code: 'missing_key' } } });
+    // The schema of the protocol knows no null.
+    expect(await answer.json()).toEqual({
+      jsonrpc: '2.0',
+      error: {
+        code: -32_000,
+        message: expect.any(String) as string,
+        data: expect.objectContaining({ code: 'missing_key' }) as object,
+      },
+    });
   });
 
   it.each([
@@ -334,14 +351,16 @@ describe('the endpoint', () => {
   it('answers a body that is not JSON with a JSON-RPC error', async () => {
     const answer = await post({}, '{"jsonrpc":');
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_700 } });
+    const body = (await answer.json()) as object;
+    expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: -32_700 } });
+    expect(body).not.toHaveProperty('id');
   });
 
   it('refuses DELETE, and GET of anything but a stream: there are no sessions to open or to end', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
       expect(answer.status).toBe(405);
-      await answer.text();
+      expect(await answer.json()).not.toHaveProperty('id');
     }
   });
 });

@@ -78,7 +78,8 @@ it('a link to a server with sessions runs its tools, and connects again when the
 
 /** A server of the newest revision, without sessions, in this process. */
 async function startNewest(
-  isUnanswered: (body: string) => boolean = () => false,
+  /** The result or error of a request that the server itself does not answer; `nothing` for no answer at all. */
+  answerOf: (body: string) => object | 'nothing' | undefined = () => undefined,
 ): Promise<{ url: string; asked: string[]; more: () => void }> {
   const asked: string[] = [];
   let hasMore = false;
@@ -110,7 +111,14 @@ async function startNewest(
     if (request.headers['authorization'] !== 'Bearer secret') return void response.writeHead(401).end();
     const { method = '', url: path = '' } = request;
     const body = await text(request);
-    if (isUnanswered(body)) return;
+    const answer = answerOf(body);
+    if (answer === 'nothing') return;
+    if (answer) {
+      const { id } = JSON.parse(body) as { id: number };
+      return void response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    }
     await serve(Object.assign(request, { method, url: path }), response, body === '' ? undefined : JSON.parse(body));
   });
   stopAfterTest(handler);
@@ -164,8 +172,43 @@ describe('a link to a server of the newest revision', () => {
   });
 });
 
+describe('an answer of a server that is no result', () => {
+  const question = {
+    method: 'elicitation/create',
+    params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+  };
+  const input = { resultType: 'input_required' };
+
+  it.each([
+    ['asks a person', { result: { ...input, inputRequests: { who: question } } }, 'questions to a person'],
+    ['asks for the call again, and again', { result: { ...input, requestState: 'x' } }, 'again and again'],
+    ['is of a type that nobody knows', { result: { resultType: 'later' } }, "of the type 'later'"],
+  ])('%s is an answer of the tool', async (_, answer, said) => {
+    const { url } = await startNewest((body) => (body.includes('tools/call') ? answer : undefined));
+    const { link } = linkTo(url, { authorization: 'Bearer secret' });
+    await link.firstTry;
+    const { isError, content, error } = await run(link, 'wait');
+    expect([isError, error]).toEqual([true, undefined]);
+    expect(JSON.stringify(content)).toContain(said);
+  });
+
+  it('and an error keeps its code and data', async () => {
+    const error = { code: -32_042, message: 'Sign in first.', data: { url: 'https://sign.in' } };
+    const { url } = await startNewest((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
+    const { link } = linkTo(url, { authorization: 'Bearer secret' });
+    await link.firstTry;
+    expect(await run(link, 'wait')).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: 'Sign in first.' }],
+      error,
+    });
+    const prompt = { method: 'prompts/get', params: { name: 'any' } };
+    expect(await link.content?.run(prompt, context)).toMatchObject({ isError: true, error });
+  });
+});
+
 it('a link to a server that does not confirm that it gives notices has its tools at once, and the log says so', async () => {
-  const { url } = await startNewest((body) => body.includes('subscriptions/listen'));
+  const { url } = await startNewest((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined));
   const said: string[] = [];
   const sayingLog = {
     child: () => sayingLog,
