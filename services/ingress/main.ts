@@ -264,7 +264,8 @@ await runService(async (environment, releases) => {
     find: (...asked) => storedOutages.through(() => files.find(...asked)),
     read: (...asked) => files.read(...asked),
   };
-  const toolParts = { dispatcher, workers, limits: counted, record };
+  const noWorkerMs = config.NO_WORKER_TIMEOUT_MS;
+  const toolParts = { dispatcher, workers, limits: counted, noWorkerMs, record };
   const connected = new ConnectedTools(served, toolParts);
   const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
@@ -318,7 +319,7 @@ await runService(async (environment, releases) => {
     hedges,
     ownerKeys,
     connected,
-    noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
+    noWorkerMs,
     answers: { responses: answers, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
     storer,
     recorder,

@@ -92,11 +92,12 @@ function resultOf(tool: string, output: ToolOutput, maxBytes: number): ToolResul
   return encode(tool, failedOutput(`The tool's output is larger than ${maxBytes} bytes.`));
 }
 
-function encode(tool: string, { isError, content, structuredContent }: ToolOutput): ToolResult {
+function encode(tool: string, { isError, content, structuredContent, error }: ToolOutput): ToolResult {
   return {
     tool,
     is_error: isError,
     content,
     ...(structuredContent !== undefined && { structured_content: structuredContent }),
+    ...(error && { error }),
   };
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ToolProgress } from '#shared/formats/tools/tool-result.ts';
+import type { RpcError, ToolProgress } from '#shared/formats/tools/tool-result.ts';
 
 /** The result of a tool, in the content blocks of the Model Context Protocol. */
 export interface ToolOutput {
@@ -9,6 +9,8 @@ export interface ToolOutput {
   structuredContent?: JsonObject | undefined;
   /** Whether the tool failed, for the reason in `content`. */
   isError: boolean;
+  /** The JSON-RPC error that the tool's MCP server answered with, if it was that. */
+  error?: RpcError;
 }
 
 /** What a tool gets besides its input. */

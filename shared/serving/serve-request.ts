@@ -13,6 +13,7 @@ import { permitsOf } from './key-permits.ts';
 import { requestedName } from './requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import type { RunningRequest } from './run-job.ts';
+import { waitForTools } from './wait-for-tools.ts';
 import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from './serve-model.ts';
 
 /** A checked request, and how another one of its format and operation is read. */
@@ -26,7 +27,7 @@ export interface ServableRequest extends ModelRequest {
  * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them: each turn of the
  * model, and each call, is then a job of its own, with its own reservation and its own record.
  * @returns the running request; undefined if the caller is gone
- * @throws RouterError as `serveModel` and `planHosted` do
+ * @throws RouterError as `serveModel`, `planHosted` and, for tools of an MCP server, `waitForTools` do
  */
 export async function serveRequest(
   parts: ServingParts,
@@ -40,6 +41,7 @@ export async function serveRequest(
   const name = requestedName(request.parameters, registry.models, parts.workers);
   const model = resolveModel(name, registry, request.sentFor);
   const wantsServer = hosted.tools.some(({ kind }) => kind === 'mcp');
+  if (wantsServer) await waitForTools(parts, caller);
   const connected = wantsServer ? await parts.connected?.list(caller) : undefined;
   const runnable = plan(parts, { ...request, hosted }, model, caller, connected);
   if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);

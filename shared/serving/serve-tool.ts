@@ -15,7 +15,7 @@ import type { ToolRequest } from './tool-request.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
 /** What tool calls are served with. */
-export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record' | 'connected'>;
+export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record' | 'connected' | 'noWorkerMs'>;
 
 /**
  * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches and records.

@@ -235,7 +235,8 @@ describe("a key's models and tiers", () => {
       ['POST', '/api/tools/mcp'],
     ] as const) {
       const body = method === 'POST' ? JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) : undefined;
-      expect((await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body }) })).status).toBe(403);
+      const answer = await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body }) });
+      expect([answer.status, await answer.json()]).toMatchObject([403, body === undefined ? {} : { id: 1 }]);
     }
   });
 

@@ -116,6 +116,20 @@ async function names(): Promise<string[]> {
   return (await list()).map(({ name }) => name);
 }
 
+/** The answer of the MCP server to a request without parameters, as text. */
+async function answerOfMcp(method: string): Promise<string> {
+  const answer = await fetch(`${cluster.url}/api/tools/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${cluster.key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} }),
+  });
+  return answer.text();
+}
+
 async function errorOf(answer: Response): Promise<{ status: number; error: Record<string, unknown> }> {
   const { error } = (await answer.json()) as { error: Record<string, unknown> };
   return { status: answer.status, error };
@@ -385,12 +399,21 @@ describe('stopping', () => {
     const pid = Number(await textOf('pid'));
     expect(await worker.stop()).toBe(0);
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-    await until(async () => (await names()).length === 0);
   });
 
-  it('lets calls of a known tool wait, and then answers 503', async () => {
-    const answer = await execute({ tool: 'echo', input: { message: 'hi' } });
-    expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
-    expect(answer.headers.get('retry-after')).not.toBeNull();
+  it('lets lists, and calls of a known tool, wait, and then answers 503', async () => {
+    for (const answer of await Promise.all([ask('/list'), execute({ tool: 'echo', input: { message: 'hi' } })])) {
+      expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
+      expect(answer.headers.get('retry-after')).not.toBeNull();
+    }
+  });
+
+  it('lets lists wait for the next worker', async () => {
+    const waiting = Promise.all([names(), answerOfMcp('tools/list'), answerOfMcp('prompts/list')]);
+    await Promise.all([cluster.addToolsWorker(), waiting]);
+    const [listed, tools, prompts] = await waiting;
+    expect(listed).toContain('calculator');
+    expect(tools).toContain('calculator');
+    expect(prompts).toContain('"prompts":[]');
   });
 });

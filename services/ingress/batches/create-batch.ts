@@ -147,7 +147,12 @@ async function fromBody(
   const onEnd = (lines: number): void => {
     total = lines;
   };
-  const lines = inlineLines(arrivingBody(request, bodyTimeoutMs), { format: shape, field, maxLineBytes, onEnd });
+  const lines = inlineLines(arrivingBody(request, bodyTimeoutMs, holding), {
+    format: shape,
+    field,
+    maxLineBytes,
+    onEnd,
+  });
   const description = {
     purpose: 'batch_input',
     name: `${id}_input.jsonl`,

@@ -1,20 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Holding } from '../http/held-bodies.ts';
 import { arrivingDigest } from '../idempotency/body-digest.ts';
 
 /**
  * The body of a request, as it arrives. The time in which the reader does not ask for more does not count. The request stays open when
  * the reader ends early, so that it can be answered.
  * @param timeoutMs milliseconds without a byte
- * @throws RouterError `request_timeout`, or `invalid_request` for a body that is cut off
+ * @param holding what the request holds of this process: one that is slow to arrive ends when another one needs its place
+ * @throws RouterError `request_timeout`, `overloaded`, or `invalid_request` for a body that is cut off
  */
-export async function* arrivingBody(request: IncomingMessage, timeoutMs: number): AsyncGenerator<Uint8Array> {
+export async function* arrivingBody(
+  request: IncomingMessage,
+  timeoutMs: number,
+  holding?: Pick<Holding, 'isSlow' | 'arrived'>,
+): AsyncGenerator<Uint8Array> {
   const digest = arrivingDigest(request);
   const pieces = request.iterator({ destroyOnReturn: false });
+  const ending = new AbortController();
   let isLate = false;
+  let isOver = false;
+  // Small bodies arrive together with their headers and are complete by then.
+  process.nextTick(() => {
+    if (!request.complete && !isOver) holding?.isSlow((error) => ending.abort(error));
+  });
   try {
     for (;;) {
-      const piece = await inTime(pieces.next(), timeoutMs);
+      const piece = await inTime(pieces.next(), timeoutMs, ending.signal);
       if (piece.done === true) break;
       digest?.update(piece.value as Uint8Array);
       yield piece.value as Uint8Array;
@@ -23,19 +35,25 @@ export async function* arrivingBody(request: IncomingMessage, timeoutMs: number)
     isLate = error instanceof RouterError;
     throw isLate ? error : cutOff(error);
   } finally {
+    isOver = true;
+    holding?.arrived();
     // Otherwise nobody else could read the rest. While a piece is awaited, this would wait for it.
     if (!isLate) await pieces.return?.(undefined);
   }
   if (!request.complete) throw cutOff(undefined);
 }
 
-async function inTime<T>(arriving: Promise<T>, timeoutMs: number): Promise<T> {
+async function inTime<T>(arriving: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooSlow(timeoutMs)), timeoutMs);
+  const onAbort = (): void => late.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
     return await Promise.race([arriving, late.promise]);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -100,6 +100,7 @@ async function upload(
     files: [file],
   } = await receiveForm(request, {
     timeoutMs,
+    holding,
     mostFiles: 1,
     isKept: (field) => field === 'file',
     keep: (content) => files.receive(owner, content, { signal: gone.signal, expectedBytes }),

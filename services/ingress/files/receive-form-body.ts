@@ -49,6 +49,7 @@ export async function receiveFormBody(
   };
   const form = await receiveForm(request, {
     timeoutMs,
+    holding,
     mostFiles,
     isKept: () => true,
     keep: (content) => inBase64(content, onBytes),

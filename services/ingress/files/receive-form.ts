@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Holding } from '../http/held-bodies.ts';
 import { arrivingBody } from './arriving-body.ts';
 
 /** What a form may have besides its files. The longest field is a prompt for pictures: 32,000 characters. */
@@ -32,6 +33,8 @@ export interface Form<Kept> {
 export interface FormReader<Kept> {
   /** Milliseconds without a byte until the form counts as lost. */
   timeoutMs: number;
+  /** What the request holds of this process, see `arrivingBody`. */
+  holding: Pick<Holding, 'isSlow' | 'arrived'>;
   /** Files at most; a form with more of them is refused. */
   mostFiles: number;
   /** Whether the file of a field is kept; others are read and dropped. */
@@ -45,11 +48,11 @@ export interface FormReader<Kept> {
 /**
  * Receives a form with files (RFC 7578), whose content goes to `keep` as it arrives. Fields may stand before and behind it.
  * @throws RouterError `invalid_request` for what is no form, is cut off or has too much in it, `unsupported_encoding`,
- * `request_timeout`, or what `keep` throws: after it has ended
+ * `request_timeout`, `overloaded`, or what `keep` throws: after it has ended
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
-  { timeoutMs, mostFiles, isKept, keep, discard }: FormReader<Kept>,
+  { timeoutMs, holding, mostFiles, isKept, keep, discard }: FormReader<Kept>,
 ): Promise<Form<Kept>> {
   const parser = openParser(request, mostFiles);
   const entries: [name: string, value: string][] = [];
@@ -80,7 +83,7 @@ export async function receiveForm<Kept>(
     keeping.push(kept);
   });
   try {
-    for await (const piece of arrivingBody(request, timeoutMs)) {
+    for await (const piece of arrivingBody(request, timeoutMs, holding)) {
       if (parser.write(piece) && !hasFailed) continue;
       const drained = Promise.withResolvers<void>();
       parser.once('drain', drained.resolve);

@@ -9,6 +9,7 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { asRouterError } from '../http/refuse.ts';
 import { refusedRequest, setAsked, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
+import { throwProtocolError } from './protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
 /** What tools are called with over MCP. */
@@ -27,7 +28,7 @@ export interface McpCall extends ToolCall {
 
 /**
  * Runs a tool for an MCP client. Errors that the client's language model can correct or should know (wrong input, a tool
- * that failed or timed out) become results with `isError`; all others are protocol errors (Model Context Protocol, "Tools:
+ * that failed or timed out) become results with `isError`; all others are protocol errors, as those of a tool's own server are (Model Context Protocol, "Tools:
  * Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
@@ -77,7 +78,14 @@ export async function runTool(
   }
 }
 
-function toMcp({ content, is_error: isError, structured_content: structuredContent }: ToolResult): CallToolResult {
+/** @throws ProtocolError, which the tool's server answered with */
+function toMcp({
+  content,
+  is_error: isError,
+  structured_content: structuredContent,
+  error,
+}: ToolResult): CallToolResult {
+  if (error) throw new ProtocolError(error.code, error.message, error.data);
   // Blocks pass as the tool's server sent them.
   const blocks = content as unknown as ContentBlock[];
   return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };
@@ -95,9 +103,7 @@ function explain(error: RouterError, tool: string): CallToolResult {
     case 'worker_lost':
     case 'connection_required':
       return { content: [{ type: 'text', text: error.message }], isError: true };
-    default: {
-      const { code, message, retryAfter } = error;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, message, { code, retry_after: retryAfter });
-    }
+    default:
+      return throwProtocolError(error);
   }
 }

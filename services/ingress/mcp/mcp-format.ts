@@ -1,6 +1,8 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
+import { isJsonObject } from '#shared/core/json.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import type { ErrorAnswer } from '#shared/formats/retry-headers.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 /** Codes of JSON-RPC 2.0, "Error object"; `server` is the first of those reserved for servers. */
@@ -8,20 +10,30 @@ export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_
 
 /**
  * The answers of the MCP endpoint to requests that fail before they are read as JSON-RPC: the HTTP status and a JSON-RPC
- * error without an id (Model Context Protocol, "Streamable HTTP").
+ * error (Model Context Protocol, "Streamable HTTP"). Without a known id it has none: unlike JSON-RPC's, the protocol's schema knows no null.
  */
-export const mcpFormat: AnswerFormat = {
-  ...toolsFormat,
-  errorAnswer(error, requestId) {
-    const { status, headers } = openaiErrorAnswer(error);
-    return {
-      status,
-      // On this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).
-      headers: status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers,
-      body: { jsonrpc: '2.0', id: null, error: rpcError(error, requestId) },
-    };
-  },
-};
+export const mcpFormat: AnswerFormat = mcpFormatFor(undefined);
+
+/** The same for a request that is parsed. */
+export function mcpFormatFor(message: unknown): AnswerFormat {
+  const id = isJsonObject(message) && isRequestId(message['id']) ? { id: message['id'] } : {};
+  return { ...toolsFormat, errorAnswer: (error, requestId) => errorAnswer(error, requestId, id) };
+}
+
+function isRequestId(id: unknown): boolean {
+  return typeof id === 'string' || Number.isInteger(id);
+}
+
+/** @param id the field of that name, if it is known */
+function errorAnswer(error: RouterError, requestId: string, id: object): ErrorAnswer<object> {
+  const { status, headers } = openaiErrorAnswer(error);
+  return {
+    status,
+    // On this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).
+    headers: status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers,
+    body: { jsonrpc: '2.0', ...id, error: rpcError(error, requestId) },
+  };
+}
 
 /** The error object of a JSON-RPC answer; `data` has the router's own code. */
 function rpcError({ code, message }: RouterError, requestId: string): object {

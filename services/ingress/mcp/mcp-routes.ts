@@ -3,7 +3,7 @@ import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { answerError, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
-import { mcpFormat } from './mcp-format.ts';
+import { mcpFormat, mcpFormatFor } from './mcp-format.ts';
 import type { ToolsMcp } from './tools-mcp.ts';
 import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
@@ -22,9 +22,15 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
   routes.use(requireOrigin(mcpOrigins, corsOrigins));
   routes.use(requireKey(parts));
-  routes.post('/', async (request, response) => {
+  routes.post('/', async (request, response, next) => {
     const received = await receiveBody(request, response, parts);
-    if (received) await mcp.serve(request, response, parseJsonBody(received.body));
+    if (!received) return;
+    const message = parseJsonBody(received.body);
+    try {
+      await mcp.serve(request, response, message);
+    } catch (error) {
+      answerError(mcpFormatFor(message), parts)(error, request, response, next);
+    }
   });
   // The SDK's server answers all other methods, known or not.
   routes.all('/', (request, response) => mcp.serve(request, response, undefined));

@@ -11,10 +11,13 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
-import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
+import { waitForTools } from '#shared/serving/wait-for-tools.ts';
+import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
+import { mcpFormat } from './mcp-format.ts';
+import { throwProtocolError } from './protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
 /** A prompt, with the server that has it and its name there. */
@@ -29,6 +32,7 @@ interface OfferedPrompt {
  * of its own, as a call of a tool is. Lists have what the servers answer that can be asked now.
  */
 export function serveContent(server: Server, parts: McpToolParts, response: Response): void {
+  const caller = new HttpCaller(response, mcpFormat);
   server.setRequestHandler('resources/list', async (_, { mcpReq: { signal } }) => ({
     resources: await gather<Resource>('resources', 'resources/list', 'resources', signal),
   }));
@@ -41,7 +45,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     ),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const result = await firstOf(serversWith('resources'), 'resources/read', { uri }, signal);
+    const result = await firstOf(await serversWith('resources'), 'resources/read', { uri }, signal);
     if (!result) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource: ${uri}`);
     return result as unknown as ReadResourceResult;
   });
@@ -61,13 +65,14 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     };
     const owner = ref.type === 'ref/prompt' ? await promptOf(ref.name, signal) : undefined;
     const asked = ref.type === 'ref/prompt' ? { type: ref.type, name: owner?.ownName ?? ref.name } : { ...ref };
-    const able = serversWith('completions').filter((name) => !owner || name === owner.server);
+    const able = (await serversWith('completions')).filter((name) => !owner || name === owner.server);
     const result = await firstOf(able, 'completion/complete', { ref: asked, ...further }, signal);
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 
-  /** The servers that have content of a kind which the key may use, sorted by name. */
-  function serversWith(kind: ContentKind): string[] {
+  /** The servers that have content of a kind which the key may use, sorted by name. @throws ProtocolError while they are away */
+  async function serversWith(kind: ContentKind): Promise<string[]> {
+    await waitForTools(parts, caller).catch(throwProtocolError);
     const permits = toolPermitsOf(identityOf(response));
     const names = [...parts.workers.pools()]
       .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
@@ -83,15 +88,12 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     signal: AbortSignal,
   ): Promise<JsonObject> {
     const call = { tool: contentName(server), input: { method, params }, signal, onProgress: undefined, response };
-    const answer = await runTool(parts, call).catch((error: unknown) => {
-      if (!(error instanceof RouterError)) throw error;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message, { code: error.code });
-    });
-    const { result, error } = answer.structured_content ?? {};
+    const answer = await runTool(parts, call).catch(throwProtocolError);
+    const { result } = answer.structured_content ?? {};
     if (isJsonObject(result)) return result;
-    const code = isJsonObject(error) ? error['code'] : undefined;
     const [{ text = '' } = {}] = answer.content as { text?: string }[];
-    throw new ProtocolError(typeof code === 'number' ? code : ProtocolErrorCode.InternalError, text);
+    const { code, message, data } = answer.error ?? { code: ProtocolErrorCode.InternalError, message: text };
+    throw new ProtocolError(code, message, data);
   }
 
   /** The answers of all servers that give one. @throws the first error if none gives any */
@@ -100,7 +102,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     method: ContentMethod,
     signal: AbortSignal,
   ): Promise<[string, JsonObject][]> {
-    const servers = serversWith(kind);
+    const servers = await serversWith(kind);
     const outcomes = await Promise.allSettled(servers.map((name) => ask(name, method, {}, signal)));
     const answers = outcomes.flatMap((outcome, at): [string, JsonObject][] =>
       outcome.status === 'fulfilled' ? [[servers[at] ?? '', outcome.value]] : [],

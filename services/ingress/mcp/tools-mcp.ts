@@ -20,6 +20,8 @@ import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
+import { throwProtocolError } from './protocol-error.ts';
+import { NoticeStreams } from './notice-streams.ts';
 import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressReporter } from './progress-reporter.ts';
@@ -49,6 +51,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   const { workers } = parts;
   const calls = new RunningCalls();
   const listening = new Set<Response>();
+  const notices = new NoticeStreams(keepAliveMs);
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
@@ -60,19 +63,20 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     if (now === known) return;
     known = now;
     handler.notify.toolsChanged();
+    notices.noteToolsChanged();
   });
 
-  function createServer({ era, authInfo }: McpRequestContext): Server {
+  function createServer({ authInfo }: McpRequestContext): Server {
     const response = authInfo?.extra?.['response'] as Response;
-    // Only clients of the newest revision have a stream for notifications of changes.
     const server = new Server(
       { name: 'model-router', version },
-      { capabilities: { tools: { listChanged: era === 'modern' }, resources: {}, prompts: {}, completions: {} } },
+      { capabilities: { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} } },
     );
     serveContent(server, parts, response);
-    server.setRequestHandler('tools/list', async () => ({
-      tools: (await listAllTools(parts, new HttpCaller(response, mcpFormat))).map(toMcpTool),
-    }));
+    server.setRequestHandler('tools/list', async () => {
+      const listed = await listAllTools(parts, new HttpCaller(response, mcpFormat)).catch(throwProtocolError);
+      return { tools: listed.map(toMcpTool) };
+    });
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;
       const reporter = new ProgressReporter(mcpReq, log);
@@ -90,6 +94,8 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   return {
     async serve(request, response, body) {
       requireToolsTier(identityOf(response));
+      const wantsNotices = request.method === 'GET' && request.get('accept')?.includes('text/event-stream') === true;
+      if (wantsNotices && notices.open(response)) return;
       calls.onRequest(request, response, body);
       if (isMessage(body, 'subscriptions/listen')) {
         listening.add(response);
@@ -101,7 +107,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
         webRequest: globalThis.Request,
         options?: McpHandlerRequestOptions,
       ): Promise<globalThis.Response> => {
-        const answer = await handler.fetch(webRequest, { ...options, authInfo });
+        const answer = await withoutNullId(await handler.fetch(webRequest, { ...options, authInfo }));
         if (!answer.body) return answer;
         return new globalThis.Response(new UnreadBody(answer.body, response, unread).stream, answer);
       };
@@ -109,9 +115,17 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     },
     stopListening() {
       for (const response of listening) response.destroy();
+      notices.close();
     },
     close: () => handler.close(),
   };
+}
+
+/** The SDK's own refusals have `"id": null` where they know none, which the protocol's schema does not. */
+async function withoutNullId(answer: globalThis.Response): Promise<globalThis.Response> {
+  if (answer.ok || answer.headers.get('content-type') !== 'application/json') return answer;
+  const { id, ...body } = (await answer.json()) as JsonObject;
+  return globalThis.Response.json(id === null ? body : { id, ...body }, answer);
 }
 
 function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: ListedTool): Tool {

@@ -1,4 +1,11 @@
-import { Client, ProtocolError, ProtocolErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
 import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
@@ -14,15 +21,19 @@ const probeMs = 5_000;
 /** Milliseconds to end a server's session. */
 const endSessionMs = 1_000;
 
+/** Milliseconds for a server to confirm that it will say when its tools change. */
+const confirmMs = 10_000;
+
+/** Milliseconds for which a server's notices of changed tools are gathered. */
+const gatherMs = 300;
+
 export interface ConnectOptions {
   /** Bytes of one message from the server. */
   maxMessageBytes: number;
-  /**
-   * Whether to ask which revision of the protocol the server speaks. Otherwise the handshake of the older revisions comes
-   * first, because some older servers end when they are asked.
-   */
-  negotiate: boolean;
-  onToolsChanged: () => void;
+  /** Called when the server says that its tools have changed; undefined if nobody needs to know. */
+  onToolsChanged?: () => void;
+  /** Called when a server of the newest revision that could say so does not confirm that it will. */
+  onNoNotices?: (reason: unknown) => void;
   signal: AbortSignal;
   /** Called with the status of every answer of a server that is reached over HTTP. */
   onStatus?: (status: number) => void;
@@ -37,16 +48,44 @@ export interface McpConnection {
   close: () => Promise<void>;
 }
 
-/** Connects to an MCP server. @throws Error with the reason and what the server wrote to standard error */
+/**
+ * Connects to an MCP server, in the newest revision of the protocol that both speak. Some older servers end, or fail, when they are asked
+ * which one that is. They are told from those that were only not ready yet by asking once more when the older handshake has worked.
+ * @throws Error with the reason and what the server wrote to standard error
+ */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
-  const { maxMessageBytes, negotiate, onToolsChanged, signal, onStatus } = options;
+  try {
+    return await connectAs('auto', entry, options);
+  } catch (error) {
+    if (!isUnaskable(error)) throw error;
+  }
+  const older = await connectAs('legacy', entry, options);
+  const newer = await connectAs('auto', entry, options).catch(() => undefined);
+  if (!newer) return older;
+  await older.close();
+  return newer;
+}
+
+/** Whether a server may have failed because it was asked for its revision. */
+function isUnaskable(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return (
+    cause instanceof SdkError &&
+    (cause.code === SdkErrorCode.EraNegotiationFailed || cause.code === SdkErrorCode.RequestTimeout)
+  );
+}
+
+/** @param mode `auto` asks for the revision first, `legacy` begins with the handshake of the older ones */
+async function connectAs(
+  mode: 'auto' | 'legacy',
+  entry: McpServerEntry,
+  { maxMessageBytes, onToolsChanged, onNoNotices, signal, onStatus }: ConnectOptions,
+): Promise<McpConnection> {
   const client = new Client(
     { name: 'model-router', version },
-    {
-      versionNegotiation: { mode: negotiate ? 'auto' : 'legacy', probe: { timeoutMs: probeMs } },
-      listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
-    },
+    { versionNegotiation: { mode, probe: { timeoutMs: probeMs } } },
   );
+  if (onToolsChanged) client.setNotificationHandler('notifications/tools/list_changed', gathering(onToolsChanged));
   client.fallbackRequestHandler = ({ method }) =>
     Promise.reject(new ProtocolError(ProtocolErrorCode.MethodNotFound, refusalText(method)));
   const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -75,7 +114,27 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
     signal.removeEventListener('abort', onAbort);
   }
   if (transport instanceof ProcessTransport) transport.dropStderr();
+  const isHeard = onToolsChanged && client.getServerCapabilities()?.tools?.listChanged === true;
+  if (isHeard && client.getProtocolEra() === 'modern') askForNotices(client, onNoNotices);
   return { client, ended, close };
+}
+
+/** Servers of older revisions give notices unasked. The connection does not wait for the confirmation, which some servers never give. */
+function askForNotices(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
+  client.listen({ toolsListChanged: true }, { timeout: confirmMs }).catch((error: unknown) => {
+    // Without a transport, the connection is over.
+    if (client.transport) onNoNotices?.(error);
+  });
+}
+
+function gathering(call: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      call();
+    }, gatherMs);
+  };
 }
 
 function createTransport(

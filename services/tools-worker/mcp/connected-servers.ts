@@ -1,4 +1,4 @@
-import { ProtocolError, type Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { ServerConnection } from '#shared/broker/contract/job-contract.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
@@ -9,6 +9,7 @@ import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { connectClient } from './connect-client.ts';
 import { asObject } from './mcp-tool.ts';
+import { refusedCall } from './refused-call.ts';
 
 /** Milliseconds for a listing, and the client's own limit of a call's time, which is longer than any job's. */
 const listMs = 30_000;
@@ -76,8 +77,6 @@ export class ConnectedServers {
         { name, kind: 'http', server: { ...server, headers } },
         {
           maxMessageBytes,
-          negotiate: true,
-          onToolsChanged: () => undefined,
           signal,
           onStatus: (status) => (lastStatus = status),
         },
@@ -96,7 +95,8 @@ export class ConnectedServers {
       if (lastStatus === unauthorized)
         throw new RouterError('connection_required', `The MCP server '${name}' does not accept the connection.`);
       if (lastStatus === forbidden) return failedOutput(`The MCP server '${name}' does not permit this.`);
-      if (error instanceof ProtocolError) return failedOutput(error.message);
+      const refused = refusedCall(error);
+      if (refused) return refused;
       // The library's message may quote the server's answer; what lies behind it is the system's.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });

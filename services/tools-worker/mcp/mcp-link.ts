@@ -102,9 +102,15 @@ export class McpLink implements ToolSource {
     const { entry, maxMessageBytes } = this.#options;
     const connection = await connectClient(entry, {
       maxMessageBytes,
-      // Some servers end when they are asked, so every second attempt does not ask.
-      negotiate: this.#failures % 2 === 0,
       onToolsChanged: () => this.#wake.abort(),
+      onNoNotices: (reason) => {
+        const sentence =
+          'an MCP server does not confirm that it says when its tools change: they are looked for instead';
+        this.#log.warn(
+          { reason: reason instanceof Error ? reason.message : String(reason), everyMs: pollMs },
+          sentence,
+        );
+      },
       signal,
     });
     try {

@@ -1,7 +1,8 @@
-import { ProtocolError, type Client, type Tool as McpToolInfo } from '@modelcontextprotocol/client';
+import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
+import { refusedCall } from './refused-call.ts';
 
 /** The client's own limit of a call's time, which is longer than any job's. */
 const longestCallMs = 24 * 60 * 60_000;
@@ -42,8 +43,8 @@ export class McpTool implements Tool {
       return { content, structuredContent: asObject(structuredContent), isError: isError === true };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // The server answered with an error.
-      if (error instanceof ProtocolError) return failedOutput(error.message);
+      const refused = refusedCall(error);
+      if (refused) return refused;
       this.#onTrouble();
       // The library's message may quote the server's answer; what lies behind it is the system's.
       const cause = error instanceof Error ? error.cause : undefined;

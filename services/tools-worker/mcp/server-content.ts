@@ -1,12 +1,13 @@
-import { ProtocolError, type Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { contentMethods, contentName, type ContentKind } from '#shared/broker/contract/server-content.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
+import { refusedCall } from './refused-call.ts';
 
 /**
  * The resources, prompts and completions of an MCP server, for the time of one connection. They are asked for as a tool is called: its
- * input is `{method, params}` of the protocol, its structured content the server's result or error.
+ * input is `{method, params}` of the protocol, its structured content the server's result.
  */
 export class ServerContent implements Tool {
   readonly name: string;
@@ -38,10 +39,8 @@ export class ServerContent implements Tool {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof RouterError) throw error;
-      if (error instanceof ProtocolError) {
-        const { code, message } = error;
-        return { ...failedOutput(message), structuredContent: { error: { code, message } } };
-      }
+      const refused = refusedCall(error);
+      if (refused) return refused;
       this.#onTrouble();
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server of '${this.name}' failed.`, { cause });

@@ -28,7 +28,8 @@ export interface KeyVerifierOptions {
 const wrongKeysKept = 10_000;
 const wrongKeptMs = 10_000;
 const storeRetryMs = 1_000;
-const verificationsAtOnce = 4_096;
+/** Keys that are verified at once, each of which holds its request: twice as many as may wait for their hashes to be compared. */
+const verificationsAtOnce = 512;
 /** Reads of the store for texts that are no keys: more are refused in nobody's name. */
 const mistypedAtOnce = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };

@@ -3,6 +3,11 @@ import { z } from 'zod';
 /** One block of a tool's output: text, an image, audio or a resource (Model Context Protocol, "Tool Result"). */
 const contentBlock = z.looseObject({ type: z.string() });
 
+/** An error as an MCP server answers with it (JSON-RPC 2.0, "Error object"). */
+const rpcError = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
+
+export type RpcError = z.output<typeof rpcError>;
+
 const toolResult = z.object({
   tool: z.string(),
   /** Whether the tool ran and failed; `content` then has the reason. */
@@ -10,6 +15,8 @@ const toolResult = z.object({
   content: z.array(contentBlock),
   /** The same output as data, if the tool returns it. */
   structured_content: z.record(z.string(), z.unknown()).optional(),
+  /** What the tool's MCP server answered, if that was an error in place of a result. */
+  error: rpcError.optional(),
 });
 
 /** The answer to a tool call, as clients of the tools API receive it. */

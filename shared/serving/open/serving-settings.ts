@@ -112,7 +112,7 @@ export const servingSettings = {
     600_000,
   ),
   CONTINUE_BYTES: setting.optionalInteger(
-    'Most bytes of requests and relayed answers that are kept so that streams can continue on another worker when theirs is lost; 0 continues none; an eighth of the memory limit and at most 256 MiB if unset',
+    'Most bytes of requests and relayed answers that are kept so that streams can continue on another worker when theirs is lost, a quarter of them of answers; 0 continues none; an eighth of the memory limit and at most 256 MiB if unset',
     0,
     64 * 1024 ** 3,
   ),

@@ -33,6 +33,7 @@ export function servingParts(
     workers: {
       pools: () => pools,
       lostPools: () => [],
+      hasLostTools: () => false,
       isKnownModel: isKnown,
       isKnownTool: isKnown,
     } as unknown as LiveWorkers,

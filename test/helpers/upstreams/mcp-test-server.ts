@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, ProtocolError, UrlElicitationRequiredError } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
@@ -25,6 +25,10 @@ serveStdio(() => {
   server.registerTool('crash', { description: 'Ends the server.' }, () => process.exit(1));
   server.registerTool('fail', { description: 'Fails.' }, () => {
     throw new Error('this is what it does');
+  });
+  server.registerTool('sign_in', { description: 'Answers with an error of the protocol.' }, () => {
+    const elicitation = { mode: 'url' as const, elicitationId: '1', url: 'https://sign.in', message: 'Sign in.' };
+    throw new UrlElicitationRequiredError([elicitation], 'Sign in first.');
   });
   server.registerTool('refuse', { description: 'Says that it failed.' }, () => ({ ...text('no'), isError: true }));
   server.registerTool(
@@ -67,6 +71,9 @@ serveStdio(() => {
   server.registerResource('note', 'test://note', { mimeType: 'text/plain' }, ({ href }) => ({
     contents: [{ uri: href, mimeType: 'text/plain', text: 'noted' }],
   }));
+  server.registerPrompt('locked', { description: 'Answers with an error of its own.' }, () => {
+    throw new ProtocolError(-32_050, 'Not yet.', { until: 5 });
+  });
   server.registerPrompt('simple-prompt', { description: 'Says something else.' }, () => ({
     messages: [{ role: 'user', content: { type: 'text', text: 'something else' } }],
   }));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
@@ -98,6 +99,15 @@ describe.each([
     await expect(client.callTool({ name: 'nonesuch' })).rejects.toMatchObject({
       code: -32_602,
       message: expect.stringContaining('Unknown tool: nonesuch') as string,
+    });
+  });
+
+  it('gets errors of servers as such, with their codes and data', async () => {
+    await expect(client.callTool({ name: 'sign_in' })).rejects.toMatchObject({ code: -32_603 });
+    await expect(client.getPrompt({ name: 'locked' })).rejects.toMatchObject({
+      code: -32_050,
+      message: expect.stringContaining('Not yet.') as string,
+      data: { until: 5 },
     });
   });
 
@@ -205,6 +215,17 @@ describe('the older SDK', () => {
     await client.close();
   });
 
+  it('is notified when tools change', async () => {
+    const client = await connectOlder();
+    expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: true } });
+    const changed = Promise.withResolvers<void>();
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed.resolve());
+    const further = await cluster.addToolsWorker();
+    await changed.promise;
+    await further.stop();
+    await client.close();
+  });
+
   it('cancels its own call only, although all clients use the same ids', async () => {
     const [one, other] = [await connectOlder(), await connectOlder()];
     const cancel = new AbortController();
@@ -232,6 +253,17 @@ describe('a client of the newest revision', () => {
 });
 
 describe('a node that stops', () => {
+  it('ends the streams of clients of older revisions, too', async () => {
+    const { url, process: ingress } = await cluster.addIngress();
+    const headers = { authorization: `Bearer ${cluster.key}`, accept: 'text/event-stream' };
+    const stream = await fetch(endpoint(url), { headers });
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const started = performance.now();
+    expect(await ingress.stop()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    await expect(stream.text()).rejects.toThrow();
+  });
+
   it('ends the streams of its clients without waiting for them', async () => {
     const { url, process: ingress } = await cluster.addIngress();
     const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged: { tools: { onChanged } } }, url);
@@ -263,7 +295,7 @@ describe('a key that may use some tools only', () => {
       'This key may not use the tool `calculator`.',
     );
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['test://note']);
-    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['simple-prompt']);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name).sort()).toEqual(['locked', 'simple-prompt']);
     await expect(client.readResource({ uri: 'demo://resource/dynamic/blob/3' })).rejects.toThrow('demo://');
     await client.close();
   });
@@ -287,7 +319,15 @@ describe('the endpoint', () => {
     const answer = await post({ authorization: '' });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { data: { code: 'missing_key' } } });
+    // The schema of the protocol knows no null.
+    expect(await answer.json()).toEqual({
+      jsonrpc: '2.0',
+      error: {
+        code: -32_000,
+        message: expect.any(String) as string,
+        data: expect.objectContaining({ code: 'missing_key' }) as object,
+      },
+    });
   });
 
   it.each([
@@ -304,14 +344,16 @@ describe('the endpoint', () => {
   it('answers a body that is not JSON with a JSON-RPC error', async () => {
     const answer = await post({}, '{"jsonrpc":');
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_700 } });
+    const body = (await answer.json()) as object;
+    expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: -32_700 } });
+    expect(body).not.toHaveProperty('id');
   });
 
-  it('refuses GET and DELETE: there are no sessions to open or to end', async () => {
+  it('refuses DELETE, and GET of anything but a stream: there are no sessions to open or to end', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
       expect(answer.status).toBe(405);
-      await answer.text();
+      expect(await answer.json()).not.toHaveProperty('id');
     }
   });
 });

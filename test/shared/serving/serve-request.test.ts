@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 import { callerOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
@@ -17,7 +18,11 @@ const pools = [
 ];
 
 /** The models that a request for `auto` with these tools may go to, best first. */
-async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'): Promise<string[]> {
+async function modelsFor(
+  tools: object[],
+  operation: 'generate' | 'count_tokens',
+  changes: Partial<ServingParts> = {},
+): Promise<string[]> {
   const models: string[] = [];
   const dispatch = (request: JobRequest): never => {
     models.push(...request.place(new Set()).map(({ model }) => model));
@@ -33,7 +38,7 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
     sealsAnswers: true,
     ...plainRequest,
   };
-  await expect(serveRequest(servingParts(dispatch, pools), asked, modelSink(), callerOf())).rejects.toThrow(
+  await expect(serveRequest(servingParts(dispatch, pools, changes), asked, modelSink(), callerOf())).rejects.toThrow(
     'far enough',
   );
   return models;
@@ -49,3 +54,13 @@ it.each(['generate', 'count_tokens'] as const)(
     expect(await modelsFor([own, { type: 'web_search' }], operation)).toEqual(['able']);
   },
 );
+
+it('a request with tools of an MCP server waits while no worker has them', async () => {
+  let looks = 0;
+  const away = {
+    isKnownModel: () => true,
+    hasLostTools: () => true,
+    pools: () => ((looks += 1) < 3 ? pools.slice(0, 2) : pools),
+  } as unknown as ServingParts['workers'];
+  expect(await modelsFor([mcp], 'count_tokens', { workers: away })).toEqual(['able']);
+});

@@ -4,8 +4,9 @@ import { KeptStream } from './kept-stream.ts';
 const defaultShare = 1 / 8;
 const defaultMost = 256 * 1024 * 1024;
 
-/** The part of all memory that one stream may take. */
+/** The part of all memory that one stream may take, and the part that the copies of all answers may take together. */
 const shareOfOne = 1 / 4;
+const shareOfAnswers = 1 / 4;
 
 /** The default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
 export function defaultContinueBytes(memoryBytes: number): number {
@@ -14,14 +15,19 @@ export function defaultContinueBytes(memoryBytes: number): number {
 
 /**
  * The memory for what streams need to continue on another worker: their requests, and copies of what was relayed. It is bounded in
- * sum. A stream that finds no room is not kept, and one that outgrows it is let go: it then ends with its worker.
+ * sum. A stream that finds no room is not kept, and one that outgrows it is let go: it then ends with its worker. Beyond the bound of the
+ * copies, the longest gives way: many clients that never read what they ask for leave the room of all others.
  */
 export class ContinuationMemory {
   readonly #maxBytes: number;
+  readonly #maxAnswerBytes: number;
+  readonly #kept = new Set<KeptStream>();
   #bytes = 0;
+  #answerBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    this.#maxAnswerBytes = Math.floor(maxBytes * shareOfAnswers);
   }
 
   /** Bytes that are kept now. */
@@ -32,14 +38,39 @@ export class ContinuationMemory {
   /** Keeps a stream that begins. @returns undefined if there is no room for the body of its request */
   open(body: Buffer): KeptStream | undefined {
     const most = Math.floor(this.#maxBytes * shareOfOne);
-    let taken = 0;
+    if (body.length > most || this.#bytes + body.length > this.#maxBytes) return undefined;
+    let answerBytes = 0;
     const take = (bytes: number): boolean => {
-      if (taken + bytes > most || this.#bytes + bytes > this.#maxBytes) return false;
-      taken += bytes;
+      if (body.length + answerBytes + bytes > most || !this.#makeRoom(bytes, kept)) return false;
+      answerBytes += bytes;
+      this.#answerBytes += bytes;
       this.#bytes += bytes;
       return true;
     };
-    if (!take(body.length)) return undefined;
-    return new KeptStream(body, take, () => (this.#bytes -= taken));
+    const release = (): void => {
+      this.#kept.delete(kept);
+      this.#answerBytes -= answerBytes;
+      this.#bytes -= body.length + answerBytes;
+    };
+    const kept = new KeptStream(body, take, release);
+    this.#kept.add(kept);
+    this.#bytes += body.length;
+    return kept;
+  }
+
+  /** Makes room for a copy of more of an answer; not at the cost of one that is shorter. */
+  #makeRoom(bytes: number, of: KeptStream): boolean {
+    while (this.#answerBytes + bytes > this.#maxAnswerBytes) {
+      const longest = this.#longest(of);
+      if (longest === of) return false;
+      longest.letGo();
+    }
+    return this.#bytes + bytes <= this.#maxBytes;
+  }
+
+  #longest(first: KeptStream): KeptStream {
+    let longest = first;
+    for (const kept of this.#kept) if (kept.relayedBytes > longest.relayedBytes) longest = kept;
+    return longest;
   }
 }

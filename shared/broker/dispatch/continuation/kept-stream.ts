@@ -23,7 +23,7 @@ export class KeptStream implements Payload {
   #isLetGo = false;
 
   /**
-   * @param take takes so many bytes of the memory for all streams; false if there is no room
+   * @param take takes so many bytes of the memory for all answers; false if there is no room
    * @param release gives back all that was taken
    */
   constructor(body: Buffer, take: (bytes: number) => boolean, release: () => void) {

@@ -57,6 +57,11 @@ export class LivePools {
     return false;
   }
 
+  /** Whether a pool with tools was lost since this ingress started. */
+  hasLostTools(): boolean {
+    return this.#lostTools.size > 0;
+  }
+
   /**
    * The pool that a worker with this announcement belongs to, which is made if there is none. What the worker serves decides besides the
    * token, which it only claims: one that claims the token of others and serves something else has a pool of its own.

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -16,13 +17,17 @@ import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
-function linkTo(url: string, headers: Record<string, string> = {}): { link: McpLink; changes: () => number } {
+function linkTo(
+  url: string,
+  headers: Record<string, string> = {},
+  linkLog = log,
+): { link: McpLink; changes: () => number } {
   let changes = 0;
   const onChange = (): void => {
     changes += 1;
   };
   const entry = { name: 'a server', kind: 'http' as const, server: { url, headers } };
-  const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange }));
+  const link = stopAfterTest(new McpLink({ entry, log: linkLog, maxMessageBytes: 100_000, onChange }));
   return { link, changes: () => changes };
 }
 
@@ -72,37 +77,49 @@ it('a link to a server with sessions runs its tools, and connects again when the
 });
 
 /** A server of the newest revision, without sessions, in this process. */
-async function startNewest(): Promise<{ url: string; asked: string[]; more: () => void }> {
+async function startNewest(
+  /** The result or error of a request that the server itself does not answer; `nothing` for no answer at all. */
+  answerOf: (body: string) => object | 'nothing' | undefined = () => undefined,
+): Promise<{ url: string; asked: string[]; more: () => void }> {
   const asked: string[] = [];
   let hasMore = false;
   const question = inputRequired.elicit({
     message: 'Who are you?',
     requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
   });
-  const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
+  const texts = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
   const handler = createMcpHandler(
     () => {
       const server = new McpServer(
         { name: 'newest', version: '1' },
         { capabilities: { tools: { listChanged: true } } },
       );
-      server.registerTool('large', {}, () => text('x'.repeat(200_000)));
+      server.registerTool('large', {}, () => texts('x'.repeat(200_000)));
       server.registerTool('wait', {}, async ({ mcpReq }) => {
         asked.push('waiting');
         await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => asked.push('cancelled'));
-        return text('done');
+        return texts('done');
       });
       server.registerTool('ask', {}, () => inputRequired({ inputRequests: { who: question } }));
-      if (hasMore) server.registerTool('more', {}, () => text('more'));
+      if (hasMore) server.registerTool('more', {}, () => texts('more'));
       return server;
     },
     { legacy: 'reject' },
   );
   const serve = toNodeHandler(handler);
-  const url = await serveInTest((request, response) => {
-    if (request.headers['authorization'] !== 'Bearer secret') return response.writeHead(401).end();
+  const url = await serveInTest(async (request, response) => {
+    if (request.headers['authorization'] !== 'Bearer secret') return void response.writeHead(401).end();
     const { method = '', url: path = '' } = request;
-    return serve(Object.assign(request, { method, url: path }), response);
+    const body = await text(request);
+    const answer = answerOf(body);
+    if (answer === 'nothing') return;
+    if (answer) {
+      const { id } = JSON.parse(body) as { id: number };
+      return void response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    }
+    await serve(Object.assign(request, { method, url: path }), response, body === '' ? undefined : JSON.parse(body));
   });
   stopAfterTest(handler);
   return {
@@ -153,6 +170,91 @@ describe('a link to a server of the newest revision', () => {
     const { link } = await start();
     await expect(run(link, 'large')).rejects.toMatchObject({ code: 'upstream_failed' });
   });
+});
+
+describe('an answer of a server that is no result', () => {
+  const question = {
+    method: 'elicitation/create',
+    params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+  };
+  const input = { resultType: 'input_required' };
+
+  it.each([
+    ['asks a person', { result: { ...input, inputRequests: { who: question } } }, 'questions to a person'],
+    ['asks for the call again, and again', { result: { ...input, requestState: 'x' } }, 'again and again'],
+    ['is of a type that nobody knows', { result: { resultType: 'later' } }, "of the type 'later'"],
+  ])('%s is an answer of the tool', async (_, answer, said) => {
+    const { url } = await startNewest((body) => (body.includes('tools/call') ? answer : undefined));
+    const { link } = linkTo(url, { authorization: 'Bearer secret' });
+    await link.firstTry;
+    const { isError, content, error } = await run(link, 'wait');
+    expect([isError, error]).toEqual([true, undefined]);
+    expect(JSON.stringify(content)).toContain(said);
+  });
+
+  it('and an error keeps its code and data', async () => {
+    const error = { code: -32_042, message: 'Sign in first.', data: { url: 'https://sign.in' } };
+    const { url } = await startNewest((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
+    const { link } = linkTo(url, { authorization: 'Bearer secret' });
+    await link.firstTry;
+    expect(await run(link, 'wait')).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: 'Sign in first.' }],
+      error,
+    });
+    const prompt = { method: 'prompts/get', params: { name: 'any' } };
+    expect(await link.content?.run(prompt, context)).toMatchObject({ isError: true, error });
+  });
+});
+
+it('a link to a server that does not confirm that it gives notices has its tools at once, and the log says so', async () => {
+  const { url } = await startNewest((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined));
+  const said: string[] = [];
+  const sayingLog = {
+    child: () => sayingLog,
+    info: () => undefined,
+    warn: (_: object, sentence: string) => said.push(sentence),
+  } as unknown as typeof log;
+  const { link } = linkTo(url, { authorization: 'Bearer secret' }, sayingLog);
+  const started = performance.now();
+  await link.firstTry;
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(link.tools.map(({ name }) => name)).toContain('wait');
+  await until(() => expect(said).toEqual([expect.stringContaining('does not confirm')]));
+});
+
+it('a link to a server that was not ready at first speaks the newest revision once it is', async () => {
+  const revisions: unknown[] = [];
+  let isReady = false;
+  const handler = stopAfterTest(
+    createMcpHandler(() => {
+      const server = new McpServer({ name: 'both', version: '1' });
+      server.registerTool('any', {}, () => ({ content: [{ type: 'text', text: 'done' }] }));
+      return server;
+    }),
+  );
+  const serve = toNodeHandler(handler);
+  const url = await serveInTest(async (request, response) => {
+    const body = await text(request);
+    if (body.includes('tools/call')) revisions.push(request.headers['mcp-protocol-version']);
+    const { method = '', url: path = '' } = request;
+    if (!isReady) response.writeHead(503).end();
+    else
+      await serve(Object.assign(request, { method, url: path }), response, body === '' ? undefined : JSON.parse(body));
+    isReady = true;
+  });
+  const { link } = linkTo(`${url}/mcp`);
+  await until(() => expect(link.available).toBe(true));
+  await run(link, 'any');
+  expect(revisions).toEqual(['2026-07-28']);
+});
+
+it('a link to a server that ends when it is asked for its revision has its tools at the first try', async () => {
+  const args = [resolve('test/helpers/upstreams/unaskable-mcp-server.ts')];
+  const entry = { name: 'unaskable', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
+  const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
+  await link.firstTry;
+  expect(await run(link, 'any')).toMatchObject({ content: [{ text: 'done' }] });
 });
 
 it('a link to a server of an older revision refuses what the server asks of its client, in words', async () => {

@@ -4,8 +4,9 @@ import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts'
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 import { InvalidKeyError } from '#shared/accounts/keys/invalid-key-error.ts';
-import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { KeyVerifier, type KeySource } from '#shared/accounts/keys/key-verifier.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
@@ -143,6 +144,27 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
     expect(reasons.filter(({ code }) => code === 'invalid_api_key')).toHaveLength(5);
     expect(reasons.filter(({ code, retryAfter }) => code === 'overloaded' && retryAfter === 2)).toHaveLength(15);
     await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+  });
+
+  it('refuses further ids while five hundred are looked for, whoever has made them up, and serves keys in use', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slowStore: KeySource = {
+      find: async (id) => (id === good.record.id ? store.find(id) : gate.promise.then(() => undefined)),
+      replaceHash: () => Promise.resolve(false),
+    };
+    const verifier = new KeyVerifier(slowStore, { matchesHash });
+    await verifier.verify(good.raw);
+    const codes: unknown[] = [];
+    const refused = Array.from({ length: 1_000 }, async () => {
+      const outcome = Promise.resolve().then(() => verifier.verify(mintKey('router').raw));
+      await outcome.catch(({ code }: RouterError) => codes.push(code));
+    });
+    await until(() => codes.length > 0);
+    expect(codes).toEqual(Array<string>(488).fill('overloaded'));
+    expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
+    gate.resolve();
+    await Promise.all(refused);
+    expect(codes.filter((code) => code === 'invalid_api_key')).toHaveLength(512);
   });
 });
 

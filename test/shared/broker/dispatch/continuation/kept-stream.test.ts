@@ -52,6 +52,19 @@ describe('what is kept of a stream', () => {
     expect(memory.open(Buffer.from('{}'))).toBeDefined();
   });
 
+  it('takes a quarter of the memory for answers, of which the longest gives way', () => {
+    const memory = new ContinuationMemory(16 * mib);
+    const other = memory.open(Buffer.from('{}'));
+    const unread = Array.from({ length: 20 }, () => memory.open(Buffer.from('{}')));
+    for (let at = 0; at < 40; at += 1) {
+      other?.add(Buffer.alloc(1_000));
+      for (const each of unread) each?.add(Buffer.alloc(64 * 1024));
+      expect(memory.bytes).toBeLessThan(4.1 * mib);
+    }
+    expect([other?.isLetGo, other?.relayedBytes]).toEqual([false, 40_000]);
+    expect(unread.some((each) => each?.isLetGo)).toBe(true);
+  });
+
   it.each([
     [0, 256 * mib],
     [512 * mib, 64 * mib],

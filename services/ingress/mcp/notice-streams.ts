@@ -1,0 +1,64 @@
+import type { Response } from 'express';
+
+/** Most streams of one node, as many as those of the newest revision may be. */
+const maxStreams = 1_024;
+
+const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+
+/**
+ * The streams on which clients of protocol revisions up to 2025-11-25 are told that the tools have changed (Model Context Protocol,
+ * "Listening for Messages from the Server"). Those of newer revisions ask for such notices with `subscriptions/listen`.
+ */
+export class NoticeStreams {
+  readonly #open = new Set<Response>();
+  readonly #keepAliveMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** @param keepAliveMs milliseconds after which open streams get a comment */
+  constructor(keepAliveMs: number) {
+    this.#keepAliveMs = keepAliveMs;
+  }
+
+  /** Begins a stream that ends when its client leaves or the streams are closed. @returns false when there are too many */
+  open(response: Response): boolean {
+    if (this.#open.size >= maxStreams) return false;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    // Its client connects again, and must do so at another node.
+    if (this.#isClosed) response.end();
+    else this.#begin(response);
+    return true;
+  }
+
+  #begin(response: Response): void {
+    response.flushHeaders();
+    this.#open.add(response);
+    response.once('close', () => this.#remove(response));
+    this.#timer ??= setInterval(() => this.#write(':\n\n'), this.#keepAliveMs);
+  }
+
+  noteToolsChanged(): void {
+    this.#write(`event: message\ndata: ${toolsChanged}\n\n`);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const response of this.#open) response.destroy();
+  }
+
+  /** Who does not read has notices in front of it already, which say the same. */
+  #write(text: string): void {
+    for (const response of this.#open) if (!response.writableNeedDrain) response.write(text);
+  }
+
+  #remove(response: Response): void {
+    this.#open.delete(response);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { RouterError } from '#shared/core/errors.ts';
+
+/** Milliseconds between two looks for a worker. */
+const lookEveryMs = 50;
+
+export interface WaitForToolsParts {
+  workers: Pick<LiveWorkers, 'pools' | 'hasLostTools'>;
+  /** Milliseconds that a request waits while no worker can serve it. */
+  noWorkerMs: number;
+}
+
+/**
+ * Waits, as calls do, while the workers that had tools are away: a list without them would say that there are none, and clients keep it.
+ * Resolves at once where a worker of the tools tier takes calls or none ever had a tool, and when the caller is gone.
+ * @throws RouterError `no_worker_available`
+ */
+export async function waitForTools(
+  { workers, noWorkerMs }: WaitForToolsParts,
+  caller: { isGone(): boolean },
+): Promise<void> {
+  for (const endsAt = performance.now() + noWorkerMs; areAway(workers) && !caller.isGone(); await sleep(lookEveryMs)) {
+    if (performance.now() < endsAt) continue;
+    const message = 'No worker that has the tools is connected.';
+    throw new RouterError('no_worker_available', message, { retryAfter: 10 });
+  }
+}
+
+function areAway(workers: WaitForToolsParts['workers']): boolean {
+  if (!workers.hasLostTools()) return false;
+  for (const pool of workers.pools()) if (pool.tier === 'tools' && isServing(pool, nobody)) return false;
+  return true;
+}
