@@ -25,8 +25,9 @@ const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 /** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
 export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
+    const { length: bytes } = job.body;
     const call = parseToolCall(readRequest(job).given);
-    const runTool = job.connection ? connected.run(job.connection) : checked(tools, call);
+    const runTool = job.connection ? connected.run(job.connection) : await checked(tools, call, bytes);
     const progress = job.stream ? progressTo(reply) : () => undefined;
     const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
     const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
@@ -37,9 +38,9 @@ export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }:
 }
 
 /** The tool that is called, for input that matches its schema. */
-function checked(tools: HandleJobOptions['tools'], call: ToolCall): Tool['run'] {
+async function checked(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
   const tool = tools.get(call.tool);
-  tools.checkOf(tool)(call.input);
+  await tools.checkOf(tool)(call.input, bytes);
   return (input, context) => tool.run(input, context);
 }
 

@@ -1,4 +1,11 @@
-import { Client, ProtocolError, ProtocolErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ProtocolError,
+  ProtocolErrorCode,
+  StreamableHTTPClientTransport,
+  type jsonSchemaValidator,
+  type JsonSchemaValidator,
+} from '@modelcontextprotocol/client';
 import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
 import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
@@ -13,6 +20,13 @@ const probeMs = 5_000;
 
 /** Milliseconds to end a server's session. */
 const endSessionMs = 1_000;
+
+/** Validates nothing. */
+const passing: jsonSchemaValidator = {
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
+};
 
 export interface ConnectOptions {
   /** Bytes of one message from the server. */
@@ -44,6 +58,8 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
     { name: 'model-router', version },
     {
       versionNegotiation: { mode: negotiate ? 'auto' : 'legacy', probe: { timeoutMs: probeMs } },
+      // Its own blocks this process for as long as a server's schema takes: see `McpTool`.
+      jsonSchemaValidator: passing,
       listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
     },
   );

@@ -10,14 +10,14 @@ interface Settings {
   timeoutMs?: number;
   stream?: boolean;
   signal?: AbortSignal;
-  check?: () => void;
+  check?: (bytes: number) => void;
 }
 
 async function runJob(run: Run, settings: Settings = {}): Promise<string> {
   const { timeoutMs = 1_000, stream = false, signal = new AbortController().signal, check } = settings;
   const tool: Tool = { name: 'tool', description: '', inputSchema: {}, run };
   const handle = createHandleJob({
-    tools: { get: () => tool, checkOf: () => check ?? (() => undefined) },
+    tools: { get: () => tool, checkOf: () => async (_, bytes) => check?.(bytes) },
     connected: { run: () => run },
     timeoutMs,
     maxOutputBytes: 200,
@@ -47,6 +47,12 @@ describe('running a tool', () => {
       content: [{ type: 'text', text: '{"a":1}' }],
       structured_content: { b: 2 },
     });
+  });
+
+  it('checks the input with the bytes of the call', async () => {
+    const checked: number[] = [];
+    await runJob(() => Promise.resolve(textOutput('')), { check: (bytes) => void checked.push(bytes) });
+    expect(checked).toEqual([31]);
   });
 
   it('reports progress to clients that stream only', async () => {
