@@ -3,6 +3,7 @@ import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
@@ -34,12 +35,13 @@ import { startResponses } from './responses/start-responses.ts';
 import { RunningLines } from './batches/running-lines.ts';
 import { ParkedBatches } from './slots/parked-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
+import { HeavyWork } from './heavy-work.ts';
 import { scheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
 import { ModelPace } from './slots/model-pace.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import { MemoryBudget, requestBytes } from './memory-budget.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
@@ -97,6 +99,8 @@ await runService(async (environment, releases) => {
   const priceOf = scaledPrices((tier, model) => prices.priceOf(tier, model), config.BATCH_PRICE_FACTOR);
   const metrics = new RunnerMetrics(metricsRegistry);
   const stopping = new AbortController();
+  const heavy = new HeavyWork(new BegunWork(redis.redis, prefix, id));
+  const bodies = new MemoryBudget(requestBytes(config.MAX_BODY_BYTES, process.constrainedMemory()));
   const parts = {
     work,
     jobs,
@@ -106,6 +110,7 @@ await runService(async (environment, releases) => {
     isKnownModel: (model: string | undefined) => model !== undefined && workers.isKnownModel(model),
     resultsKeptMs: batchKeepMs(config),
     maxLineBytes: config.MAX_BODY_BYTES,
+    heavy,
     log,
   };
   const lineServing = {
@@ -139,7 +144,7 @@ await runService(async (environment, releases) => {
       refusedLines: new RefusedLines(),
       waitingWork,
       storer: new AnswerStorer(stored, log),
-      bodies: new MemoryBudget(4 * config.MAX_BODY_BYTES),
+      bodies,
       answerRoom: new MemoryBudget(answerMemory),
       maxAttempts: config.BATCH_ATTEMPTS,
       log,
@@ -183,7 +188,8 @@ await runService(async (environment, releases) => {
     releases,
     formats: clientFormats,
     identities: askers,
-    serving: { ...lineServing, priceOf: (tier, model) => prices.priceOf(tier, model) },
+    heavy,
+    serving: { ...lineServing, bodies, priceOf: (tier, model) => prices.priceOf(tier, model) },
     maxAttempts: config.BATCH_ATTEMPTS,
     countResponse: metrics.countResponse.bind(metrics),
   });

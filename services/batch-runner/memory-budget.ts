@@ -1,3 +1,15 @@
+const mebibyte = 1024 * 1024;
+
+/**
+ * Bytes of the requests that a process works on: 256 MiB, or four of the largest if that is more, but an eighth of what the process may
+ * use. Each is in memory several times.
+ * @param memoryBytes what this process may use; 0 without a limit
+ */
+export function requestBytes(maxBodyBytes: number, memoryBytes: number): number {
+  const bytes = Math.max(256 * mebibyte, 4 * maxBodyBytes);
+  return memoryBytes > 0 ? Math.min(bytes, memoryBytes / 8) : bytes;
+}
+
 /** Memory that all requests of a kind share in this process, so that it is bounded in sum. */
 export class MemoryBudget {
   readonly #most: number;

@@ -1,32 +1,40 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import type { SchemaProblem } from '#shared/worker/schemas/compile-schema.ts';
+import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
+import { checkOfStrangers, type SchemaCheck } from '#shared/worker/schemas/strangers-schema.ts';
 import { fieldPath } from './tool.ts';
 
-/** Checks an input. @throws RouterError with status 400 and the field */
-export type InputCheck = (input: JsonObject) => void;
-
-/** Unknown keywords are allowed, and `format` is an annotation only (JSON Schema 2020-12 Validation, 7.2.1). */
-const settings = { strict: false, validateFormats: false, validateSchema: false, meta: false, logger: false } as const;
+/**
+ * Checks an input that as JSON has at most so many bytes.
+ * @throws RouterError with status 400, and the field that is wrong; InvalidSchemaError for a schema that is none
+ */
+export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
 
 /**
- * Compiles a tool's schema, as JSON Schema 2020-12 unless `$schema` names an older draft (Model Context Protocol, "JSON
- * Schema Usage").
- * @throws Error when it is not a schema, as with a type that does not exist
+ * Prepares a tool's schema.
+ * @throws InvalidSchemaError when it is found out at once that it is none, as with a type that does not exist
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
-  // One validator for each schema: ids of different tools do not clash, and memory is freed with the tool.
-  const { $schema: dialect } = schema;
-  const isOlder = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
-  const validate: ValidateFunction = (isOlder ? new Ajv(settings) : new Ajv2020(settings)).compile(schema);
-  return (input) => {
-    if (!validate(input)) throw refusal(validate.errors ?? []);
+  const check = checkOfStrangers({ schema, isChecked: false });
+  return async (input, bytes) => {
+    const problems = await problemsOf(check, input, bytes);
+    if (problems.length > 0) throw refusal(problems);
   };
 }
 
+async function problemsOf(check: SchemaCheck, input: JsonObject, bytes: number): Promise<SchemaProblem[]> {
+  try {
+    return await check(input, bytes);
+  } catch (error) {
+    if (!(error instanceof CostlySchemaError)) throw error;
+    const message = "It takes too long to check the tool's input against its schema.";
+    throw new RouterError('invalid_request', message, { param: 'input', cause: error });
+  }
+}
+
 /** Reports the deepest of the errors: in a union it belongs to the branch that matches best. */
-function refusal(errors: readonly ErrorObject[]): RouterError {
+function refusal(errors: readonly SchemaProblem[]): RouterError {
   const [worst] = errors.toSorted((a, b) => depth(b) - depth(a));
   if (!worst)
     return new RouterError('invalid_request', "The tool's input does not match its schema.", { param: 'input' });
@@ -49,12 +57,12 @@ function refusal(errors: readonly ErrorObject[]): RouterError {
   }
 }
 
-function expectation({ keyword, params, message = 'does not match its schema' }: ErrorObject): string {
+function expectation({ keyword, params, message = 'does not match its schema' }: SchemaProblem): string {
   if (keyword !== 'enum') return message;
   return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
 }
 
-function depth({ instancePath }: ErrorObject): number {
+function depth({ instancePath }: SchemaProblem): number {
   return instancePath.split('/').length;
 }
 

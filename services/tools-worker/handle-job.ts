@@ -6,6 +6,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { parseToolCall, type ToolCall } from '#shared/formats/tools/tool-call.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
+import type { InputMemory } from './input-memory.ts';
 import type { ConnectedServers } from './mcp/connected-servers.ts';
 import { failedOutput, type Tool, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
@@ -14,6 +15,7 @@ export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
   /** The servers that people connect to: they check the input themselves. */
   connected: Pick<ConnectedServers, 'run'>;
+  inputs: Pick<InputMemory, 'take'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
   /** Most bytes of one tool's output. */
@@ -23,23 +25,29 @@ export interface HandleJobOptions {
 const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
 /** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
-export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
+export function createHandleJob({ tools, connected, inputs, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
-    const call = parseToolCall(readRequest(job).given);
-    const runTool = job.connection ? connected.run(job.connection) : checked(tools, call);
-    const progress = job.stream ? progressTo(reply) : () => undefined;
-    const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
-    const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
-    const result = resultOf(call.tool, output, maxOutputBytes);
-    reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
-    return done;
+    const { length: bytes } = job.body;
+    const give = inputs.take(bytes);
+    try {
+      const call = parseToolCall(readRequest(job).given);
+      const runTool = job.connection ? connected.run(job.connection) : await checked(tools, call, bytes);
+      const progress = job.stream ? progressTo(reply) : () => undefined;
+      const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
+      const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
+      const result = resultOf(call.tool, output, maxOutputBytes);
+      reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
+      return done;
+    } finally {
+      give();
+    }
   };
 }
 
 /** The tool that is called, for input that matches its schema. */
-function checked(tools: HandleJobOptions['tools'], call: ToolCall): Tool['run'] {
+async function checked(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
   const tool = tools.get(call.tool);
-  tools.checkOf(tool)(call.input);
+  await tools.checkOf(tool)(call.input, bytes);
   return (input, context) => tool.run(input, context);
 }
 

@@ -1,6 +1,7 @@
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { InvalidSchemaError } from '#shared/worker/schemas/strangers-schema.ts';
 import { compileInputCheck, type InputCheck } from './check-input.ts';
 import { nameTools, type NamedTool, type ToolSource } from './name-tools.ts';
 import { ServerContent } from './mcp/server-content.ts';
@@ -98,14 +99,19 @@ export class ToolSet {
   checkOf(tool: Tool): InputCheck {
     const known = this.#checks.get(tool);
     if (known) return known;
-    let check: InputCheck = () => undefined;
-    try {
-      check = compileInputCheck(tool.inputSchema);
-    } catch (error) {
+    const passing: InputCheck = () => Promise.resolve();
+    const pass = (error: unknown): void => {
+      if (!(error instanceof InvalidSchemaError)) throw error;
       this.#log.warn({ tool: tool.name, err: error }, 'the schema of a tool is not valid, so its input is not checked');
+      this.#checks.set(tool, passing);
+    };
+    try {
+      const check = compileInputCheck(tool.inputSchema);
+      this.#checks.set(tool, (input, bytes) => check(input, bytes).catch(pass));
+    } catch (error) {
+      pass(error);
     }
-    this.#checks.set(tool, check);
-    return check;
+    return this.#checks.get(tool) ?? passing;
   }
 }
 

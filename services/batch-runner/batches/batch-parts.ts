@@ -4,6 +4,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { ObjectStore } from '#shared/files/object-store.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { HeavyWork } from '../heavy-work.ts';
 
 /** What all work on batches needs. */
 export interface BatchParts {
@@ -19,5 +20,6 @@ export interface BatchParts {
   resultsKeptMs: number;
   /** Bytes of one line at most, of a batch that is validated. */
   maxLineBytes: number;
+  heavy: Pick<HeavyWork, 'open'>;
   log: Logger;
 }

@@ -76,7 +76,7 @@ export async function endSlice(
 
 /** The results of the lines that were not run; undefined if the input is lost. */
 async function stoppedLines(
-  { objects }: BatchParts,
+  { objects, heavy }: BatchParts,
   { batch, formats, number, slice }: EndingSlice,
   recorded: ReadonlySet<number>,
   outcome: Extract<LineOutcome, 'cancelled' | 'expired'>,
@@ -87,8 +87,9 @@ async function stoppedLines(
   let line = 0;
   for await (const { bytes } of linesOf(pieces, Infinity, slice.from)) {
     if (!recorded.has(line)) {
-      const { customId } = readLine(formats.batch, bytes, batch.endpoint);
-      const text = formats.batch.stopped(customId, `${batch.id}_${number}_${line}`, outcome);
+      const requestId = `${batch.id}_${number}_${line}`;
+      const { customId } = await readLine(formats.batch, bytes, batch.endpoint, heavy.open(requestId));
+      const text = formats.batch.stopped(customId, requestId, outcome);
       results.set(line, { outcome: 'errored', text });
     }
     line += 1;

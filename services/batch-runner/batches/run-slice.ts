@@ -12,6 +12,7 @@ import type { LineIdentities } from '../lines/line-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import { LineMemory } from '../lines/line-memory.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
+import { heavyBytes } from '../heavy-work.ts';
 import { readLine } from '../lines/read-line.ts';
 import { storeResult, type StoredResult } from '../lines/store-result.ts';
 import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
@@ -187,24 +188,30 @@ async function runNumbered(
   const { operation } = formats;
   const requestId = `${batch.id}_${number}_${line}`;
   const place = { id: batch.id, slice: number, line };
-  const read = readLine(formats.batch, bytes, batch.endpoint);
+  const heavy = parts.heavy.open(requestId);
+  const read = await readLine(formats.batch, bytes, batch.endpoint, heavy);
   const { customId } = read;
   const run = async (): Promise<LineEnd> => {
     if ('error' in read) return unrun(lines, read.error);
     const identity = await parts.identities.find(batch.key);
     if (!identity) return keyGone(parts, batch, watch);
     const { body } = read;
-    const what = { requestId, place, format: formats.line, operation, identity, body, knownModel: batch.knownModel };
+    const { knownModel } = batch;
+    const what = { requestId, place, format: formats.line, operation, identity, body, heavy, knownModel };
     return runLine(lines, { ...what, ...on }, stops);
   };
   const end = await run();
   if (end.kind !== 'over') return end;
   const { answer, charge, memory } = end;
   const inInput = slice.first === undefined ? undefined : slice.first + at - 1;
-  const result = resultOf(formats, { customId, requestId, line: inInput }, answer);
   let stored: StoredResult | undefined;
   try {
+    const isHeavy = 'text' in answer && answer.text.length >= heavyBytes;
+    const setAside = isHeavy ? await heavy.begin() : undefined;
+    const kept = setAside ? { error: setAside } : answer;
+    const result = resultOf(formats, { customId, requestId, line: inInput }, kept);
     stored = await storeResult(parts, batch.owner, result, sealer);
+    heavy.end();
     const { result: storable } = stored;
     const record = () => work.recordLine(place, storable, charge.usage, ledger.entryOf(charge.records));
     const isFirst = await recordPatiently(record, parts.stopping);
@@ -215,6 +222,7 @@ async function runNumbered(
     if (!isFull(error)) throw error;
     return { kind: 'pause', ms: longestPauseMs, reason: error.message };
   } finally {
+    heavy.end();
     charge.release();
     memory.give();
     await stored?.discard();

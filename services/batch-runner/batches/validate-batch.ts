@@ -7,6 +7,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { formatsOf } from '#shared/formats/batches/formats-of.ts';
+import { heavyBytes, type HeavyPiece } from '../heavy-work.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { failBatch } from './fail-batch.ts';
 
@@ -88,7 +89,8 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
     for await (const line of linesOf(pieces, parts.maxLineBytes)) {
       ({ number } = line);
       if (read.lines >= formats.batch.maxLines) throw tooMany(formats.batch);
-      const problem = checkLine(line, batch, formats.batch, ids, read);
+      const heavy = parts.heavy.open(`${batch.id}:${number}`);
+      const problem = await checkLine(line, batch, { format: formats.batch, heavy }, ids, read);
       if (problem) read.problems.push({ ...problem, line: number });
       else addToSlices(read, line);
       if (read.problems.length >= mostProblems) break;
@@ -101,15 +103,17 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   return read;
 }
 
-/** What is wrong with a line, if anything. */
-function checkLine(
+/** What is wrong with a line, if anything: also that two processes have ended while they read it. */
+async function checkLine(
   { bytes }: TextLine,
   { endpoint }: BatchRecord,
-  format: BatchFormat,
+  { format, heavy }: { format: BatchFormat; heavy: HeavyPiece },
   ids: Set<string>,
   read: ReadInput,
-): BatchProblem | undefined {
+): Promise<BatchProblem | undefined> {
+  const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
   try {
+    if (setAside) throw setAside;
     const { customId, body } = format.readLine(bytes, endpoint);
     // Of a long id its hash is kept: a hundred thousand of them are in memory at once.
     const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
@@ -123,6 +127,8 @@ function checkLine(
   } catch (error) {
     if (error instanceof RouterError) return problemOf(error);
     throw error;
+  } finally {
+    heavy.end();
   }
 }
 

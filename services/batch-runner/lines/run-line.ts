@@ -9,7 +9,7 @@ import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
-import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
+import { type AnswerStore, refersToStored, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
@@ -22,6 +22,8 @@ import { LineCharge } from './line-charge.ts';
 import { LineMemory } from './line-memory.ts';
 import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { RefusedLines } from './refused-lines.ts';
+import type { HeavyPiece } from '../heavy-work.ts';
+import { HeldRequest } from '../held-request.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
 
 /** Milliseconds between two looks for room, should a change go unnoticed. */
@@ -54,6 +56,8 @@ export interface LineRequest {
   operation: ModelOperation;
   identity: KeyIdentity;
   body: Buffer;
+  /** Its heavy work. */
+  heavy: HeavyPiece;
   /** A model that is known to exist, though no worker may have served it since this process began. */
   knownModel: string | undefined;
   /** Called when the next line may wait for a slot: this one runs, or is not to be tried for now. */
@@ -149,27 +153,21 @@ async function runOnce(
   taken: Taken,
   stops: LineStops,
 ): Promise<Answer | undefined> {
-  let held = 0;
-  const hold = (bytes: number): void => {
-    if (!parts.bodies.take(bytes))
-      throw new RouterError('overloaded', 'The requests of batches take too much memory.', { retryAfter: 1 });
-    held += bytes;
-  };
+  const held = new HeldRequest(parts.bodies, line.heavy);
   try {
-    hold(line.body.length);
-    return await serveOnce(parts, line, taken, stops, hold);
+    await held.take(line.body.length);
+    return await serveOnce(parts, line, taken, stops, held);
   } finally {
-    parts.bodies.give(held);
+    held.give();
   }
 }
 
-/** @param hold called with the bytes that it takes in addition, before it takes them; throws where there are not so many */
 async function serveOnce(
   parts: RunLineParts,
   line: LineRequest,
   { charge, memory }: Taken,
   { waiting, running: signal }: LineStops,
-  hold: (bytes: number) => void,
+  held: HeldRequest,
 ): Promise<Answer | undefined> {
   const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
   const read = (given: Buffer): ClientRequest => format.read(given, operation);
@@ -181,10 +179,12 @@ async function serveOnce(
     });
   if (given.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
+  // What it refers to may be large, which is known once it is read.
+  if (refersToStored(given)) await held.begin();
   const resolved = await resolveStored(parts.answers, format, operation, given, owner);
   const { request: stored, fields, addedBytes, toStore } = resolved;
-  hold(addedBytes);
-  const inlining = { format, operation, owner, onBytes: hold };
+  await held.take(addedBytes);
+  const inlining = { format, operation, owner, onBytes: held.take };
   const inlined = stored.files ? await inlineFiles(parts.inputFiles, stored, inlining) : stored;
   const request = withFields(inlined, fields);
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
@@ -194,18 +194,14 @@ async function serveOnce(
   // A line has one slot, so its list is not divided: other lines are in the other slots.
   const whole = { ...request, divisible: undefined };
   const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
-  const caller: Caller = {
-    requestId,
-    identity,
-    trace: undefined,
-    onStanding: () => undefined,
-    isGone: () => signal.aborted,
-  };
+  const isGone = (): boolean => signal.aborted;
+  const caller: Caller = { requestId, identity, trace: undefined, onStanding: () => undefined, isGone };
   const answerSink = new AnswerSink();
   const sink: ModelSink =
     toStore && format.stored
       ? storingSink(answerSink, { caller, owner, format: format.stored, stream: false, toStore, storer: parts.storer })
       : answerSink;
+  held.end();
   const { parameters } = asked;
   // Without the body, which may be large: what waits may outlast this execution.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
@@ -216,7 +212,9 @@ async function serveOnce(
     memory.take(operation);
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
+    await held.beginIfLarge();
     const running = await serveRequest({ ...parts, dispatcher, limits, record }, asked, sink, caller);
+    held.end();
     give();
     onPlaced();
     onRun();

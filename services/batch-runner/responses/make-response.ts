@@ -3,6 +3,7 @@ import { isOver } from '#shared/accounts/background-responses/background-record.
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import type { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { LaterError } from '#shared/background/background-worker.ts';
@@ -19,6 +20,7 @@ import type { LineIdentities } from '../lines/line-identities.ts';
 import { recordPatiently } from '../lines/record-patiently.ts';
 import { EventWriter } from './event-writer.ts';
 import { AttemptWatch } from './attempt-watch.ts';
+import { heavyBytes, type HeavyPiece, type HeavyWork } from '../heavy-work.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
 import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
 
@@ -31,6 +33,7 @@ export interface MakeResponseParts {
   stored: Pick<StoredResponses, 'prepare'>;
   formats: readonly ClientFormat[];
   identities: LineIdentities;
+  heavy: Pick<HeavyWork, 'open'>;
   ledger: Pick<UsageLedger, 'entryOf'>;
   serving: Omit<ServeAttemptParts, 'record'>;
   /** For the characters of events that wait to be written. */
@@ -50,6 +53,7 @@ interface Made {
   format: ClientFormat & { background: BackgroundAnswers };
   queued: JsonObject;
   attempt: string;
+  heavy: HeavyPiece;
 }
 
 /**
@@ -58,18 +62,50 @@ interface Made {
  * @throws LaterError if the runner stops, or what the response needs is not there now
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
-  const { work, formats, identities, stopping } = parts;
+  const { work, formats, stopping } = parts;
   if (stopping.aborted) throw new LaterError(stoppingMs);
   const record = await work.find(id);
   if (!record || isOver(record)) return;
   const format = formats.find(({ name }) => name === record.format);
-  const texts = await work.textsOf(record);
-  if (!format?.background || !texts) throw storeUnavailable(`the response ${id} cannot be read`);
+  if (!format?.background) throw storeUnavailable(`the response ${id} cannot be read`);
+  const heavy = parts.heavy.open(id);
+  try {
+    const setAside = record.requestBytes >= heavyBytes ? await heavy.begin() : undefined;
+    const texts = await work.textsOf(record, !setAside);
+    if (!texts) throw storeUnavailable(`the response ${id} cannot be read`);
+    const identity = await parts.identities.find(record.key);
+    const refusal = setAside ?? refusalOf(record, identity !== undefined);
+    await makeFrom(
+      parts,
+      { record, format: { ...format, background: format.background }, heavy },
+      { ...texts, identity, refusal },
+    );
+  } finally {
+    heavy.end();
+  }
+}
+
+/** What a response is made from. */
+interface MadeFrom {
+  queued: JsonObject;
+  request: JsonObject | undefined;
+  identity: KeyIdentity | undefined;
+  /** Why it is not made. */
+  refusal: RouterError | undefined;
+}
+
+async function makeFrom(
+  parts: MakeResponseParts,
+  response: Pick<Made, 'record' | 'format' | 'heavy'>,
+  { queued, request, identity, refusal }: MadeFrom,
+): Promise<void> {
+  const { work, stopping } = parts;
+  const { record, format, heavy } = response;
+  const { id } = record;
   const { background: shape } = format;
-  const { request, queued } = texts;
   const begun = await work.begin(record, shape.begunEvents(queued, shape.queuedEvents(queued).last + 1));
   if (!begun) return;
-  const made: Made = { record, format: { ...format, background: shape }, queued, attempt: begun.attempt };
+  const made: Made = { ...response, queued, attempt: begun.attempt };
   const watch = new AttemptWatch({ id, work, changes: parts.changes, attempt: begun.attempt, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
@@ -80,15 +116,14 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
     onRefused: () => watch.stop(),
   });
   try {
-    const identity = await identities.find(record.key);
-    const refusal = refusalOf(record, identity !== undefined);
     const { limits, record: count } = charge;
-    const attempt = { id, requestId: record.requestId, format, shape, asked: responseRequestOf(request) };
+    const on = { heavy, nextEvent: begun.next, write: (more: string): void => writer.write(more) };
+    const attempt = { id, requestId: record.requestId, format, shape, ...on };
     const ended: AttemptEnd =
-      identity && !refusal
+      identity && request && !refusal
         ? await serveAttempt(
             { ...parts.serving, limits, record: count },
-            { ...attempt, identity, nextEvent: begun.next, write: (events) => writer.write(events) },
+            { ...attempt, identity, asked: responseRequestOf(request) },
             watch.signal,
           )
         : { end: refusal && { error: refusal }, toStore: undefined };
@@ -139,9 +174,11 @@ async function finish(
 ): Promise<void> {
   const { work } = parts;
   const { background: shape } = made.format;
-  const ending = 'event' in end ? shape.ending(end.event, made.queued) : undefined;
+  const setAside = 'event' in end && end.event.length >= heavyBytes ? await made.heavy.begin() : undefined;
+  const ending = 'event' in end && !setAside ? shape.ending(end.event, made.queued) : undefined;
   if (ending) return await record(parts, made, ending, toStore, written);
-  const error = 'error' in end ? end.error : new RouterError('upstream_failed', 'The answer could not be read.');
+  const unread = setAside ?? new RouterError('upstream_failed', 'The answer could not be read.');
+  const error = 'error' in end ? end.error : unread;
   // The model was known when the response was asked for: its workers may be about to start.
   const judgement = judgeError(error, true);
   if (judgement.kind === 'again') {

@@ -8,9 +8,17 @@ import type { Caller } from '#shared/serving/caller.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingParts } from '#shared/serving/serve-model.ts';
-import { resolveStored, withFields, type AnswerStore, type ToStore } from '#shared/serving/stored/resolve-stored.ts';
+import {
+  refersToStored,
+  resolveStored,
+  withFields,
+  type AnswerStore,
+  type ToStore,
+} from '#shared/serving/stored/resolve-stored.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
+import type { HeavyPiece } from '../heavy-work.ts';
+import { HeldRequest } from '../held-request.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
 
 export interface ServeAttemptParts extends ServingParts {
@@ -38,6 +46,8 @@ export interface ServedAttempt {
   format: ClientFormat;
   shape: BackgroundAnswers;
   identity: KeyIdentity;
+  /** Its heavy work. */
+  heavy: HeavyPiece;
   asked: ResponseRequest;
   /** Number of the next event of its stream. */
   nextEvent: number;
@@ -62,38 +72,34 @@ export async function serveAttempt(
   attempt: ServedAttempt,
   signal: AbortSignal,
 ): Promise<AttemptEnd> {
-  const { bodies } = parts;
   let toStore: ToStore | undefined;
-  let held = 0;
-  const hold = (bytes: number): void => {
-    const message = 'The requests in the background take too much memory.';
-    if (!bodies.take(bytes)) throw new RouterError('overloaded', message, { retryAfter: 5 });
-    held += bytes;
-  };
+  const held = new HeldRequest(parts.bodies, attempt.heavy);
   try {
-    const resolved = await resolve(parts, attempt, hold);
+    const resolved = await resolve(parts, attempt, held);
     ({ toStore } = resolved);
-    return { end: await serve(parts, attempt, resolved.request, signal), toStore };
+    return { end: await serve(parts, attempt, resolved.request, held, signal), toStore };
   } catch (error) {
     return { end: { error: asRouterError(error) }, toStore };
   } finally {
-    bodies.give(held);
+    held.give();
   }
 }
 
 async function resolve(
   { answers, inputFiles }: ServeAttemptParts,
   { id, format, identity, asked }: ServedAttempt,
-  hold: (bytes: number) => void,
+  held: HeldRequest,
 ): Promise<{ request: ClientRequest; toStore: ToStore | undefined }> {
   const owner = storeOwnerOf(identity);
   const body = Buffer.from(asked.body);
-  hold(body.length);
+  await held.take(body.length);
   const given = format.read(body, 'generate');
+  // What it refers to may be large, which is known once it is read.
+  if (refersToStored(given)) await held.begin();
   const resolved = await resolveStored(answers, format, 'generate', given, owner, id);
   const { request: whole, fields, addedBytes, toStore } = resolved;
-  hold(addedBytes);
-  const inlining = { format, operation: 'generate', owner, onBytes: hold } as const;
+  await held.take(addedBytes);
+  const inlining = { format, operation: 'generate', owner, onBytes: held.take } as const;
   const inlined = whole.files ? await inlineFiles(inputFiles, whole, inlining) : whole;
   return { request: withFields(inlined, fields), toStore };
 }
@@ -102,6 +108,7 @@ async function serve(
   parts: ServeAttemptParts,
   { id, requestId, format, shape, identity, asked, nextEvent, write }: ServedAttempt,
   request: ClientRequest,
+  held: HeldRequest,
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
   const { name, sealsAnswers = false, openStream } = format;
@@ -124,6 +131,8 @@ async function serve(
     sink,
     caller,
   );
+  // A worker has it, or it waits for one.
+  held.end();
   if (!running) return undefined;
   signal.addEventListener('abort', running.cancel, { once: true });
   if (signal.aborted) running.cancel();

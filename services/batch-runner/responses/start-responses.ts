@@ -17,14 +17,11 @@ const finishMs = 5_000;
 /** Characters of events that wait in memory while the store is away, of all responses together. */
 const mostWaiting = 64 * 1024 * 1024;
 
-/** Bytes of the requests of all responses that are being made, or four of the largest bodies if that is more. */
-const mostBytes = 256 * 1024 * 1024;
-
 export interface StartResponsesParts extends Pick<
   MakeResponseParts,
-  'formats' | 'identities' | 'maxAttempts' | 'countResponse' | 'log'
+  'formats' | 'identities' | 'heavy' | 'maxAttempts' | 'countResponse' | 'log'
 > {
-  serving: Omit<ServeAttemptParts, 'record' | 'bodies'>;
+  serving: Omit<ServeAttemptParts, 'record'>;
   config: OpenBackgroundOptions['config'] & { BACKGROUND_AT_ONCE: number };
   name: string;
   opened: Pick<OpenServing, 'storedRedis' | 'stored' | 'ledger' | 'ownerKeys' | 'unreadable'>;
@@ -63,7 +60,7 @@ export function startResponses({
     ledger,
     stopping: stopping.signal,
     log,
-    serving: { ...serving, bodies: new MemoryBudget(Math.max(mostBytes, 4 * config.MAX_BODY_BYTES)) },
+    serving,
     room: new MemoryBudget(mostWaiting),
   };
   const worker = new BackgroundWorker<ResponseJob>({

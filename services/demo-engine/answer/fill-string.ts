@@ -1,3 +1,4 @@
+import { Script } from 'node:vm';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HintKind } from './find-hints.ts';
 import type { HintTaker } from './hint-taker.ts';
@@ -87,16 +88,17 @@ function fitsSchema(value: string, schema: JsonObject): boolean {
   return typeof pattern !== 'string' || matches(value, pattern);
 }
 
-/** A pattern that is no JavaScript regular expression matches anything. */
+/** Milliseconds for a pattern: there are some that take exponential time. */
+const maxPatternMs = 50;
+const matching = new Script("new RegExp(pattern, 'u').test(value)");
+
+/** A pattern that is no JavaScript regular expression, or takes too long, matches anything. */
 function matches(value: string, pattern: string): boolean {
-  let regExp: RegExp;
   try {
-    regExp = new RegExp(pattern, 'u');
-  } catch (error) {
-    if (error instanceof SyntaxError) return true;
-    throw error;
+    return matching.runInNewContext({ value, pattern }, { timeout: maxPatternMs }) === true;
+  } catch {
+    return true;
   }
-  return regExp.test(value);
 }
 
 function resize(value: string, { minLength, maxLength }: JsonObject): string {

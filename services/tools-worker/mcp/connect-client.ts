@@ -5,6 +5,8 @@ import {
   SdkError,
   SdkErrorCode,
   StreamableHTTPClientTransport,
+  type jsonSchemaValidator,
+  type JsonSchemaValidator,
 } from '@modelcontextprotocol/client';
 import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
@@ -26,6 +28,13 @@ const confirmMs = 10_000;
 
 /** Milliseconds for which a server's notices of changed tools are gathered. */
 const gatherMs = 300;
+
+/** Validates nothing. */
+const passing: jsonSchemaValidator = {
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
+};
 
 export interface ConnectOptions {
   /** Bytes of one message from the server. */
@@ -83,7 +92,11 @@ async function connectAs(
 ): Promise<McpConnection> {
   const client = new Client(
     { name: 'model-router', version },
-    { versionNegotiation: { mode, probe: { timeoutMs: probeMs } } },
+    {
+      versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
+      // Its own blocks this process for as long as a server's schema takes: see `McpTool`.
+      jsonSchemaValidator: passing,
+    },
   );
   if (onToolsChanged) client.setNotificationHandler('notifications/tools/list_changed', gathering(onToolsChanged));
   client.fallbackRequestHandler = ({ method }) =>

@@ -1,7 +1,9 @@
 import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
 import { RouterError } from '#shared/core/errors.ts';
-import type { JsonObject } from '#shared/core/json.ts';
-import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
+import { checkOfStrangers, InvalidSchemaError } from '#shared/worker/schemas/strangers-schema.ts';
+import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { refusedCall } from './refused-call.ts';
 
 /** The client's own limit of a call's time, which is longer than any job's. */
@@ -15,6 +17,8 @@ export class McpTool implements Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | undefined;
   readonly annotations: JsonObject | undefined;
+  /** What the server lists, of any type. */
+  readonly #listedOutput: JsonObject | undefined;
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
@@ -28,6 +32,7 @@ export class McpTool implements Tool {
     this.inputSchema = inputSchema as JsonObject;
     // Output of another type is put into an object, which its schema does not describe.
     this.outputSchema = outputSchema?.['type'] === 'object' ? (outputSchema as JsonObject) : undefined;
+    this.#listedOutput = outputSchema as JsonObject | undefined;
     this.annotations = annotations;
     this.#client = client;
     this.#onTrouble = onTrouble;
@@ -40,6 +45,8 @@ export class McpTool implements Tool {
         { name: this.name, arguments: input },
         { signal, timeout: longestCallMs, onprogress: progress },
       );
+      const wrong = isError === true ? undefined : await this.#wrongOutput(structuredContent as Json | undefined);
+      if (wrong !== undefined) return failedOutput(wrong);
       return { content, structuredContent: asObject(structuredContent), isError: isError === true };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -52,6 +59,22 @@ export class McpTool implements Tool {
         cause,
         hadEffects: true,
       });
+    }
+  }
+
+  /** Why structured content does not have the schema that the server lists; undefined if it has. */
+  async #wrongOutput(structured: Json | undefined): Promise<string | undefined> {
+    if (!this.#listedOutput || structured === undefined) return undefined;
+    try {
+      const check = checkOfStrangers({ schema: this.#listedOutput, isChecked: false });
+      const [problem] = await check(structured, JSON.stringify(structured).length);
+      if (!problem) return undefined;
+      const { instancePath, message = 'is wrong' } = problem;
+      return `Structured content does not match the tool's output schema: data${instancePath} ${message}`;
+    } catch (error) {
+      if (error instanceof InvalidSchemaError) return `Tool '${this.name}' has an invalid outputSchema.`;
+      if (error instanceof CostlySchemaError) return "It takes too long to check the tool's output against its schema.";
+      throw error;
     }
   }
 }

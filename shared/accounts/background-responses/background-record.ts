@@ -26,6 +26,8 @@ export const backgroundRecordSchema = z.object({
   attempt: z.string().default(''),
   /** Attempts that ended with an error of its own. */
   failures: z.coerce.number().int().nonnegative().default(0),
+  /** Bytes of what is needed to make it, sealed; 0 when it is over. */
+  requestBytes: z.coerce.number().default(0),
   deletedAt: time.optional(),
 });
 

@@ -90,13 +90,21 @@ export class ResponseWork {
     return found.filter((record) => record !== undefined);
   }
 
-  /** What is needed to make a response, and its object before that; undefined if they cannot be read, or it is over. */
-  async textsOf({ id, owner }: BackgroundRecord): Promise<{ request: JsonObject; queued: JsonObject } | undefined> {
+  /**
+   * The object of a response before it is made, and what is needed to make it; undefined if they cannot be read, or it is over.
+   * @param isToBeMade whether the latter, which may be large, is read
+   */
+  async textsOf(
+    { id, owner }: BackgroundRecord,
+    isToBeMade: boolean,
+  ): Promise<{ request: JsonObject | undefined; queued: JsonObject } | undefined> {
     const { unseal } = this.sealerOf(owner);
-    const sealed = await askRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, 'request', 'queued'));
-    const [request, queued] = sealed.map((text) => (text === null ? undefined : unseal(text)));
-    if (request === undefined || queued === undefined) return undefined;
-    return { request: JSON.parse(request) as JsonObject, queued: JSON.parse(queued) as JsonObject };
+    const names = isToBeMade ? ['queued', 'request'] : ['queued'];
+    const sealed = await askRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, ...names));
+    const texts = sealed.map((text) => (text === null ? undefined : unseal(text)));
+    if (texts.includes(undefined)) return undefined;
+    const [queued, request] = texts.map((text) => JSON.parse(text ?? '') as JsonObject);
+    return queued && { queued, request };
   }
 
   /**

@@ -21,8 +21,10 @@ export interface InlineOptions {
   operation: ClientRoute['operation'];
   /** Whose files the request may name. */
   owner: string;
-  /** Called with the bytes that the request takes in addition, before they are read. What it throws ends the request. */
-  onBytes: (bytes: number) => void;
+  /**
+   * Called with the bytes that the request takes in addition, before they are read, and waited for. What it throws ends the request.
+   */
+  onBytes: (bytes: number) => void | Promise<void>;
 }
 
 /**
@@ -44,14 +46,14 @@ export async function inlineFiles(
   for (const { id, param } of named) {
     const known = contents.get(id);
     if (known) {
-      left = take(left, known.content.length, onBytes);
+      left = await take(left, known.content.length, onBytes);
       continue;
     }
     const file = await files.find(owner, fileIdOf(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
     // Before it is read: its base64, or its text.
     const expected = Math.ceil((file.bytes * 4) / 3);
-    left = take(left, expected, onBytes);
+    left = await take(left, expected, onBytes);
     contents.set(id, await readInput(files, file, { param, left: left + expected }));
   }
   const body = request.files.inline(contents);
@@ -60,9 +62,9 @@ export async function inlineFiles(
 }
 
 /** @returns bytes that are left then */
-function take(left: number, bytes: number, onBytes: (bytes: number) => void): number {
+async function take(left: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
   if (bytes > left) throw tooLarge();
-  onBytes(bytes);
+  await onBytes(bytes);
   return left - bytes;
 }
 

@@ -30,6 +30,11 @@ export interface ResolvedRequest {
   toStore: ToStore | undefined;
 }
 
+/** Whether a request refers to anything that may be stored. */
+export function refersToStored({ store }: Pick<ClientRequest, 'store'>): boolean {
+  return store !== undefined && (store.previous !== undefined || store.references.length > 0);
+}
+
 const nothing: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
@@ -51,7 +56,7 @@ export async function resolveStored(
   if (!asked || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
   const { previous, references } = asked;
   if (!stores) assertStoreless(asked);
-  const refers = previous !== undefined || references.length > 0;
+  const refers = refersToStored(request);
   if (refers) assertIntact();
   const items = references.length === 0 ? nothing : itemsFound(await responses.items(owner, references));
   const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
 import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
+import { HeavyWork } from '#services/batch-runner/heavy-work.ts';
 import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
 import { runSlice, type RunSliceParts } from '#services/batch-runner/batches/run-slice.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
@@ -13,6 +14,7 @@ import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { removeFilesOf } from '#shared/accounts/files/remove-files-of.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -35,16 +37,21 @@ const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoning
 /** Bytes of the files of one owner. */
 export const ownerBytes = 1e6;
 
-/** What runners work with, and a batch of Ada's that is to be validated. @param options bytes of the files of all owners */
-export async function openBatch({ totalBytes = 1e7 } = {}) {
+/**
+ * What runners work with, and a batch of Ada's that is to be validated.
+ * @param options bytes of the files of all owners, and the input
+ */
+export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
   const id = 'batch_1';
   const secret = randomBytes(32);
   const owner = 'ada';
   const { connection, prefix } = await openKeyStore(inject('redisUrl'));
   const { store, parts: messages } = await openObjects();
   const report = (): void => undefined;
-  const records = new FileRecords(connection.redis, prefix, { bounds: { ownerBytes, totalBytes }, report });
-  const files = new Files({ records, store, fileBytes: ownerBytes, fileLines: 100, log });
+  const fileBytes = Math.max(ownerBytes, 2 * input.length);
+  const bounds = { ownerBytes: fileBytes, totalBytes: Math.max(totalBytes, 2 * input.length) };
+  const records = new FileRecords(connection.redis, prefix, { bounds, report });
+  const files = new Files({ records, store, fileBytes, fileLines: 100, log });
   const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log });
   onTestFinished(() => jobs.close());
   const work = new BatchWork(connection.redis, prefix, { report });
@@ -56,11 +63,12 @@ export async function openBatch({ totalBytes = 1e7 } = {}) {
     formats: clientFormats,
     isKnownModel: () => true,
     resultsKeptMs: hourMs,
-    maxLineBytes: 10_000,
+    maxLineBytes: Math.max(10_000, input.length),
+    heavy: new HeavyWork(new BegunWork(connection.redis, prefix, 'runner')),
     log,
   };
   const description = { purpose: 'batch', name: 'in.jsonl' };
-  const { id: inputFile } = await files.add(owner, inPieces(Buffer.from(batchInput)), description);
+  const { id: inputFile } = await files.add(owner, inPieces(Buffer.from(input)), description);
   const batches = new Batches(connection.redis, prefix, { bounds: { mostOpen: 10, keepMs: hourMs }, report });
   const create = async (name: string): Promise<void> => {
     const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget, requestBytes } from '#services/batch-runner/memory-budget.ts';
 
 it('memory that is shared is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
   const most = 100;
@@ -23,4 +23,11 @@ it('memory that is shared is never exceeded in sum, but by one that has it alone
       expect(room.refusals).toBe(before + 1);
     }),
   );
+});
+
+it('requests take an eighth of the memory of a process that has a limit at most', () => {
+  const mebibyte = 1024 * 1024;
+  expect(requestBytes(32 * mebibyte, 512 * mebibyte)).toBe(64 * mebibyte);
+  expect(requestBytes(32 * mebibyte, 0)).toBe(256 * mebibyte);
+  expect(requestBytes(100 * mebibyte, 0)).toBe(400 * mebibyte);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { compileInputCheck } from '#services/tools-worker/check-input.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { InvalidSchemaError } from '#shared/worker/schemas/strangers-schema.ts';
 
 const schema: JsonObject = {
   type: 'object',
@@ -20,9 +21,12 @@ const schema: JsonObject = {
   additionalProperties: false,
 };
 
-function errorOf(run: () => void): object {
+/** Bytes of the inputs. */
+const bytes = 100;
+
+async function errorOf(checked: Promise<void>): Promise<object> {
   try {
-    run();
+    await checked;
   } catch (error) {
     if (error instanceof Error) return error;
   }
@@ -32,8 +36,10 @@ function errorOf(run: () => void): object {
 describe('the check of an input', () => {
   const check = compileInputCheck(schema);
 
-  it('passes an input that matches', () => {
-    expect(() => check({ name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } })).not.toThrow();
+  it('passes an input that matches', async () => {
+    await expect(
+      check({ name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } }, bytes),
+    ).resolves.toBeUndefined();
   });
 
   it.each<[JsonObject, param: string, code?: string]>([
@@ -52,45 +58,86 @@ describe('the check of an input', () => {
     [{ name: 'Ada', fixed: 'my-secret' }, 'fixed'],
     [{ name: 'Ada', short: 'my-secret' }, 'short'],
     [{ name: 'Ada', never: 'my-secret' }, 'never'],
-  ])('that is wrong, as %j, names %s and repeats no value', (input, param, code = 'invalid_request') => {
-    const error = errorOf(() => check(input));
+  ])('that is wrong, as %j, names %s and repeats no value', async (input, param, code = 'invalid_request') => {
+    const error = await errorOf(check(input, bytes));
     expect(error).toBeInstanceOf(RouterError);
     expect(error).toMatchObject({ code, param: `input.${param}`, message: expect.stringMatching(/input\.\w+/) });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('secret');
   });
 
-  it('names the values that are allowed', () => {
-    expect(() => check({ name: 'Ada', kind: 'c' })).toThrow(
+  it('names the values that are allowed', async () => {
+    await expect(check({ name: 'Ada', kind: 'c' }, bytes)).rejects.toThrow(
       `Invalid value for 'input.kind': must be one of "a", "b", 3.`,
     );
-    expect(() => check({ name: 7 })).toThrow("Invalid value for 'input.name': must be string.");
+    await expect(check({ name: 7 }, bytes)).rejects.toThrow("Invalid value for 'input.name': must be string.");
+  });
+
+  it.each([
+    [
+      'a pattern that takes exponential time',
+      { properties: { a: { pattern: '^(x+)+$' } } },
+      { a: `${'x'.repeat(40)}!` },
+    ],
+    [
+      'references that double the work with each level',
+      {
+        $defs: Object.fromEntries(
+          Array.from({ length: 40 }, (_, at) => {
+            const next = { $ref: `#/$defs/d${at + 1}` };
+            return [`d${at}`, at === 39 ? { type: 'object' } : { allOf: [next, next] }];
+          }),
+        ),
+        $ref: '#/$defs/d0',
+      },
+      {},
+    ],
+  ])('that %s is refused, and holds up nothing else', async (_, slow, input) => {
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 10);
+    const error = await errorOf(compileInputCheck(slow)(input, bytes));
+    clearInterval(timer);
+    expect(error).toMatchObject({
+      code: 'invalid_request',
+      param: 'input',
+      message: expect.stringMatching(/too long/),
+    });
+    expect(ticks).toBeGreaterThan(3);
+  });
+
+  it('finds two items that are alike among many, and holds up nothing else', async () => {
+    const unique = compileInputCheck({ properties: { a: { type: 'array', uniqueItems: true } } });
+    const a = Array.from({ length: 200 }, (_, at) => ({ at, name: `${at}` }));
+    await expect(unique({ a }, 10_000)).resolves.toBeUndefined();
+    await expect(unique({ a: [...a, { at: 7, name: '7' }] }, 10_000)).rejects.toThrow('input.a');
   });
 });
 
 describe('compiling a schema', () => {
-  it('reads a schema of an older draft by its own rules', () => {
+  it('reads a schema of an older draft by its own rules', async () => {
     const tuple = { type: 'object', properties: { pair: { items: [{ type: 'string' }], additionalItems: false } } };
     const check = compileInputCheck({ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' });
-    expect(() => check({ pair: ['a', 'b'] })).toThrow('input.pair');
+    await expect(check({ pair: ['a', 'b'] }, bytes)).rejects.toThrow('input.pair');
     const newer = compileInputCheck({
       type: 'object',
       properties: { pair: { prefixItems: [{ type: 'string' }], items: false } },
       $schema: 'https://json-schema.org/draft/2020-12/schema',
     });
-    expect(() => newer({ pair: ['a', 'b'] })).toThrow('input.pair');
+    await expect(newer({ pair: ['a', 'b'] }, bytes)).rejects.toThrow('input.pair');
   });
 
-  it('allows unknown keywords and formats, and the same id twice', () => {
+  it('allows unknown keywords and formats, and the same id twice', async () => {
     const odd = {
       $id: 'https://one.test/schema',
       type: 'object',
       properties: { a: { type: 'string', format: 'odd', hint: 1 } },
     };
-    for (let time = 0; time < 2; time += 1) expect(() => compileInputCheck(odd)({ a: 'x' })).not.toThrow();
+    for (let time = 0; time < 2; time += 1)
+      await expect(compileInputCheck(odd)({ a: 'x' }, bytes)).resolves.toBeUndefined();
   });
 
-  it('refuses what is not a valid schema', () => {
-    expect(() => compileInputCheck({ type: 'any' })).toThrow();
-    expect(() => compileInputCheck({ type: 'object', properties: { a: { $ref: 'https://x.test/y' } } })).toThrow();
+  it('refuses what is not a valid schema', async () => {
+    expect(() => compileInputCheck({ type: 'any' })).toThrow(InvalidSchemaError);
+    const unknown = compileInputCheck({ type: 'object', properties: { a: { $ref: 'https://x.test/y' } } });
+    await expect(unknown({}, bytes)).rejects.toThrow(InvalidSchemaError);
   });
 });

@@ -4,6 +4,7 @@ import type { Usage } from '#shared/core/usage.ts';
 import { readRetryAfter, upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
+import type { AnswerValidator } from './answer-validator.ts';
 import { isOfHistory } from './opencode-history.ts';
 
 /** The client's tools in an answer. */
@@ -28,7 +29,9 @@ export class OpencodeAnswer {
   /** Kinds of parts by id. */
   readonly #kinds = new Map<Json, TextPart['kind']>();
   readonly #tools: AnswerTools;
-  readonly #validate: ((answer: Json) => boolean) | undefined;
+  readonly #validate: AnswerValidator | undefined;
+  /** Settles when the structured answer is checked. */
+  #checked: Promise<void> | undefined;
   /** Calls that wait for a permission, by id: those whose arguments opencode could read. */
   readonly #asked = new Set<Json>();
   /** Calls with their arguments, in order, until they are shown. */
@@ -43,7 +46,7 @@ export class OpencodeAnswer {
     sessionId: string,
     onPart: (part: AnswerPart) => void,
     tools: AnswerTools = { names: new Map(), parallel: true },
-    validate?: (answer: Json) => boolean,
+    validate?: AnswerValidator,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
@@ -79,7 +82,7 @@ export class OpencodeAnswer {
         if (isJsonObject(properties['status'])) this.#status(properties['status']);
         break;
       case 'session.idle':
-        this.#idle();
+        void this.#idle();
         break;
       default:
     }
@@ -131,7 +134,7 @@ export class OpencodeAnswer {
     if (isJsonObject(error)) this.#settle.reject(sessionError(error));
     if (typeof finish !== 'string') return;
     if (structured !== undefined) {
-      this.#structured(structured, readTokens(tokens));
+      this.#checked ??= this.#structured(structured, readTokens(tokens)).catch(this.#settle.reject);
       return;
     }
     // A call that is not shown had arguments that opencode could not read.
@@ -143,16 +146,14 @@ export class OpencodeAnswer {
     else this.#settle.reject(brokenOff());
   }
 
-  #structured(answer: Json, usage: Usage | undefined): void {
-    if (!this.#validate?.(answer)) {
-      this.#settle.reject(withoutSchema());
-      return;
-    }
+  async #structured(answer: Json, usage: Usage | undefined): Promise<void> {
+    if ((await this.#validate?.(answer)) !== true) throw withoutSchema();
     this.#onPart({ kind: 'text', text: JSON.stringify(answer) });
     this.#outcome = { finishReason: 'stop', usage };
   }
 
-  #idle(): void {
+  async #idle(): Promise<void> {
+    await this.#checked;
     if (this.#outcome) this.#settle.resolve(this.#outcome);
     else this.#settle.reject(brokenOff());
   }

@@ -65,7 +65,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     signal.throwIfAborted();
     const { http, plugin } = this.#options;
     const { items, tools, schema, effort, system, parameters, toolNames: names, parallelCalls: parallel } = request;
-    const validate = schema && answerValidator(schema);
+    const validate = schema && (await answerValidator(schema));
     const model = modelOf(request.model);
     await this.#offer(tools);
     const id = await (this.#next ?? this.#createSession());

@@ -32,6 +32,13 @@ describe('a value for a JSON schema', () => {
     expect(() => schema.parse(value)).not.toThrow();
   });
 
+  it('takes no time for a pattern that takes exponential time', () => {
+    const schema = { type: 'object', properties: { code: { type: 'string', pattern: '^(x+)+$' } }, required: ['code'] };
+    const begun = performance.now();
+    fill(schema, `Its code is "${'x'.repeat(40)}!".`);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
   it('terminates for a schema that contains itself', () => {
     const node = {
       type: 'object',

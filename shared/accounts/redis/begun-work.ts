@@ -1,0 +1,42 @@
+import type { Redis } from 'ioredis';
+import { askRedis, askRedisAll } from './ask-redis.ts';
+
+/** Milliseconds for which it is known that a process has begun a piece of work. */
+const keptMs = 24 * 3_600_000;
+
+/**
+ * Which processes have begun a piece of work and have not ended it: those that died in the middle, and those that are at it. Every method
+ * throws RouterError `store_unavailable`.
+ */
+export class BegunWork {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #process: string;
+
+  /**
+   * @param prefix what all names in Redis begin with
+   * @param process name of this process, which no other one has or had
+   */
+  constructor(redis: Redis, prefix: string, process: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#process = process;
+  }
+
+  /** This process begins a piece of work. @returns how many others have begun it and have not ended it */
+  async begin(work: string): Promise<number> {
+    const name = this.#name(work);
+    const steps = this.#redis.multi().sadd(name, this.#process).scard(name).pexpire(name, keptMs);
+    const [, begun] = await askRedisAll(steps);
+    return Number(begun) - 1;
+  }
+
+  /** This process has ended it, in whatever way. */
+  async end(work: string): Promise<void> {
+    await askRedis(this.#redis.srem(this.#name(work), this.#process));
+  }
+
+  #name(work: string): string {
+    return `${this.#prefix}begun-work:${work}`;
+  }
+}

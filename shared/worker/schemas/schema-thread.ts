@@ -1,0 +1,34 @@
+import { parentPort } from 'node:worker_threads';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { compileSchema, type SchemaProblem, type StrangersSchema } from './compile-schema.ts';
+
+/** A schema as JSON text, and a value; without one, only the schema is compiled. */
+export interface SchemaTask extends Omit<StrangersSchema, 'schema'> {
+  schema: string;
+  value?: Json;
+}
+
+/** What is wrong with the value, or with the schema itself. */
+export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
+
+/** Schemas that are kept compiled. */
+const maxKept = 20;
+const kept = new Map<string, ReturnType<typeof compileSchema>>();
+
+parentPort?.on('message', ({ schema, isChecked, value }: SchemaTask) => {
+  parentPort?.postMessage(outcomeOf(schema, isChecked, value), []);
+});
+
+function outcomeOf(schema: string, isChecked: boolean, value: Json | undefined): SchemaOutcome {
+  let check = kept.get(schema);
+  try {
+    check ??= compileSchema({ schema: JSON.parse(schema) as JsonObject, isChecked });
+  } catch (error) {
+    return { invalid: error instanceof Error ? error.message : String(error) };
+  }
+  kept.delete(schema);
+  kept.set(schema, check);
+  const [oldest] = kept.keys();
+  if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+  return { problems: value === undefined ? [] : check(value) };
+}

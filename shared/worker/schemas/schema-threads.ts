@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { SchemaOutcome, SchemaTask } from './schema-thread.ts';
+
+/** Threads at most. */
+const maxThreads = 2;
+
+/** Milliseconds between two looks at a check, looks at most, and microseconds of a core that it may take after the first one. */
+const lookMs = 500;
+const maxLooks = 40;
+const maxCore = 1_500_000;
+
+/** Megabytes of memory of one thread. */
+const maxHeapMb = 96;
+
+/** Thrown when a check takes longer than it may, or more memory. */
+export class CostlySchemaError extends Error {
+  override name = 'CostlySchemaError';
+}
+
+/** Threads that check values against schemas of strangers. They are started with the first check, and hold up no end of the process. */
+export class SchemaThreads {
+  readonly #idle: Worker[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #free = maxThreads;
+
+  /** Waits for a free thread. @throws CostlySchemaError */
+  async run(task: SchemaTask): Promise<SchemaOutcome> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    try {
+      const thread = this.#idle.pop() ?? (await startThread());
+      const outcome = await outcomeOf(thread, task);
+      this.#idle.push(thread);
+      return outcome;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}
+
+async function startThread(): Promise<Worker> {
+  const thread = new Worker(new URL('schema-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  });
+  // Without a listener, one that ends while it has no task ends the process.
+  thread.on('error', () => undefined);
+  await once(thread, 'online');
+  return thread;
+}
+
+async function outcomeOf(thread: Worker, task: SchemaTask): Promise<SchemaOutcome> {
+  const late = new AbortController();
+  const watch = watchCore(thread, () => late.abort());
+  thread.ref();
+  thread.postMessage(task, []);
+  try {
+    const [outcome] = (await once(thread, 'message', { signal: late.signal })) as [SchemaOutcome];
+    thread.unref();
+    return outcome;
+  } catch (error) {
+    void thread.terminate();
+    throw new CostlySchemaError('The check against the JSON schema takes too long or too much memory.', {
+      cause: error,
+    });
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** Calls when a thread has taken a core for too long: on a busy machine, a check that takes little waits for one. */
+function watchCore(thread: Worker, onLate: () => void): NodeJS.Timeout {
+  let begun: number | undefined;
+  let looks = 0;
+  const look = async (): Promise<void> => {
+    looks += 1;
+    const { user } = await thread.cpuUsage();
+    begun ??= user;
+    if (user - begun >= maxCore || looks >= maxLooks) onLate();
+  };
+  return setInterval(() => void look().catch(onLate), lookMs);
+}

@@ -1,0 +1,21 @@
+import OpenAI from 'openai';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { heavyBytes } from '#services/batch-runner/heavy-work.ts';
+import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { shareCluster } from '../helpers/cluster/share-cluster.ts';
+import { until } from '../helpers/until.ts';
+
+it('a large response in the background that two runners died with fails, and is not made again', async () => {
+  const cluster = await shareCluster();
+  onTestFinished(() => cluster.stop());
+  const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+  const input = 'x'.repeat(heavyBytes);
+  const { id } = await client.responses.create({ model: 'demo', input, background: true });
+  const { connection } = await openKeyStore(inject('redisUrl'));
+  for (const name of ['first', 'second']) await new BegunWork(connection.redis, `${cluster.prefix}:`, name).begin(id);
+  await cluster.addBatchRunner();
+  await until(async () => (await client.responses.retrieve(id)).status === 'failed');
+  const { error } = await client.responses.retrieve(id);
+  expect(error).toEqual({ code: 'invalid_prompt', message: expect.stringContaining('Two processes of the router') });
+});

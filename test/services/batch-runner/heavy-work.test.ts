@@ -1,0 +1,57 @@
+import { expect, inject, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HeavyWork } from '#services/batch-runner/heavy-work.ts';
+import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+
+/** Processes on the same store. */
+async function openProcesses() {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  return (name: string) => new HeavyWork(new BegunWork(connection.redis, prefix, name));
+}
+
+it('work that two processes ended with is not begun again, whatever else ended, and is told so', async () => {
+  const start = await openProcesses();
+  const [first, second] = [start('first'), start('second')];
+  await first.open('deadly').begin();
+  const harmless = second.open('harmless');
+  expect(await harmless.begin()).toBeUndefined();
+  harmless.end();
+  expect(await second.open('deadly').begin()).toBeUndefined();
+  const third = start('third');
+  for (let time = 0; time < 2; time += 1)
+    expect(await third.open('deadly').begin()).toMatchObject({
+      code: 'workers_died',
+      message: expect.stringMatching(/Two processes/),
+    });
+  expect(await third.open('harmless').begin()).toBeUndefined();
+});
+
+it('a process that lives has not ended with its work, however often it begins it', async () => {
+  const start = await openProcesses();
+  const [first, second] = [start('first'), start('second')];
+  for (let time = 0; time < 3; time += 1)
+    for (const process of [first, second]) {
+      const piece = process.open('line');
+      expect(await piece.begin()).toBeUndefined();
+      piece.end();
+    }
+});
+
+it('one piece at a time is begun, and one for which the store is away holds up no other', async () => {
+  let isAway = true;
+  const begin = (): Promise<number> => (isAway ? Promise.reject(storeUnavailable('away')) : Promise.resolve(0));
+  const heavy = new HeavyWork({ begin, end: () => Promise.resolve() });
+  await expect(heavy.open('a').begin()).rejects.toMatchObject({ code: 'store_unavailable' });
+  isAway = false;
+  const [b, c] = [heavy.open('b'), heavy.open('c')];
+  await b.begin();
+  const order: string[] = [];
+  const begun = c.begin().then(() => order.push('c'));
+  await sleep(20);
+  order.push('b');
+  b.end();
+  await begun;
+  expect(order).toEqual(['b', 'c']);
+});

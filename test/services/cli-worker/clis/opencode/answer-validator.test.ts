@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { answerValidator } from '#services/cli-worker/clis/opencode/answer-validator.ts';
+import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
+import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+
+/** Reads an answer of opencode that has a structured part, for a client that wants this schema. */
+async function read(schema: JsonObject, structured: Json) {
+  const parts: AnswerPart[] = [];
+  const tools = { names: new Map<string, string>(), parallel: true };
+  const answer = new OpencodeAnswer('s', (part) => void parts.push(part), tools, await answerValidator(schema));
+  const info: JsonObject = { id: 'm', role: 'assistant', finish: 'tool-calls', structured };
+  answer.push('message.updated', { sessionID: 's', info });
+  answer.push('session.idle', { sessionID: 's' });
+  return { outcome: await answer.ended, parts };
+}
+
+const code = { type: 'object', properties: { code: { type: 'string', pattern: '^[a-z]+$' } } };
+
+it('an answer is shown if it has the schema, and fails if it has not, with patterns and without', async () => {
+  for (const schema of [code, { type: 'object', required: ['code'] }]) {
+    const { outcome, parts } = await read(schema, { code: 'abc' });
+    expect(outcome).toMatchObject({ finishReason: 'stop' });
+    expect(parts).toEqual([{ kind: 'text', text: '{"code":"abc"}' }]);
+  }
+  await expect(read(code, { code: 'A' })).rejects.toMatchObject({ code: 'upstream_failed' });
+});
+
+it('a schema that is none is refused before opencode is asked', async () => {
+  for (const schema of [{ type: 'any' }, { $ref: '#/nowhere' }])
+    await expect(answerValidator(schema as JsonObject)).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+it('a pattern that takes exponential time ends with an error of the client, and holds up nothing else', async () => {
+  const schema = { type: 'object', properties: { code: { type: 'string', pattern: '^(x+)+$' } } };
+  let ticks = 0;
+  const timer = setInterval(() => (ticks += 1), 10);
+  await expect(read(schema, { code: `${'x'.repeat(40)}!` })).rejects.toMatchObject({ code: 'invalid_request' });
+  clearInterval(timer);
+  expect(ticks).toBeGreaterThan(3);
+});
