@@ -1,12 +1,10 @@
-const mebibyte = 1024 * 1024;
-
 /**
- * Bytes of the requests that a process works on: 256 MiB, or four of the largest if that is more, but an eighth of what the process may
- * use. Each is in memory several times.
+ * Bytes of the requests that a process works on: four of the largest, but an eighth of what the process may use. Each is in memory several
+ * times.
  * @param memoryBytes what this process may use; 0 without a limit
  */
 export function requestBytes(maxBodyBytes: number, memoryBytes: number): number {
-  const bytes = Math.max(256 * mebibyte, 4 * maxBodyBytes);
+  const bytes = 4 * maxBodyBytes;
   return memoryBytes > 0 ? Math.min(bytes, memoryBytes / 8) : bytes;
 }
 
