@@ -55,15 +55,16 @@ export function readSpentAllowance(sentence: string, known?: number): SpentAllow
 }
 
 /**
- * Seconds until an upstream takes requests again, by its words; undefined where they name no time. Times without a zone are those of this
- * machine.
+ * Seconds, at least one, until an upstream takes requests again, by its words; undefined where they name no time. Times without a zone are
+ * those of this machine.
  * @param now milliseconds since 1970
  */
 export function readWait(sentence: string, now = Date.now()): number | undefined {
   const span = duration.exec(sentence)?.[1];
   if (span !== undefined) {
     const parts = [...span.matchAll(amounts)];
-    return parts.reduce((sum, [, amount, of = '']) => sum + Number(amount) * (seconds[unitOf(of)] ?? 0), 0);
+    const sum = parts.reduce((all, [, amount, of = '']) => all + Number(amount) * (seconds[unitOf(of)] ?? 0), 0);
+    return Math.max(1, sum);
   }
   const [, epoch] = /limit reached\|(\d{10})\b/.exec(sentence) ?? [];
   if (epoch !== undefined) return Math.max(0, Number(epoch) - now / 1000);

@@ -13,7 +13,7 @@ const hour = 3600;
 describe('the wait that a refusal names', () => {
   it.each([
     ['Please try again in 1.5s.', 1.5],
-    ['Please try again in 20ms.', 0.02],
+    ['Please try again in 20ms.', 1],
     ['Rate limit reached for requests per day. Please try again in 7m12s. Visit https://x', 432],
     ['You exceeded your current quota. Please retry in 34.074824224s.', 34.074824224],
     ['Resource has been exhausted (e.g. check quota).\nSuggested retry after 7200s.', 7200],
