@@ -173,7 +173,7 @@ describe('an edit of the registry', () => {
     onTestFinished(() => proxy.close());
     proxy.delay(100);
     const url = new URL(redis.url);
-    url.port = String(proxy.port);
+    url.host = `127.0.0.1:${proxy.port}`;
     const late = await cluster.addIngress({ REDIS_URL: url.href });
     await until(async () => (await statusOf('known', late.url)) === 200);
     expect(late.process.lines.filter(({ msg }) => msg === 'the stored registry cannot be read')).toEqual([]);
