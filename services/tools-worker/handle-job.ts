@@ -6,7 +6,6 @@ import { noUsage } from '#shared/core/usage.ts';
 import { parseToolCall, type ToolCall } from '#shared/formats/tools/tool-call.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
-import type { InputMemory } from './input-memory.ts';
 import type { ConnectedServers } from './mcp/connected-servers.ts';
 import { failedOutput, type Tool, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
@@ -15,7 +14,6 @@ export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
   /** The servers that people connect to: they check the input themselves. */
   connected: Pick<ConnectedServers, 'run'>;
-  inputs: Pick<InputMemory, 'take'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
   /** Most bytes of one tool's output. */
@@ -25,22 +23,17 @@ export interface HandleJobOptions {
 const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
 /** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
-export function createHandleJob({ tools, connected, inputs, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
+export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
-    const give = inputs.take(bytes);
-    try {
-      const call = parseToolCall(readRequest(job).given);
-      const runTool = job.connection ? connected.run(job.connection) : await checked(tools, call, bytes);
-      const progress = job.stream ? progressTo(reply) : () => undefined;
-      const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
-      const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
-      const result = resultOf(call.tool, output, maxOutputBytes);
-      reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
-      return done;
-    } finally {
-      give();
-    }
+    const call = parseToolCall(readRequest(job).given);
+    const runTool = job.connection ? connected.run(job.connection) : await checked(tools, call, bytes);
+    const progress = job.stream ? progressTo(reply) : () => undefined;
+    const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
+    const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
+    const result = resultOf(call.tool, output, maxOutputBytes);
+    reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
+    return done;
   };
 }
 

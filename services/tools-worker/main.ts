@@ -5,7 +5,6 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { toolsWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
 import { readMcpConfig, readMcpServers } from '#shared/registry/mcp-servers.ts';
-import { InputMemory } from './input-memory.ts';
 import { ConnectedServers } from './mcp/connected-servers.ts';
 import { McpLink, watchServers } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
@@ -60,7 +59,6 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
       createHandleJob({
         tools: set,
         connected,
-        inputs: new InputMemory(process.constrainedMemory()),
         timeoutMs: config.TOOL_TIMEOUT_MS,
         maxOutputBytes: config.TOOL_OUTPUT_BYTES,
       }),

@@ -12,6 +12,7 @@ import { openWorkerAdmin, type WorkerAdmin } from './worker-admin.ts';
 import type { workerSettings } from './worker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
+import { BodyMemory } from '#shared/broker/worker/body-memory.ts';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
@@ -88,6 +89,7 @@ export async function runWorker<Config extends WorkerConfig>(
       tracing,
       meter: admin.metrics,
       memory: new FrameMemory(config.MAX_KEPT_BYTES),
+      bodies: new BodyMemory(process.constrainedMemory()),
     };
     const started = startWorker({ ...options, ...facts() });
     releases.add('worker', async () => {

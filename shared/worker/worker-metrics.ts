@@ -7,7 +7,7 @@ import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { upstreamOutcomes, type UpstreamCall, type UpstreamOutcome } from '#shared/upstream/upstream-call.ts';
 
 /** The outcomes of a claim. */
-const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'silent'] as const satisfies ClaimOutcome['kind'][];
+const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'full', 'silent'] as const satisfies ClaimOutcome['kind'][];
 
 /** The worker's answers to an offered job. */
 const offerOutcomes = ['taken', 'refused'] as const;
@@ -71,7 +71,7 @@ export class WorkerMetrics implements WorkerMeter {
     });
     const claims = new BoundCounter({
       name: 'rtr_worker_claims_total',
-      help: "Tickets that the worker took, by the ingress's answer to the claim; silent: no answer in time",
+      help: "Tickets that the worker took, by the ingress's answer to the claim; full: no memory for the body, silent: no answer in time",
       labelNames: ['outcome'],
       registers,
     });

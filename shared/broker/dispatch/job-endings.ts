@@ -179,9 +179,11 @@ export class JobEndings {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
       return isAnother ? this.die(job, 'replaced') : this.lose(job, error.message, unbegun);
     }
-    const isMovable = attempt ? this.#parts.judge.failed(job, attempt, error, performance.now()) : error.movable;
+    // A worker that gives a job back unbegun says nothing of itself: it stops, or has no memory for the body.
+    const judged = unbegun ? undefined : attempt;
+    const isMovable = judged ? this.#parts.judge.failed(job, judged, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
-      job.avoidWorker(blameOf(error.code) !== 'none');
+      job.avoidWorker(judged !== undefined && blameOf(error.code) !== 'none');
       if (job.place(job.avoid).length > 0) return this.#move(job, error);
     }
     this.fail(job, error);

@@ -5,6 +5,7 @@ import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts
 import { grantOf } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
+import type { BodyMemory } from './body-memory.ts';
 import type { IngressContacts } from './ingress-contacts.ts';
 
 /** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
@@ -14,12 +15,13 @@ const answerMs = 5_000;
 const maxUnanswered = 1_000;
 
 /**
- * What came of a claim. After `gone`, `taken` and `later` (another worker is to have the job) nothing is left to do; `silent` means
- * that the ingress did not answer, or not to the end, in time.
+ * What came of a claim. After `gone`, `taken` and `later` (another worker is to have the job) nothing is left to do; `full` means that
+ * there is no memory for the body, `silent` that the ingress did not answer, or not to the end, in time.
  */
 export type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
   | { kind: 'gone' | 'taken' | 'later' }
+  | { kind: 'full'; grant: Grant }
   | { kind: 'silent'; grant: Grant | undefined };
 
 interface Pending {
@@ -39,6 +41,8 @@ export interface ClaimerOptions {
   /** Subject prefix of the worker's own inbox for answers to claims. */
   inbox: string;
   contacts: IngressContacts;
+  /** Where bodies take their room; whoever is called with a grant gives it back. */
+  bodies: BodyMemory;
   /** Called with a grant, and its body's first part, of a claim that was given up without an answer. */
   onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
 }
@@ -111,9 +115,11 @@ export class Claimer {
     }
     const decoded = decodeClaimAnswer(payload);
     if (!decoded) return this.#giveUp(id);
-    if (decoded.answer.answer !== 'grant') return this.#finish(id, { kind: decoded.answer.answer });
-    pending.grant = decoded.answer;
-    this.#addPart(id, pending, decoded.firstPart);
+    const { answer: grant, firstPart } = decoded;
+    if (grant.answer !== 'grant') return this.#finish(id, { kind: grant.answer });
+    if (!this.#options.bodies.take(grant.bodyBytes)) return this.#finish(id, { kind: 'full', grant });
+    pending.grant = grant;
+    this.#addPart(id, pending, firstPart);
   }
 
   /** Only the first message of an answer is read: the parts that follow a grant may be any bytes of a client. */
@@ -151,6 +157,7 @@ export class Claimer {
     if (!pending) return;
     clearTimeout(pending.timer);
     this.#pending.delete(id);
+    if (pending.grant && outcome.kind !== 'grant') this.#options.bodies.give(pending.grant.bodyBytes);
     pending.onOutcome(outcome);
   }
 }

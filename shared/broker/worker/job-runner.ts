@@ -11,6 +11,7 @@ import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
 import { grantOf, ingressOf } from '../contract/subjects.ts';
+import type { BodyMemory } from './body-memory.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import type { FrameMemory } from './frame-memory.ts';
 import { youngMs, type IngressContact } from './ingress-contact.ts';
@@ -51,6 +52,8 @@ export interface JobRunnerOptions {
   inbox: string;
   /** Where sent frames are kept. */
   memory: FrameMemory;
+  /** Where the bodies of jobs have taken their room. */
+  bodies: BodyMemory;
   contacts: IngressContacts;
   /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Their frames are kept meanwhile. */
   outOfReachMs: number;
@@ -85,7 +88,7 @@ export class JobRunner {
       grant;
     const id = grantOf(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, meter, inbox, log, memory, contacts, onFreed } = this.#options;
+    const { handler, coalesceMs, meter, inbox, log, memory, bodies, contacts, onFreed } = this.#options;
     const contact = contacts.at(ingressOf(reply));
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
@@ -134,6 +137,7 @@ export class JobRunner {
         this.#finished.add(id, writer);
       } finally {
         this.#running.delete(id);
+        bodies.give(grant.bodyBytes);
         onFreed();
       }
     };

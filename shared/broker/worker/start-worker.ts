@@ -11,6 +11,7 @@ import { announceAgain } from '../contract/heartbeats.ts';
 import { slotsForTickets } from '../contract/pull.ts';
 import { grantOf } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
+import { BodyMemory } from './body-memory.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { FrameMemory } from './frame-memory.ts';
 import { IngressContacts } from './ingress-contacts.ts';
@@ -29,6 +30,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #broker: Broker;
   readonly #jobs: JobRunner;
+  readonly #bodies: BodyMemory;
   readonly #tickets: TicketTaker;
   readonly #contacts: IngressContacts;
   readonly #heartbeat: Heartbeat;
@@ -50,10 +52,11 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
-    const { memory = new FrameMemory(), outOfReachMs = 60_000 } = options;
+    const { memory = new FrameMemory(), bodies = new BodyMemory(0), outOfReachMs = 60_000 } = options;
     const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
+    this.#bodies = bodies;
     this.#facts = options;
     this.#contract = contract;
     this.#pool = this.#poolNow();
@@ -74,6 +77,7 @@ export class Worker {
       startedAt: this.#startedAt,
       inbox: `${inbox}.alive`,
       memory,
+      bodies,
       contacts,
       outOfReachMs,
       onFreed,
@@ -100,6 +104,7 @@ export class Worker {
       inbox,
       contacts,
       contract,
+      bodies,
       meter,
       onGrant,
       onClaiming,
@@ -229,15 +234,17 @@ export class Worker {
     const hasRoom =
       pool === this.#pool && this.#free() > slotsForTickets(this.#facts) && this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
-    const isTaken = offer !== undefined && speaks(this.#contract, offer.grant.v);
+    const isReadable = offer !== undefined && speaks(this.#contract, offer.grant.v);
+    const isTaken = isReadable && this.#bodies.take(offer.grant.bodyBytes);
     this.#options.meter.offered(isTaken ? 'taken' : 'refused');
     if (isTaken) this.#begin(offer.grant, offer.body, true);
     else if (reply) this.#broker.publish(reply, '');
   }
 
   #begin(grant: Grant, body: Buffer, isOffered = false): void {
-    if (this.#hasEnded) this.#tickets.giveBack(grant, restarting());
-    else this.#jobs.run(grant, body, isOffered);
+    if (!this.#hasEnded) return this.#jobs.run(grant, body, isOffered);
+    this.#bodies.give(grant.bodyBytes);
+    this.#tickets.giveBack(grant, restarting());
   }
 
   #freed(): void {

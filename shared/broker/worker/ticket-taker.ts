@@ -7,6 +7,7 @@ import { speaks, type ContractRange } from '../contract/contract-range.ts';
 import { encodeError } from '../contract/frame.ts';
 import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
+import type { BodyMemory } from './body-memory.ts';
 import { Claimer } from './claimer.ts';
 import type { IngressContacts } from './ingress-contacts.ts';
 import { Puller } from './puller.ts';
@@ -20,10 +21,11 @@ export interface TicketTakerOptions {
   inbox: string;
   contacts: IngressContacts;
   contract: ContractRange;
+  bodies: BodyMemory;
   meter: WorkerMeter;
   /** Slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;
-  /** Called with a granted job, body complete. */
+  /** Called with a granted job, body complete. Its room among the bodies is given back when it is over. */
   onGrant: (grant: Grant, body: Buffer) => void;
   /** Called with the number of claims under way, each of which holds a slot, when it changes. */
   onClaiming: (count: number) => void;
@@ -40,10 +42,10 @@ export class TicketTaker {
 
   /** @param pool that the worker has announced */
   constructor(options: TicketTakerOptions, pool: string) {
-    const { broker, log, worker, inbox, contacts, free } = options;
+    const { broker, log, worker, inbox, contacts, bodies, free } = options;
     this.#options = options;
     const onLateGrant = (grant: Grant, body: Uint8Array): void => this.#onLateGrant(grant, body);
-    this.claimer = new Claimer({ broker, worker, inbox: `${inbox}.claim`, contacts, onLateGrant });
+    this.claimer = new Claimer({ broker, worker, inbox: `${inbox}.claim`, contacts, bodies, onLateGrant });
     const onPull = (ingress: string): void => contacts.at(ingress).sent();
     this.puller = new Puller({ broker, log, worker, inbox: `${inbox}.pull`, free, onPull }, pool);
   }
@@ -109,6 +111,7 @@ export class TicketTaker {
       this.#addClaims(-1);
       meter.claimed(outcome.kind, performance.now() - takenAt);
       if (outcome.kind === 'grant') onGrant(outcome.grant, outcome.body);
+      if (outcome.kind === 'full') this.giveBack(outcome.grant, full());
       if (outcome.kind === 'silent' && outcome.grant) {
         this.giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
       }
@@ -119,8 +122,13 @@ export class TicketTaker {
 
   /** The claim was given up, but nobody else has the job: it runs if its whole body is here and a slot is still free. */
   #onLateGrant(grant: Grant, body: Uint8Array): void {
-    const { free, onGrant } = this.#options;
-    if (free() > 0 && body.length === grant.bodyBytes) onGrant(grant, Buffer.from(body));
+    const { free, bodies, onGrant } = this.#options;
+    const isRunnable = free() > 0 && body.length === grant.bodyBytes;
+    if (isRunnable && bodies.take(grant.bodyBytes)) onGrant(grant, Buffer.from(body));
     else this.giveBack(grant, new RouterError('worker_lost', 'The worker was no longer free.'));
   }
+}
+
+function full(): RouterError {
+  return new RouterError('overloaded', 'The worker holds as many requests as it has memory for.', { retryAfter: 1 });
 }

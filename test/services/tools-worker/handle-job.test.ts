@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { GrantedJob } from '#shared/broker/contract/job-contract.ts';
-import { InputMemory } from '#services/tools-worker/input-memory.ts';
 import { createHandleJob } from '#services/tools-worker/handle-job.ts';
 import type { Tool, ToolContext, ToolOutput } from '#services/tools-worker/tool.ts';
 
@@ -12,22 +11,14 @@ interface Settings {
   stream?: boolean;
   signal?: AbortSignal;
   check?: (bytes: number) => void;
-  inputs?: InputMemory;
 }
 
 async function runJob(run: Run, settings: Settings = {}): Promise<string> {
-  const {
-    timeoutMs = 1_000,
-    stream = false,
-    signal = new AbortController().signal,
-    check,
-    inputs = new InputMemory(0),
-  } = settings;
+  const { timeoutMs = 1_000, stream = false, signal = new AbortController().signal, check } = settings;
   const tool: Tool = { name: 'tool', description: '', inputSchema: {}, run };
   const handle = createHandleJob({
     tools: { get: () => tool, checkOf: () => async (_, bytes) => check?.(bytes) },
     connected: { run: () => run },
-    inputs,
     timeoutMs,
     maxOutputBytes: 200,
   });
@@ -62,20 +53,6 @@ describe('running a tool', () => {
     const checked: number[] = [];
     await runJob(() => Promise.resolve(textOutput('')), { check: (bytes) => void checked.push(bytes) });
     expect(checked).toEqual([31]);
-  });
-
-  it('takes no input for which there is no memory, and gives it back when a tool is over', async () => {
-    // A tenth of 400 bytes.
-    const inputs = new InputMemory(400);
-    const { promise, resolve } = Promise.withResolvers<ToolOutput>();
-    const first = runJob(() => promise, { inputs });
-    await expect(runJob(() => promise, { inputs })).rejects.toMatchObject({ code: 'overloaded' });
-    resolve(textOutput('done'));
-    await first;
-    expect(await runJob(() => promise, { inputs })).toContain('done');
-    await expect(runJob(() => promise, { inputs: new InputMemory(300) })).rejects.toMatchObject({
-      code: 'body_too_large',
-    });
   });
 
   it('reports progress to clients that stream only', async () => {

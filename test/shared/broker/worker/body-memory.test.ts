@@ -1,0 +1,49 @@
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
+import { until } from '../../../helpers/until.ts';
+import { BodyMemory } from '#shared/broker/worker/body-memory.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** A body of a few parts, or of one that may be offered. */
+const body = (bytes: number, steps: Step[]): Buffer =>
+  Buffer.from(JSON.stringify({ steps, filler: 'x'.repeat(bytes) }));
+
+it.for<[string, number, number]>([
+  ['in parts', 2 * mebibyte, 24 * mebibyte],
+  ['in one part', 200 * 1024, 2.4 * mebibyte],
+])(
+  'a worker holds bodies %s in its share of the memory, and gives back what has no room',
+  async ([, bytes, memory], { start, expect }) => {
+    const { ingress, addWorker } = await start();
+    const bodies = new BodyMemory(memory);
+    const { id } = await addWorker({ slots: 4, bodies });
+    const running = ingress.send({ body: body(bytes, [{ write: 'x' }, { hang: true }]) });
+    await until(() => running.text() === 'x');
+    // An eighth of the memory has room for one and a half of them.
+    const second = await ingress.send({ body: body(bytes, [{ whoami: true }]) }).finished;
+    expect(second).toMatchObject({ state: 'failed', error: { code: 'overloaded' }, text: '' });
+    expect(await ingress.send({ steps: [{ whoami: true }] }).finished).toMatchObject({ state: 'done', text: id });
+    for (let more = 0; more < 4; more += 1) await ingress.send({ body: body(bytes, []) }).finished;
+    expect(ingress.workers.get(id)?.health.isEjected('demo')).toBe(false);
+
+    const { id: other } = await addWorker({ slots: 4 });
+    expect(await ingress.send({ body: body(bytes, [{ whoami: true }]) }).finished).toMatchObject({ text: other });
+    running.cancel();
+    await until(async () => {
+      const served = await ingress.send({ body: body(bytes, [{ whoami: true }]) }).finished;
+      expect(served.text).toBe(id);
+    });
+  },
+);
+
+it('a body alone has room, however large it is', async ({ start, expect }) => {
+  const { ingress, addWorker } = await start();
+  const { id } = await addWorker({ slots: 2, bodies: new BodyMemory(mebibyte) });
+  const alone = await ingress.send({ body: body(2 * mebibyte, [{ whoami: true }]) }).finished;
+  expect(alone).toMatchObject({ state: 'done', text: id });
+  expect(await ingress.send({ body: body(2 * mebibyte, [{ fail: 'internal' }]) }).finished).toMatchObject({
+    state: 'failed',
+  });
+  expect(await ingress.send({ steps: [{ whoami: true }] }).finished).toMatchObject({ state: 'done', text: id });
+});
