@@ -303,8 +303,8 @@ describe('an upload', () => {
       (await openai.files.create({ file: await toFile(randomBytes(3 * piece), 'a.bin'), purpose: 'user_data' })).id;
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create));
     const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    // Each reserves the largest file until its end is read: two have room at any time.
-    expect(made.length).toBeGreaterThanOrEqual(2);
+    // The first one reserves most of the quota until its end is read. The others share the rest, which may be too little for each.
+    expect(made.length).toBeGreaterThanOrEqual(1);
     expect(made.length).toBeLessThanOrEqual(6);
     for (const outcome of outcomes)
       if (outcome.status === 'rejected')
