@@ -52,11 +52,13 @@ export async function rotateKey(
   const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const { raw, record } = await prepareKey({ ...settings, createdBy, issuedBy });
-  const key = { raw, record: { ...record, countedAs: old.countedAs ?? old.id } };
+  // The newer of the two is the one that goes on, also within one millisecond.
+  const createdAt = Math.max(record.createdAt, old.createdAt + 1);
+  const key = { raw, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(
     old.id,
     key.record,
-    record.createdAt + overlapMs,
+    createdAt + overlapMs,
     priority === old.class ? undefined : priority,
   );
   return outcome === 'created' ? key : outcome;

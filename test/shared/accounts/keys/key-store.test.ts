@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFirstRouterKey, createKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
@@ -20,6 +20,9 @@ describe('KeyStore', () => {
 
   it('has one key for each use that is counted: the newest that can be used', async () => {
     const { store } = open;
+    // All within one millisecond.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    onTestFinished(() => void vi.restoreAllMocks());
     const live = async (): Promise<[string, string][]> =>
       [...liveKeysByParty(await store.list(), Date.now())].map(([party, { id }]) => [party, id]);
     const { record: first } = await createKey(store, { kind: 'router', name: 'rotated', class: 'normal' });
