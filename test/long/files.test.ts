@@ -101,7 +101,7 @@ describe.concurrent('the largest file that is allowed', () => {
         ingress: {
           SEAL_SECRET: randomBytes(32).toString('hex'),
           FILE_MAX_BYTES: String(largest),
-          FILES_MAX_BYTES: String(3 * largest),
+          FILES_MAX_BYTES: String(5 * largest),
           ...s3?.settings,
         },
       });

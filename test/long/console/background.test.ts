@@ -177,7 +177,7 @@ describe('the console', () => {
       await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
       const row = page.getByRole('row', { name: /^mine\.jsonl/ });
       await row.getByText('5 bytes').waitFor();
-      await page.getByText(/ of 4 GiB, /).waitFor();
+      await page.getByText(/ of 256 MiB, /).waitFor();
       expect(await downloaded(() => row.getByRole('link', { name: 'Download mine.jsonl' }).click())).toBe('{}\n{}');
       await row.getByRole('button', { name: 'Delete mine.jsonl' }).click();
       await dialog.getByRole('button', { name: 'Delete file' }).click();

@@ -191,6 +191,7 @@ const exempt = new Set([
   // Text is what a model writes anyway.
   'text.format',
   'tools[].format',
+  'tools[].custom.format',
   'input[].tools[].format',
   // A tool without a type is custom.
   'tools[].type',
