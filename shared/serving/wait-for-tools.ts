@@ -13,8 +13,8 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits, as calls do, while the workers that had tools are away: a list without them would say that there are none, and clients keep it.
- * Resolves at once where a worker of the tools tier takes calls or none ever had a tool, and when the caller is gone.
+ * Waits, as calls do, while the workers that had tools have been away for a minute at most: a list without them would say that there are
+ * none, and clients keep it. Resolves at once where a worker of the tools tier takes calls, and when the caller is gone.
  * @throws RouterError `no_worker_available`
  */
 export async function waitForTools(

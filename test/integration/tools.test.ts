@@ -401,18 +401,20 @@ describe('stopping', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('lets lists, and calls of a known tool, wait, and then answers 503', async () => {
-    for (const answer of await Promise.all([ask('/list'), execute({ tool: 'echo', input: { message: 'hi' } })])) {
-      expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
-      expect(answer.headers.get('retry-after')).not.toBeNull();
-    }
+  it('lets lists of MCP, and calls of a known tool, wait, and then answers 503', async () => {
+    const waiting = answerOfMcp('tools/list');
+    const answer = await execute({ tool: 'echo', input: { message: 'hi' } });
+    expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    expect(await waiting).toContain('no_worker_available');
+    // People look again.
+    expect(await names()).toEqual([]);
   });
 
-  it('lets lists wait for the next worker', async () => {
-    const waiting = Promise.all([names(), answerOfMcp('tools/list'), answerOfMcp('prompts/list')]);
+  it('lets lists of MCP wait for the next worker', async () => {
+    const waiting = Promise.all([answerOfMcp('tools/list'), answerOfMcp('prompts/list')]);
     await Promise.all([cluster.addToolsWorker(), waiting]);
-    const [listed, tools, prompts] = await waiting;
-    expect(listed).toContain('calculator');
+    const [tools, prompts] = await waiting;
     expect(tools).toContain('calculator');
     expect(prompts).toContain('"prompts":[]');
   });

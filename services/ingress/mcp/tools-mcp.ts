@@ -16,6 +16,7 @@ import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
+import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
@@ -74,8 +75,9 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     );
     serveContent(server, parts, response);
     server.setRequestHandler('tools/list', async () => {
-      const listed = await listAllTools(parts, new HttpCaller(response, mcpFormat)).catch(throwProtocolError);
-      return { tools: listed.map(toMcpTool) };
+      const caller = new HttpCaller(response, mcpFormat);
+      await waitForTools(parts, caller).catch(throwProtocolError);
+      return { tools: (await listAllTools(parts, caller)).map(toMcpTool) };
     });
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;

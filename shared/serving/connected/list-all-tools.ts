@@ -2,14 +2,9 @@ import type { Caller } from '../caller.ts';
 import { listTools, type ListedTool } from '../list-tools.ts';
 import type { ToolParts } from '../serve-tool.ts';
 import { toolPermitsOf } from '../tool-permits.ts';
-import { waitForTools } from '../wait-for-tools.ts';
 
-/**
- * The tools that a caller may use, sorted by name: those that all share, and those of servers that the caller's person is connected to.
- * @throws RouterError as `waitForTools` does
- */
+/** The tools that a caller may use, sorted by name: those that all share, and those of servers that the caller's person is connected to. */
 export async function listAllTools(parts: ToolParts, caller: Caller): Promise<ListedTool[]> {
-  await waitForTools(parts, caller);
   const shared = listTools(parts.workers.pools(), toolPermitsOf(caller.identity));
   const own = (await parts.connected?.list(caller)) ?? [];
   return [...shared, ...own].sort((a, b) => a.name.localeCompare(b.name));

@@ -10,10 +10,6 @@ export class KnownNames {
     this.#maxNames = maxNames;
   }
 
-  get size(): number {
-    return this.#tiers.size;
-  }
-
   has(name: string): boolean {
     return this.#tiers.has(name);
   }

@@ -57,9 +57,9 @@ export class LivePools {
     return false;
   }
 
-  /** Whether a pool with tools was lost since this ingress started. */
+  /** Whether a pool with tools may come back. */
   hasLostTools(): boolean {
-    return this.#lostTools.size > 0;
+    return this.lost(performance.now()).some(({ tools }) => tools.length > 0);
   }
 
   /**
