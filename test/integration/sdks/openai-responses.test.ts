@@ -271,7 +271,7 @@ describe('a stored response, by the official SDK', () => {
   });
 
   it('queues a response in the background, and cancels it before it is over', async () => {
-    const input = 'tokens=3000 rate=10';
+    const input = 'Go on.\n[demo tokens=3000 rate=10]';
     const { id, status } = await openai().responses.create({ model: 'demo', input, background: true });
     expect(status).toBe('queued');
     // Whether a batch runner has begun it depends on the cluster.
