@@ -1,23 +1,22 @@
-/** Refusals that are remembered at most; the oldest go first. */
-const mostRefusals = 1_000;
+import { LRUCache } from 'lru-cache';
+
+/** Refusals that are remembered at most. */
+const maxRefusals = 1_000;
 
 /** Milliseconds after which a refusal is forgotten: an upstream may take by then what it has refused. */
 const rememberedForMs = 3_600_000;
 
 /** Remembers what an upstream does not take for which of its models: the path of a format, a level of thinking. */
 export class ModelRefusals {
-  readonly #known = new Map<string, { until: number; instead: string }>();
+  /** What it takes instead, by model and what it refuses. */
+  readonly #known = new LRUCache<string, string>({ max: maxRefusals, ttl: rememberedForMs });
 
   /**
    * Notes that an upstream has refused something for a model.
    * @param instead what it takes in its place
    */
   note(model: string, what: string, instead = ''): void {
-    const name = nameOf(model, what);
-    this.#known.delete(name);
-    this.#known.set(name, { until: Date.now() + rememberedForMs, instead });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > mostRefusals && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(nameOf(model, what), instead);
   }
 
   has(model: string, what: string): boolean {
@@ -26,8 +25,7 @@ export class ModelRefusals {
 
   /** What an upstream takes in place of what it has refused; undefined if it has not. */
   instead(model: string, what: string): string | undefined {
-    const known = this.#known.get(nameOf(model, what));
-    return known && known.until > Date.now() ? known.instead : undefined;
+    return this.#known.get(nameOf(model, what));
   }
 }
 
