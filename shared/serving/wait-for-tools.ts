@@ -7,7 +7,7 @@ import { RouterError } from '#shared/core/errors.ts';
 const lookEveryMs = 50;
 
 export interface WaitForToolsParts {
-  workers: Pick<LiveWorkers, 'pools' | 'hasLostTools'>;
+  workers: Pick<LiveWorkers, 'pools' | 'lostPools'>;
   /** Milliseconds that a request waits while no worker can serve it. */
   noWorkerMs: number;
 }
@@ -29,7 +29,7 @@ export async function waitForTools(
 }
 
 function areAway(workers: WaitForToolsParts['workers']): boolean {
-  if (!workers.hasLostTools()) return false;
+  if (!workers.lostPools().some(({ tools }) => tools.length > 0)) return false;
   for (const pool of workers.pools()) if (pool.tier === 'tools' && isServing(pool, nobody)) return false;
   return true;
 }

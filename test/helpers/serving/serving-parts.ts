@@ -33,7 +33,6 @@ export function servingParts(
     workers: {
       pools: () => pools,
       lostPools: () => [],
-      hasLostTools: () => false,
       isKnownModel: isKnown,
       isKnownTool: isKnown,
     } as unknown as LiveWorkers,

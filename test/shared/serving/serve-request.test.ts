@@ -59,7 +59,7 @@ it('a request with tools of an MCP server waits while no worker has them', async
   let looks = 0;
   const away = {
     isKnownModel: () => true,
-    hasLostTools: () => true,
+    lostPools: () => [{ tools: [{ name: 'lost' }] }],
     pools: () => ((looks += 1) < 3 ? pools.slice(0, 2) : pools),
   } as unknown as ServingParts['workers'];
   expect(await modelsFor([mcp], 'count_tokens', { workers: away })).toEqual(['able']);

@@ -57,11 +57,6 @@ export class LivePools {
     return false;
   }
 
-  /** Whether a pool with tools may come back. */
-  hasLostTools(): boolean {
-    return this.lost(performance.now()).some(({ tools }) => tools.length > 0);
-  }
-
   /**
    * The pool that a worker with this announcement belongs to, which is made if there is none. What the worker serves decides besides the
    * token, which it only claims: one that claims the token of others and serves something else has a pool of its own.

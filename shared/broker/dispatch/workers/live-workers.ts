@@ -135,10 +135,6 @@ export class LiveWorkers {
     return this.#pools.isKnownTool(name);
   }
 
-  hasLostTools(): boolean {
-    return this.#pools.hasLostTools();
-  }
-
   /**
    * Calls back with a worker that is lost or has left, before its jobs are taken from it. When many are lost at once, none of
    * them is known any more at the first call.
