@@ -1,5 +1,5 @@
 import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { memo, useState } from 'react';
+import { memo, useState, type ReactNode } from 'react';
 import type { RevokedWorkerCredential, WorkerCredential } from '../../../contract/credentials.ts';
 import type { About } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -30,26 +30,31 @@ export const Credentials = memo(function Credentials() {
 
 function OnCommandLine() {
   return (
-    <Stack gap="xs">
-      <Title order={2} id="credentials">
-        Add a worker
-      </Title>
-      <div className="panel">
-        <Text size="sm" c="dimmed" mb="xs">
-          A worker in another network joins with a credential. Make it where the folder of the cluster’s authority is:
-        </Text>
-        <CodeBlock
-          code="npx rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d"
-          label="the command"
-          wrap
-        />
-      </div>
-    </Stack>
+    <AddInTerminal code="npx rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d">
+      A worker in another network joins with a credential. Make it where the folder of the cluster’s authority is:
+    </AddInTerminal>
   );
 }
 
 /** Without credentials, NATS admits whoever knows its address, which is in the folder of a router that `npm start` has started. */
 function InFolder() {
+  const elsewhere = (
+    <Text size="sm" c="dimmed" mt="xs">
+      Elsewhere, <code>NATS_URL</code> names the NATS of this router besides. Workers on machines that you do not trust
+      with all of it need credentials, and a router that is set up with them, as in Docker Compose: see “A worker on
+      another machine” in docs/operations.md.
+    </Text>
+  );
+  return (
+    <AddInTerminal code={folderCommand} below={elsewhere}>
+      This router signs in to NATS without a credential, and so do its workers. Where it was started with{' '}
+      <code>npm start</code>, run this on its machine, in its folder. The engine may be on another machine:
+    </AddInTerminal>
+  );
+}
+
+/** A command that adds a worker, with what to know before and after it. */
+function AddInTerminal({ code, children, below }: { code: string; children: ReactNode; below?: ReactNode }) {
   return (
     <Stack gap="xs">
       <Title order={2} id="credentials">
@@ -57,15 +62,10 @@ function InFolder() {
       </Title>
       <div className="panel">
         <Text size="sm" c="dimmed" mb="xs">
-          This router signs in to NATS without a credential, and so do its workers. Where it was started with{' '}
-          <code>npm start</code>, run this on its machine, in its folder. The engine may be on another machine:
+          {children}
         </Text>
-        <CodeBlock code={folderCommand} label="the command" wrap />
-        <Text size="sm" c="dimmed" mt="xs">
-          Elsewhere, <code>NATS_URL</code> names the NATS of this router besides. Workers on machines that you do not
-          trust with all of it need credentials, and a router that is set up with them, as in Docker Compose: see “A
-          worker on another machine” in docs/operations.md.
-        </Text>
+        <CodeBlock code={code} label="the command" wrap />
+        {below}
       </div>
     </Stack>
   );
