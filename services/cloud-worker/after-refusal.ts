@@ -13,6 +13,13 @@ export interface Changeable<Request> {
   withEffort?: ((effort: string) => Request) | undefined;
 }
 
+/** What a request was changed in, after refusals. */
+export interface Changes {
+  /** Whether it is in another format than the one that was chosen first. */
+  isElsewhere?: boolean;
+  effort?: string | undefined;
+}
+
 /** A refusal that is to be remembered if the request is answered without what was refused. */
 export interface Lesson {
   what: string;

@@ -19,7 +19,7 @@ import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import { bytesOf, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
-import { afterRefusal, mayBeChanged, withTools, type Changeable, type Lesson } from './after-refusal.ts';
+import { afterRefusal, mayBeChanged, withTools, type Changeable, type Changes, type Lesson } from './after-refusal.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Provider } from './providers/provider.ts';
 import { withUsualTier } from './providers/request-rules.ts';
@@ -82,12 +82,6 @@ interface ProviderRequest {
 interface Prepared extends Changeable<Prepared> {
   chosen: Chosen;
   request: ProviderRequest;
-}
-
-/** What a request was changed in, after refusals. */
-interface Changes {
-  isElsewhere?: boolean;
-  effort?: string | undefined;
 }
 
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
