@@ -9,7 +9,7 @@ export const hourGroups = ['model', 'key', 'team', 'user'] as const;
 export type HourGroupName = (typeof hourGroups)[number];
 
 /** Hours that are kept, and can be read at once. */
-export const mostHours = spansKeptMs.hour / unitMs.hour;
+export const maxHours = spansKeptMs.hour / unitMs.hour;
 
 /** What requests of an hour came to. Cost in nano-dollars. */
 export type HourSums = Record<ThingCount, number>;
@@ -27,7 +27,7 @@ export interface HourGroup {
 
 export interface HourQuery {
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
-  /** In ms since 1970; rounded outwards to whole hours, of which there are `mostHours` at most. */
+  /** In ms since 1970; rounded outwards to whole hours, of which there are `maxHours` at most. */
   from: number;
   to: number;
   by: HourGroupName;

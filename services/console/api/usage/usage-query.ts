@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { purposes } from '#shared/core/purpose.ts';
-import { hourGroups, mostHours } from '#shared/accounts/ledger/hour-groups.ts';
+import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 
@@ -44,9 +44,9 @@ export const reportQuery = z
 export const hoursQuery = z
   .object({ from: time, to: time, by: z.enum(hourGroups), key: name, team: name, user: name })
   .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
-  .refine(({ from, to }) => to - from < (mostHours - 1) * hourMs, {
+  .refine(({ from, to }) => to - from < (maxHours - 1) * hourMs, {
     path: ['from'],
-    error: `is too long ago: hours are kept for ${mostHours / 24} days`,
+    error: `is too long ago: hours are kept for ${maxHours / 24} days`,
   })
   .refine(({ by, key, team, user }) => by !== 'model' || [key, team, user].every((each) => each === undefined), {
     path: ['by'],

@@ -16,7 +16,7 @@ export function defaultContinueBytes(memoryBytes: number): number {
 /**
  * The memory for what streams need to continue on another worker: their requests, and copies of what was relayed. It is bounded in
  * sum. A stream that finds no room is not kept, and one that outgrows it is let go: it then ends with its worker. Beyond the bound of the
- * copies, the longest gives way: many clients that never read what they ask for leave the room of all others.
+ * copies, the longest is let go: many clients that never read what they ask for leave the room of all others.
  */
 export class ContinuationMemory {
   readonly #maxBytes: number;

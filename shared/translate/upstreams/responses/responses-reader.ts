@@ -101,8 +101,8 @@ export class ResponsesReader {
   }
 
   #begin(event: JsonObject, item: JsonObject): ResponsesPiece[] {
-    const none = { text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
-    const open = { call: -1, isCustom: isCustomCall(item), callId: callId(item), ...none };
+    const lengths = { text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
+    const open = { call: -1, isCustom: isCustomCall(item), callId: callId(item), ...lengths };
     this.#items.set(keyOf(event, item), open);
     if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
     // An upstream that shows none of its thinking sends nothing else for as long as the model thinks.

@@ -52,7 +52,7 @@ describe('what is kept of a stream', () => {
     expect(memory.open(Buffer.from('{}'))).toBeDefined();
   });
 
-  it('takes a quarter of the memory for answers, of which the longest gives way', () => {
+  it('takes a quarter of the memory for answers, of which the longest is let go', () => {
     const memory = new ContinuationMemory(16 * mib);
     const other = memory.open(Buffer.from('{}'));
     const unread = Array.from({ length: 20 }, () => memory.open(Buffer.from('{}')));
