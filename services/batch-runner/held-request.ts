@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyPiece } from './heavy-work.ts';
-import type { MemoryBudget } from './memory-budget.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** The memory that a request takes, with all that it refers to, and the heavy work that this is. */
 export class HeldRequest {

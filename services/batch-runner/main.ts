@@ -41,7 +41,8 @@ import { startScheduled } from './scheduled/start-scheduled.ts';
 import { ModelPace } from './slots/model-pace.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
-import { MemoryBudget, requestBytes } from './memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
+import { requestBytes } from './request-bytes.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 

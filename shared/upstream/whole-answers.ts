@@ -1,10 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { shareOfMemory } from '#shared/core/memory-budget.ts';
 
 /** The most bytes of one answer, far more than any model writes. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** An answer is in memory several times while it is parsed, translated and written: one in so many bytes of the limit may be answers. */
-const shareOfMemory = 10;
+const answerParts = 10;
 
 /** One answer's share of the memory for whole answers. */
 export interface HeldAnswer {
@@ -20,7 +21,7 @@ export class WholeAnswers {
 
   /** @param memoryBytes what this process may use; 0 without a limit */
   constructor(memoryBytes: number) {
-    this.#maxBytes = memoryBytes > 0 ? Math.floor(memoryBytes / shareOfMemory) : Number.POSITIVE_INFINITY;
+    this.#maxBytes = shareOfMemory(answerParts, memoryBytes);
   }
 
   open(): HeldAnswer {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { loadConfig, type Environment } from '#shared/core/load-config.ts';
 import { createLog, type Logger } from '#shared/core/log.ts';
+import { MemoryBudget, shareOfMemory } from '#shared/core/memory-budget.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -12,10 +13,12 @@ import { openWorkerAdmin, type WorkerAdmin } from './worker-admin.ts';
 import type { workerSettings } from './worker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
-import { BodyMemory } from '#shared/broker/worker/body-memory.ts';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
+
+/** Bodies of jobs take one in so many bytes of the memory: each is there several times while it is parsed, translated and sent on. */
+const bodyParts = 8;
 
 /** The settings of one kind of worker, which include those of every worker. */
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
@@ -89,7 +92,7 @@ export async function runWorker<Config extends WorkerConfig>(
       tracing,
       meter: admin.metrics,
       memory: new FrameMemory(config.MAX_KEPT_BYTES),
-      bodies: new BodyMemory(process.constrainedMemory()),
+      bodies: new MemoryBudget(shareOfMemory(bodyParts, process.constrainedMemory())),
     };
     const started = startWorker({ ...options, ...facts() });
     releases.add('worker', async () => {

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
-import type { MemoryBudget } from '../memory-budget.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 

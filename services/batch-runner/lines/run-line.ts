@@ -24,7 +24,7 @@ import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { RefusedLines } from './refused-lines.ts';
 import type { HeavyPiece } from '../heavy-work.ts';
 import { HeldRequest } from '../held-request.ts';
-import type { MemoryBudget } from '../memory-budget.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** Milliseconds between two looks for room, should a change go unnoticed. */
 const lookMs = 100;

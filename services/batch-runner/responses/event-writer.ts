@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WrittenEvents } from '#shared/accounts/background-responses/response-work.ts';
-import type { MemoryBudget } from '../memory-budget.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** Milliseconds between two attempts to write. */
 const againMs = 500;

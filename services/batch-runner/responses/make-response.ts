@@ -21,7 +21,7 @@ import { recordPatiently } from '../lines/record-patiently.ts';
 import { EventWriter } from './event-writer.ts';
 import { AttemptWatch } from './attempt-watch.ts';
 import { heavyBytes, type HeavyPiece, type HeavyWork } from '../heavy-work.ts';
-import type { MemoryBudget } from '../memory-budget.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
 
 /** Milliseconds after which a response is begun anew whose runner stops. */

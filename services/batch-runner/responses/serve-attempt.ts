@@ -19,7 +19,7 @@ import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
 import type { HeavyPiece } from '../heavy-work.ts';
 import { HeldRequest } from '../held-request.ts';
-import type { MemoryBudget } from '../memory-budget.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface ServeAttemptParts extends ServingParts {
   answers: AnswerStore;

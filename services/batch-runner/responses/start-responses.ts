@@ -8,7 +8,7 @@ import { openBackground, type OpenBackgroundOptions } from '#shared/serving/open
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import { makeResponse, type MakeResponseParts } from './make-response.ts';
 import { ResponseRepair } from './repair-responses.ts';
-import { MemoryBudget } from '../memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { ServeAttemptParts } from './serve-attempt.ts';
 
 /** Milliseconds for which responses may go on when the runner ends. Another runner begins them anew afterwards. */

@@ -5,7 +5,7 @@ import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts
 import { grantOf } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import type { BodyMemory } from './body-memory.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { IngressContacts } from './ingress-contacts.ts';
 
 /** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
@@ -42,7 +42,7 @@ export interface ClaimerOptions {
   inbox: string;
   contacts: IngressContacts;
   /** Where bodies take their room; whoever is called with a grant gives it back. */
-  bodies: BodyMemory;
+  bodies: MemoryBudget;
   /** Called with a grant, and its body's first part, of a claim that was given up without an answer. */
   onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
 }

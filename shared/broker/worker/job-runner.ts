@@ -11,7 +11,7 @@ import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
 import { grantOf, ingressOf } from '../contract/subjects.ts';
-import type { BodyMemory } from './body-memory.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import type { FrameMemory } from './frame-memory.ts';
 import { youngMs, type IngressContact } from './ingress-contact.ts';
@@ -53,7 +53,7 @@ export interface JobRunnerOptions {
   /** Where sent frames are kept. */
   memory: FrameMemory;
   /** Where the bodies of jobs have taken their room. */
-  bodies: BodyMemory;
+  bodies: MemoryBudget;
   contacts: IngressContacts;
   /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Their frames are kept meanwhile. */
   outOfReachMs: number;

@@ -11,7 +11,7 @@ import { announceAgain } from '../contract/heartbeats.ts';
 import { slotsForTickets } from '../contract/pull.ts';
 import { grantOf } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import { BodyMemory } from './body-memory.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { FrameMemory } from './frame-memory.ts';
 import { IngressContacts } from './ingress-contacts.ts';
@@ -30,7 +30,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #broker: Broker;
   readonly #jobs: JobRunner;
-  readonly #bodies: BodyMemory;
+  readonly #bodies: MemoryBudget;
   readonly #tickets: TicketTaker;
   readonly #contacts: IngressContacts;
   readonly #heartbeat: Heartbeat;
@@ -52,7 +52,7 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
-    const { memory = new FrameMemory(), bodies = new BodyMemory(0), outOfReachMs = 60_000 } = options;
+    const { memory = new FrameMemory(), bodies = new MemoryBudget(Infinity), outOfReachMs = 60_000 } = options;
     const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
     this.#options = options;
     this.#broker = broker;

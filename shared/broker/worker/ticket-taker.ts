@@ -7,7 +7,7 @@ import { speaks, type ContractRange } from '../contract/contract-range.ts';
 import { encodeError } from '../contract/frame.ts';
 import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import type { BodyMemory } from './body-memory.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { Claimer } from './claimer.ts';
 import type { IngressContacts } from './ingress-contacts.ts';
 import { Puller } from './puller.ts';
@@ -21,7 +21,7 @@ export interface TicketTakerOptions {
   inbox: string;
   contacts: IngressContacts;
   contract: ContractRange;
-  bodies: BodyMemory;
+  bodies: MemoryBudget;
   meter: WorkerMeter;
   /** Slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;

@@ -5,7 +5,7 @@ import type { Broker } from '../connection/connect-broker.ts';
 import type { ContractRange } from '../contract/contract-range.ts';
 import type { JobHandler } from '../contract/job-contract.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import type { BodyMemory } from './body-memory.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { FrameMemory } from './frame-memory.ts';
 import type { WorkerMeter } from './worker-meter.ts';
 
@@ -43,7 +43,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** Where sent frames are kept. Default: a memory of its own. */
   memory?: FrameMemory;
   /** The room for bodies of jobs. Default: without a bound. */
-  bodies?: BodyMemory;
+  bodies?: MemoryBudget;
   /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Default: a minute. */
   outOfReachMs?: number;
   /** Versions of the contract that it speaks. Default: those of this release. */

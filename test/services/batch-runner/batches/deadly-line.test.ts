@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
 import { heavyBytes } from '#services/batch-runner/heavy-work.ts';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
 import { chatLine } from '../../../helpers/batches/batch-clients.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';

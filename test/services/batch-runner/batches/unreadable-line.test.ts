@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { openaiBatches } from '#shared/formats/batches/openai-batches.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LineIdentities } from '#services/batch-runner/lines/line-identities.ts';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';

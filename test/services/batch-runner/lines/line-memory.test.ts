@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerMemory, LineMemory } from '#services/batch-runner/lines/line-memory.ts';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 describe('the memory of answers', () => {
   it('is enough for sixteen pictures at once, and free again once one is recorded', () => {

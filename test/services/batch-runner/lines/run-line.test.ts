@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { RefusedLines } from '#services/batch-runner/lines/refused-lines.ts';
 import { runLine, type LineRequest, type RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 
 it('an error of the router in a line is logged with its place, and not told to the client', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { backgroundResponses } from '#shared/formats/responses/background-responses.ts';
 import { EventWriter } from '#services/batch-runner/responses/event-writer.ts';
-import { MemoryBudget } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { until } from '../../../helpers/until.ts';
 
 function event(number: number, text = ''): string {

@@ -1,7 +1,7 @@
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../helpers/until.ts';
-import { BodyMemory } from '#shared/broker/worker/body-memory.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -10,17 +10,17 @@ const body = (bytes: number, steps: Step[]): Buffer =>
   Buffer.from(JSON.stringify({ steps, filler: 'x'.repeat(bytes) }));
 
 it.for<[string, number, number]>([
-  ['in parts', 2 * mebibyte, 24 * mebibyte],
-  ['in one part', 200 * 1024, 2.4 * mebibyte],
+  ['in parts', 2 * mebibyte, 3 * mebibyte],
+  ['in one part', 200 * 1024, 300 * 1024],
 ])(
   'a worker holds bodies %s in its share of the memory, and gives back what has no room',
   async ([, bytes, memory], { start, expect }) => {
     const { ingress, addWorker } = await start();
-    const bodies = new BodyMemory(memory);
+    const bodies = new MemoryBudget(memory);
     const { id } = await addWorker({ slots: 4, bodies });
     const running = ingress.send({ body: body(bytes, [{ write: 'x' }, { hang: true }]) });
     await until(() => running.text() === 'x');
-    // An eighth of the memory has room for one and a half of them.
+    // There is room for one and a half of them.
     const second = await ingress.send({ body: body(bytes, [{ whoami: true }]) }).finished;
     expect(second).toMatchObject({ state: 'failed', error: { code: 'overloaded' }, text: '' });
     expect(await ingress.send({ steps: [{ whoami: true }] }).finished).toMatchObject({ state: 'done', text: id });
@@ -39,7 +39,7 @@ it.for<[string, number, number]>([
 
 it('a body alone has room, however large it is', async ({ start, expect }) => {
   const { ingress, addWorker } = await start();
-  const { id } = await addWorker({ slots: 2, bodies: new BodyMemory(mebibyte) });
+  const { id } = await addWorker({ slots: 2, bodies: new MemoryBudget(mebibyte) });
   const alone = await ingress.send({ body: body(2 * mebibyte, [{ whoami: true }]) }).finished;
   expect(alone).toMatchObject({ state: 'done', text: id });
   expect(await ingress.send({ body: body(2 * mebibyte, [{ fail: 'internal' }]) }).finished).toMatchObject({

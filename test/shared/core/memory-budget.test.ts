@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MemoryBudget, requestBytes } from '#services/batch-runner/memory-budget.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
+import { requestBytes } from '#services/batch-runner/request-bytes.ts';
 
 it('memory that is shared is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
   const most = 100;
