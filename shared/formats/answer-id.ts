@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientFormat } from './client-format.ts';
 
-/** Makes the id of an answer, which cannot clash with that of another one. */
+/** Returns a new random id for an answer: the format's prefix and a UUID. */
 export function newAnswerId({ answerIdPrefix }: Pick<ClientFormat, 'answerIdPrefix'>): string {
   return `${answerIdPrefix}${randomUUID().replaceAll('-', '')}`;
 }

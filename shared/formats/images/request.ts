@@ -1,10 +1,10 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A request for pictures, checked by `parseImagesRequest`: the fields that the router reads. */
+/** The fields of an image request that the router reads. `parseImagesRequest` checks them. */
 export type ImagesRequest = JsonObject & {
   model?: string | null;
   prompt: string;
-  /** Pictures; default 1. */
+  /** Number of pictures; default 1. */
   n?: number | null;
   stream?: boolean | null;
 };

@@ -62,7 +62,7 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   total_timeout: 'server_is_overloaded',
 };
 
-/** The `error` of a failed response. */
+/** Returns the `error` field of a failed response. */
 export function failedError(failure: RouterError): { code: FailedCode; message: string } {
   const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];

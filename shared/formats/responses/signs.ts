@@ -1,13 +1,13 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from './request.ts';
 
-/** Items that carry tools. */
+/** Types of items that add tools. */
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
 
-/** Tools that the client runs. */
+/** Types of tools that the client runs. */
 const ownTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
 
-/** What of a Responses request tells what it is for. */
+/** Reads the signs of a Responses request's purpose. */
 export function responsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
   const items = Array.isArray(input) ? input : [];
   const messages = items.filter(isMessage);

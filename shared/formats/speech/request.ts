@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A request to speak a text, checked by `parseSpeechRequest`: the fields that the router reads. */
+/** The fields of a speech request that the router reads. `parseSpeechRequest` checks them. */
 export type SpeechRequest = JsonObject & {
   model: string;
   input: string;

@@ -1,6 +1,6 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to change pictures. */
+/** Effect on each field of an image edit request. */
 export const requestRules: readonly FieldRule[] = [
   rule('image', passed),
   rule('image[]', passed),

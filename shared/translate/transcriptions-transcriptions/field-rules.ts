@@ -1,6 +1,6 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to write down what is said. */
+/** Effect on each field of a transcription request. */
 export const requestRules: readonly FieldRule[] = [
   rule('file', passed),
   rule('model', translated('model', "the upstream's name for the chosen model")),
@@ -12,7 +12,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of what was said. */
+/** Effect on each field of a transcription. */
 export const answerRules: readonly FieldRule[] = [
   rule('text', passed),
   rule('usage', passed),
