@@ -1,7 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A request whose client wants the answer to be made in the background. */
 export interface BackgroundRequest {
   /** Returns the request's text as it is served: streamed, and without the field that asks for the background. */
   body: () => Buffer;
@@ -12,13 +11,11 @@ export interface BackgroundRequest {
 export const backgroundStates = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
 export type BackgroundState = (typeof backgroundStates)[number];
 
-/** Whole events of a stream, and the sequence number of the last one. */
 export interface NumberedEvents {
   events: string;
   last: number;
 }
 
-/** The event that ends a stream, with the answer that it contains. */
 export interface EndingEvent extends NumberedEvents {
   state: 'completed' | 'incomplete' | 'failed';
   answer: JsonObject;
@@ -44,7 +41,6 @@ export interface BackgroundAnswers {
    * @returns undefined for any other event
    */
   ending: (event: string, queued: JsonObject) => EndingEvent | undefined;
-  /** Returns the event that ends the stream of a failed answer. */
   failure: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
   /** Returns an error event that ends a stream without an answer, so that the client discards the events that it has received. */
   brokenEvent: (error: { code: string; message: string }, number: number) => string;

@@ -4,7 +4,6 @@ import type { ModelOperation } from '#shared/core/operation.ts';
 
 /** The paths below one segment of `/api/`. The SDKs of one vendor use them with one base URL and one key. */
 export interface ClientApi {
-  /** The path segment: `/api/<segment>`. */
   segment: string;
   /** The setting of the ingress that renames the segment; undefined for a segment with a fixed name. */
   segmentSetting?: 'CHAT_FAMILY' | 'MESSAGES_FAMILY';
@@ -22,16 +21,13 @@ export interface ClientApi {
   ): object;
   /** Returns the model that a name in the API's model list stands for. The router uses it only if no model has the name itself. */
   nameBehind?(name: string): string | undefined;
-  /** Returns the body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
-  /** Paths for programs that a person has signed in; absent for an API without them. */
   programs?: ApiPrograms;
   desktop?: ApiDesktop;
   /** Absent for an API without batches. */
   batches?: BatchFormat;
 }
 
-/** Paths, below the prefixes, that programs use after a person has signed them in to the router. */
 export interface ApiPrograms {
   settingsPath: string;
   /** Returns the settings of a program. @param cards the models that its person may use */
@@ -51,7 +47,6 @@ export interface ApiDesktop {
 export interface DesktopFacts {
   /** Address of the API as clients reach it. */
   baseUrl: string;
-  /** The identity provider that the person signed in at. */
   issuer: string;
   /** The sign-in settings for the identity provider, and further settings, from the registry. */
   desktop: {
@@ -63,7 +58,6 @@ export interface DesktopFacts {
   };
 }
 
-/** The public description of a model. */
 export interface ModelCard {
   id: string;
   /** When the first worker with the model started, in seconds since 1970. */

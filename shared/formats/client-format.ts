@@ -25,7 +25,6 @@ export interface RequestParameters {
   model: string;
   /** The name that `model` is an alias of, if no model has the name `model` itself; undefined for most requests. */
   nameBehind?: string | undefined;
-  /** Whether the client asks for server-sent events. */
   stream: boolean;
   needs: Needs;
   /** Limit of output tokens; undefined if the client sets none, 0 for a request whose answer has no tokens. */
@@ -51,9 +50,7 @@ export interface ClientRequest {
   repeated?: JsonObject | undefined;
   /** How the request uses stored answers; undefined in a format whose answers are not stored. */
   store?: StoreRequest | undefined;
-  /** The files that the request names by id; absent if it names none. */
   files?: FileInputs | undefined;
-  /** Set if the client wants the answer to be made in the background. */
   background?: BackgroundRequest | undefined;
   /** Tools that run beside the model; absent if the request has none. */
   hosted?: HostedRequest | undefined;
@@ -76,7 +73,6 @@ export interface AnswerFormat {
   answerHeaders?: readonly string[];
   /** Returns the headers that report how much of the key's limits is left. */
   limitHeaders: (standing: LimitStanding) => Record<string, string>;
-  /** Opens one streamed answer. Called once per request, before the answer's first byte. */
   openStream: (opening: StreamOpening) => StreamedAnswer;
 }
 
@@ -116,7 +112,6 @@ export interface ClientFormat extends AnswerFormat {
   routes: readonly ClientRoute[];
   /** Lower-case names of request headers that pass unchanged to an upstream of the same format; `*` at the end matches any rest. */
   passedHeaders: readonly string[];
-  /** Prefix of answer ids, such as `msg_`. */
   answerIdPrefix: string;
   /** Whether streams begin with the number of input tokens, before an upstream has reported it. */
   beginsWithUsage?: boolean;
@@ -162,7 +157,6 @@ export interface Needs {
   features?: readonly string[] | undefined;
 }
 
-/** How much of one limit is left. */
 export interface LimitLeft {
   limit: number;
   remaining: number;

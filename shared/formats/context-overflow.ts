@@ -9,7 +9,6 @@ export interface Overflow {
   maximum?: number | undefined;
 }
 
-/** The error code in the details of `contextOverflow`. */
 const overflowCode = 'context_length_exceeded';
 
 /**
@@ -75,7 +74,6 @@ export function withInput(error: RouterError, input: number): RouterError {
 /** The answer header, in every format, with the limit of output tokens after a worker has lowered the client's limit. */
 export const fittedLimitHeader = 'x-rtr-max-tokens';
 
-/** The error code in the details of `outputTooLarge`. */
 const tooLarge = 'max_tokens_too_large';
 
 /**

@@ -4,7 +4,6 @@ import { hash } from 'node:crypto';
 export interface Conversation {
   /** The client's name for the conversation in the body; undefined without one. */
   name: string | undefined;
-  /** The system prompt and the user's first message. */
   start: string;
 }
 

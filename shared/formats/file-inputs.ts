@@ -17,7 +17,6 @@ export interface InputFile {
 /** A file for `FileParts.withFile`. `data` is a placeholder for its content. */
 export type MarkedFile = Omit<InputFile, 'content'> & { data: string };
 
-/** How the requests of a format name files. */
 export interface FileParts {
   /** Names of the fields that lead to content parts, at any depth. */
   fields: readonly string[];
@@ -28,7 +27,6 @@ export interface FileParts {
    * @throws RouterError `invalid_request` for a kind of file that the part cannot contain
    */
   withFile: (part: JsonObject, file: MarkedFile, param: string) => JsonObject;
-  /** Writes a path as the format's errors show it. */
   paramOf: (path: FieldPath) => string;
   /** Returns the error for an id that no file of the key's owner has. */
   notFound: (id: string, param: string) => RouterError;
@@ -36,7 +34,6 @@ export interface FileParts {
 
 export interface FileInput {
   id: string;
-  /** Path of the content part. */
   param: string;
 }
 
@@ -88,7 +85,6 @@ function inline(
   return fillIn(Buffer.concat(write(isJsonObject(marked) ? marked : request)), mark, contents);
 }
 
-/** Replaces each mark by its content. */
 function fillIn(text: Buffer, mark: string, contents: readonly Uint8Array[]): Buffer {
   const pieces: Uint8Array[] = [];
   let from = 0;

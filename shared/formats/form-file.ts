@@ -6,7 +6,6 @@ import { z } from 'zod';
  */
 export const formFileSchema = z.object({
   name: z.string(),
-  /** The media type. */
   type: z.string(),
   bytes: z.int().min(1),
   /** The first 66 bytes at most, in base64. */

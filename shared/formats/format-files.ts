@@ -13,7 +13,6 @@ export interface ShownFile {
   expiresAt?: number | undefined;
 }
 
-/** The fields of an upload form, without the file. */
 export interface UploadFields {
   purpose: string;
   /** Milliseconds until the file expires; undefined for never. */
@@ -27,17 +26,14 @@ export interface FileListQuery {
   /** The page begins after the file `after`, or ends before the file `before`. */
   after?: string | undefined;
   before?: string | undefined;
-  /** Maximum files on the page. */
   limit: number;
   /** If present, the list contains only these files. */
   ids?: readonly string[] | undefined;
 }
 
-/** How a format shows files, at paths of its own. */
 export interface FormatFiles {
   /** The path below the API's prefixes. The path of one file adds its id. */
   path: string;
-  /** Returns the id as the format shows it. */
   shownId: (id: string) => string;
   /** Reads the fields of an upload form by their names. @throws RouterError `invalid_request`, `missing_parameter` */
   readUpload: (fields: ReadonlyMap<string, string>) => UploadFields;
@@ -46,7 +42,6 @@ export interface FormatFiles {
   show: (file: ShownFile) => object;
   /** @param hasMore whether more files follow in the direction of the request */
   list: (files: readonly ShownFile[], hasMore: boolean, query: FileListQuery) => object;
-  /** Returns the body that confirms a deletion. */
   removed: (shownId: string) => object;
   /** Returns the error for an id that no file of the key's owner has. */
   notFound: (shownId: string, param?: string) => RouterError;

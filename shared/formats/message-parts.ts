@@ -6,7 +6,6 @@ import { isJsonObject, nestsTooDeeply, type Json, type JsonObject } from '#share
  */
 export type MessagePart = JsonObject & { type: string };
 
-/** A message in the shape of the conventions. */
 export interface PartedMessage {
   role: string;
   parts: MessagePart[];
@@ -34,7 +33,6 @@ export interface MessageParts {
 
 export type Modality = 'image' | 'audio' | 'video' | 'document';
 
-/** Returns a text part, or an empty list for an absent or empty text. */
 export function textParts(text: Json | undefined, type: 'text' | 'reasoning' = 'text'): MessagePart[] {
   return typeof text === 'string' && text !== '' ? [{ type, content: text }] : [];
 }
@@ -51,7 +49,6 @@ export function toolResponsePart(id: Json | undefined, response: Json): MessageP
   return { type: 'tool_call_response', ...named('id', id), response };
 }
 
-/** Returns the part for a file that was uploaded before. */
 export function filePart(modality: Modality, id: string): MessagePart {
   return { type: 'file', modality, file_id: id };
 }
@@ -69,12 +66,10 @@ export function bytesPart(modality: Modality, mimeType: Json | undefined, length
   return { type: 'blob', modality, ...named('mime_type', mimeType), content: '', 'rtr.length': length };
 }
 
-/** Returns a text, or '' for any other value. */
 export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the objects of a list; an empty list for any other value. */
 export function objectsIn(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
@@ -89,7 +84,6 @@ export function responseOf(content: Json | undefined, partOf: (part: JsonObject)
   return typeof content === 'string' ? content : contentParts(content, partOf);
 }
 
-/** Removes messages without parts. */
 export function saying(messages: readonly PartedMessage[]): PartedMessage[] {
   return messages.filter(({ parts }) => parts.length > 0);
 }

@@ -9,12 +9,10 @@ export type RejectedCapability =
 
 const errorCode = 'capability_rejected';
 
-/** Returns the details of an error about a missing capability. The messages format adds the name to its message. */
 export function rejectedCapability(capability: RejectedCapability): NonNullable<ErrorDetails['details']> {
   return { error_code: errorCode, capability };
 }
 
-/** Reads the missing capability from the details of an error; undefined for any other error. */
 export function rejectedIn(details: ErrorDetails['details']): string | undefined {
   const capability = details?.error_code === errorCode ? details['capability'] : undefined;
   return typeof capability === 'string' ? capability : undefined;

@@ -9,7 +9,6 @@ export interface RelayedAnswer {
   pieces: readonly string[];
   /** Number of events that the client has; undefined if the format does not number its events. */
   events?: number | undefined;
-  /** Input tokens; undefined unless the beginning of the answer reports them. */
   inputTokens?: number | undefined;
 }
 
@@ -18,7 +17,6 @@ export interface RelayedAnswer {
  */
 export type ReadRelayed = (events: readonly JsonObject[]) => RelayedAnswer | string;
 
-/** Collects the fields from the events of an answer's beginning. */
 export class RelayedParts {
   id = '';
   created: number | undefined;
@@ -36,7 +34,6 @@ export class RelayedParts {
   }
 }
 
-/** Returns the type of a content part, for the log. */
 export function typeOf(part: Json | undefined): string {
   const type = isJsonObject(part) ? part['type'] : undefined;
   return typeof type === 'string' ? type : 'unknown';

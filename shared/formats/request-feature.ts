@@ -13,14 +13,12 @@ export interface RequestFeature<Request extends JsonObject = JsonObject> {
   isIn: (request: Request, parts: ReadonlySet<string>) => boolean;
 }
 
-/** The features of one format. */
 export interface RequestFeatures<Request extends JsonObject = JsonObject> {
   /** Returns names of the kinds of parts in a request's content, collected in one pass. */
   partsOf: (request: Request) => ReadonlySet<string>;
   all: readonly RequestFeature<Request>[];
 }
 
-/** Returns the names of the features that a checked request has. */
 export function featuresIn<Request extends JsonObject>(
   { partsOf, all }: RequestFeatures<Request>,
   request: Request,

@@ -6,7 +6,6 @@ export interface RequestSigns {
   lastInstructions?: readonly string[];
   /** The first characters of the user's last text; empty without one. */
   lastText: string;
-  /** Whether the request has tools that the client runs. */
   hasOwnTools: boolean;
   /** Whether the instructions carry a mark for a provider's prompt cache. */
   cachesInstructions: boolean;
@@ -14,7 +13,6 @@ export interface RequestSigns {
   compacts: boolean;
 }
 
-/** Characters of a text that are kept. */
 const length = 64;
 
 /** Returns the first characters of a text as a copy. A slice would keep the whole text in memory. */

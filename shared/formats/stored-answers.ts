@@ -1,10 +1,8 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** How a request uses stored answers. */
 export interface StoreRequest {
   /** Whether the client wants the answer stored; undefined if the client leaves that to the router. */
   store: boolean | undefined;
-  /** Id of the stored answer that the request continues. */
   previous: string | undefined;
   /** Ids of the stored items that the input refers to, without duplicates. */
   references: readonly string[];
@@ -45,7 +43,6 @@ export interface StoredAnswers {
   readLastEvent: (event: Buffer) => ReadAnswer | undefined;
   /** Reads an answer that is not streamed; undefined for an answer not worth storing. */
   readWhole: (bytes: Buffer) => ReadAnswer | undefined;
-  /** Returns the items of an answer's object. */
   outputOf: (answer: JsonObject) => readonly JsonObject[];
   /** Returns the answer as it is stored: with the id of the previous answer. Returns the same object if nothing changes. */
   storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
@@ -53,6 +50,5 @@ export interface StoredAnswers {
   storedInput: (items: readonly JsonObject[]) => JsonObject[];
   /** Returns one page of items for a query. @throws RouterError `invalid_request` */
   listItems: (items: readonly JsonObject[], query: Readonly<Record<string, unknown>>) => object;
-  /** Returns the body that confirms a deletion. */
   removed: (id: string) => object;
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** The effect of a translation on a field. */
 export type Effect =
   | { kind: 'passed' }
   /** `to`: path of the resulting field, with `[]` for every element. */
@@ -23,7 +22,6 @@ export function rule(field: string, effect: Effect): FieldRule {
   return { field, effect };
 }
 
-/** The field passes unchanged. */
 export const passed: Effect = { kind: 'passed' };
 
 /** The field becomes another field, or keeps its name with another value. */
@@ -31,7 +29,6 @@ export function translated(to: string, how = ''): Effect {
   return { kind: 'translated', to, how };
 }
 
-/** The field is omitted. */
 export function ignored(why: string): Effect {
   return { kind: 'ignored', why };
 }
@@ -49,7 +46,6 @@ export interface RuledFields {
   refused: ReadonlyMap<string, string>;
 }
 
-/** Returns the fields of a request that have no rule. */
 export function withoutRuled(request: JsonObject, { known }: RuledFields): JsonObject {
   // A spread copy keeps numbers exactly as received, see `parseExact`.
   const rest: JsonObject = { ...request };
@@ -57,7 +53,6 @@ export function withoutRuled(request: JsonObject, { known }: RuledFields): JsonO
   return rest;
 }
 
-/** Collects the top-level fields of the rules. */
 export function ruledFields(rules: readonly FieldRule[]): RuledFields {
   const refusals = rules.flatMap(({ field, effect }): [string, string][] =>
     /^\w+$/.test(field) && effect.kind === 'refused' ? [[field, effect.what]] : [],

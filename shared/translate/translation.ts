@@ -19,7 +19,6 @@ export interface Minted {
   promptTokens?: (() => number) | undefined;
   /** Whether the usage of a chat stream comes in a separate chunk. */
   usageChunk?: boolean | undefined;
-  /** The result of `Translation.recall` for the request. */
   recalled?: JsonObject | undefined;
   /**
    * Identifies the upstream and its account, for content that only they can read again. Undefined for an upstream without such content.
@@ -31,7 +30,6 @@ export interface Minted {
 
 /** The model traits that a request is translated for. */
 export interface Target {
-  /** The upstream's name for the model. */
   model: string;
   /** The model's limit of output tokens; undefined if unknown. */
   maxOutput?: number | undefined;
@@ -47,13 +45,11 @@ export interface Target {
   encrypts?: boolean | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts?: boolean | undefined;
-  /** See `Minted.origin`. */
   origin?: string | undefined;
   /** Whether the upstream returns only one choice, however many a request asks for. */
   makesOneChoice?: boolean | undefined;
   /** Whether the upstream has custom tools in the chat format; otherwise functions replace them. */
   takesCustomTools?: boolean | undefined;
-  /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent offers the client's tools to its model. */
   takesTools?: boolean | undefined;
@@ -108,7 +104,6 @@ export interface Translation<Request = JsonObject> {
   upstream: UpstreamFormat;
   /** Effect on each field of the client's request, for the tables of `docs/translation.md`. */
   requestRules?: readonly FieldRule[];
-  /** Effect on each field of the upstream's answer. */
   answerRules?: readonly FieldRule[];
   /** Whether the client's passed headers are sent to the upstream. */
   passesHeaders: boolean;
@@ -131,7 +126,6 @@ export interface Translation<Request = JsonObject> {
   reply: (body: JsonObject, minted: Minted) => { body: JsonObject; ending: Ending };
   /** Describes the end of a streamed answer of plain bytes, which pass as received. Replaces `stream` for such answers. */
   bytes?: { ending: (minted: Minted) => Ending; mayBeEmpty?: boolean };
-  /** Begins the translation of a streamed answer. */
   stream: (minted: Minted) => StreamTranslation;
   /** Returns the path in the client's request of an address in the upstream's request, for error messages. */
   pathOfAddress?: (body: JsonObject, address: string) => string | undefined;

@@ -1,7 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
-/** Returns the error for a part of a chat request that the upstream cannot serve. */
 export function unsupportedInChat(param: string, what: string): RouterError {
   return new RouterError(
     'unsupported_parameter',

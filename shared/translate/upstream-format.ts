@@ -9,7 +9,6 @@ export interface UpstreamFormat {
   name: string;
 }
 
-/** A request that is not JSON. */
 export interface EncodedRequest {
   contentType: string;
   body: Buffer[];
@@ -23,7 +22,6 @@ export type EventKind = 'answer' | 'ping' | 'finish' | 'last';
 
 /** A wire format of upstreams over HTTP: all that a worker needs besides the translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
-  /** The operation of a model that is served in this format. */
   operation: ModelOperation;
   /** Path below the upstream's base URL, such as `/chat/completions`. */
   path: string;
@@ -34,9 +32,7 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
    * @param boundary a text that occurs nowhere in the request
    */
   encode?(request: JsonObject, boundary: string): EncodedRequest;
-  /** Estimates the input tokens of a translated request. */
   estimateInput(request: JsonObject): number;
-  /** Reads the router's error from an error answer. */
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
   /** Returns whether more events follow a stream's event; absent for a format whose streams consist of answer events only. */
   kindOfEvent?(data: string): EventKind;

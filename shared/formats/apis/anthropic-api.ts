@@ -5,7 +5,6 @@ import { claudeDesktopConfiguration } from './claude-desktop-configuration.ts';
 import { claudeCodeSettings } from './claude-code-settings.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 
-/** The API that Anthropic's SDKs and Claude Code use. */
 export const anthropicApi: ClientApi = {
   segment: 'anthropic',
   segmentSetting: 'MESSAGES_FAMILY',

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ModelCard } from '../client-api.ts';
 
-/** A model as the list for Claude Code shows it. */
 export interface DiscoveredModel extends ModelCard {
   displayName: string;
   /** Claude Code shows at most 100 characters. */

@@ -62,13 +62,11 @@ export interface BatchPageRequest {
   before?: string | undefined;
 }
 
-/** A client's request to create a batch. */
 export interface BatchCreation {
   /** The endpoint of the lines as the client wrote it. */
   endpoint: string;
   /** The same endpoint below the API's prefixes. */
   path: string;
-  /** Id of the file that contains the lines. */
   inputFile: string;
   /** The completion window in milliseconds, and as the client wrote it. */
   windowMs: number;
@@ -89,7 +87,6 @@ export type BatchSource =
       kind: 'inline';
       /** The field of the body with the requests. */
       field: string;
-      /** Path of each request below the API's prefixes. */
       path: string;
       windowMs: number;
     };
@@ -100,7 +97,6 @@ export interface BatchFormat {
   path: string;
   idPrefix: string;
   source: BatchSource;
-  /** Maximum requests of one batch. */
   maxLines: number;
   /** Whether results without an answer go into a separate file. */
   hasErrorFile: boolean;
@@ -123,7 +119,6 @@ export interface BatchFormat {
   /** @param baseUrl address of the API with its prefix, for links */
   show: (batch: BatchFacts, baseUrl: string) => object;
   list: (batches: readonly BatchFacts[], hasMore: boolean, baseUrl: string) => object;
-  /** Returns the body that confirms a deletion. */
   removed: (id: string) => Json;
   /** Returns the error for a batch that does not exist, or belongs to another owner. */
   notFound: (id: string) => RouterError;

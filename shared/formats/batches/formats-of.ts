@@ -2,11 +2,9 @@ import { modelOperations, type ModelOperation } from '#shared/core/operation.ts'
 import type { ClientFormat } from '../client-format.ts';
 import type { BatchFormat } from './batch-format.ts';
 
-/** The formats of a batch itself and of its lines' requests. */
 export interface BatchFormats {
   batch: BatchFormat;
   line: ClientFormat;
-  /** The operation of the lines. */
   operation: ModelOperation;
 }
 

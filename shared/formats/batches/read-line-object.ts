@@ -2,7 +2,6 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseJsonBody } from '../json-request.ts';
 
-/** Maximum characters of a `custom_id`. */
 const mostIdLength = 512;
 
 /**

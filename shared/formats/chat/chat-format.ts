@@ -20,7 +20,6 @@ import { chatSigns } from './signs.ts';
 import { chatStreamWords } from './stream-words.ts';
 import { readRelayedChat } from './read-relayed-chat.ts';
 
-/** OpenAI's chat completions format. */
 export const chatFormat: ClientFormat = {
   name: 'chat',
   api: openaiApi,

@@ -3,7 +3,6 @@ import { overflowIn, overflowText } from '../context-overflow.ts';
 import { openaiErrorAnswer, openaiErrorBody, type OpenaiErrorBody } from '../openai/error.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
-/** Returns the answer to a chat completion that failed before the client received any of it. */
 export function chatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   return { ...openaiErrorAnswer(error), body: chatErrorBody(error) };
 }

@@ -13,7 +13,6 @@ const customCall = 'call of a custom tool';
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
 
-/** The features of chat requests: parts that not every upstream takes. */
 export const chatFeatures: RequestFeatures<ChatRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<ChatRequest>[] {

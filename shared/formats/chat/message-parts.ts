@@ -16,7 +16,6 @@ import {
 } from '../message-parts.ts';
 import { finishReasonOf } from '../openai/finish-reason.ts';
 
-/** The fields in which engines and providers write a model's thinking. */
 const thinkingFields = ['reasoning_content', 'reasoning'] as const;
 
 /** Converts chat requests and answers to messages for traces. System messages stay in the conversation. */

@@ -5,10 +5,8 @@ import { featuresIn } from '../request-feature.ts';
 import { chatFeatures } from './features.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
-/** Tokens that each message costs in addition to its content. */
 const messageTokens = 4;
 
-/** Returns what a chat request needs of a model. */
 export function chatNeeds(request: ChatRequest): Needs {
   const { tools, messages, response_format: format } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;

@@ -22,7 +22,6 @@ export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check)
   return request;
 }
 
-/** Refuses a tool result that answers no call of an earlier message. */
 function checkToolResults(messages: readonly ChatMessage[]): void {
   const calls = new Set<string>();
   for (const [position, message] of messages.entries()) {

@@ -56,7 +56,6 @@ export type ChatCustomTool = JsonObject & {
 
 export type ChatToolChoice = 'auto' | 'none' | 'required' | (JsonObject & { type: string });
 
-/** The fields of a chat completion request that the router reads. `parseChatRequest` checks them. */
 export type ChatRequest = JsonObject & {
   model: string;
   messages: ChatMessage[];

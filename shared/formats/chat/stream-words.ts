@@ -5,7 +5,6 @@ import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
 import { chatErrorBody } from './error.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 
-/** The event that ends every complete stream. */
 export const chatDone = dataEvent('[DONE]');
 
 /**

@@ -3,7 +3,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 /** One or several prompts: a text, the tokens of a text, or a list of either. */
 export type CompletionsPrompt = string | string[] | number[] | number[][];
 
-/** The fields of a text completion request that the router reads. `parseCompletionsRequest` checks them. */
 export type CompletionsRequest = JsonObject & {
   model: string;
   prompt: CompletionsPrompt;

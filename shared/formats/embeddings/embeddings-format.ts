@@ -11,7 +11,6 @@ import { embeddingsNeeds } from './embeddings-needs.ts';
 import { parseEmbeddingsRequest } from './parse-embeddings-request.ts';
 import type { EmbeddingsRequest } from './request.ts';
 
-/** OpenAI's embeddings format: the model returns vectors of texts. */
 export const embeddingsFormat: ClientFormat = {
   name: 'embeddings',
   api: openaiApi,

@@ -6,7 +6,6 @@ export type EmbeddingsInput = string | number[] | string[] | number[][];
 /** The encodings of a vector: a list of numbers, or 32-bit floats in little-endian order as base64. */
 export type EncodingFormat = 'float' | 'base64';
 
-/** The fields of an embeddings request that the router reads. `parseEmbeddingsRequest` checks them. */
 export type EmbeddingsRequest = JsonObject & {
   model: string;
   input: EmbeddingsInput;

@@ -36,7 +36,6 @@ function covers(entry: string, { hostname, pathname }: URL): boolean {
   return isBelow && isPathBelow(pathname.toLowerCase(), path.join('/').replace(/\/$/, ''));
 }
 
-/** Whether a path equals the wanted path or is below it. */
 function isPathBelow(path: string, wanted: string): boolean {
   if (wanted === '') return true;
   const star = wanted.indexOf('*');

@@ -20,7 +20,6 @@ const lastBreak = /(?:[)*|]|[^\u0020-\u007e])[^)*|\u0080-\uffff]*$/;
 /** Maximum number of shortenings of a candidate. */
 const mostTaken = 16;
 
-/** Maximum characters of a link's text. */
 const longestLabel = 500;
 
 /** Finds the search results whose addresses a text names, plain or in a Markdown link. Returns them in the order of the text. */

@@ -24,7 +24,6 @@ export type HostedOutcome =
   | { kind: 'output'; text: string; isError: boolean }
   | { kind: 'failed'; reason: HostedFailure; message: string };
 
-/** Returns the text of an outcome for the model. */
 export function textOfOutcome(outcome: HostedOutcome): string {
   switch (outcome.kind) {
     case 'found':
@@ -42,7 +41,6 @@ export function isFailure(outcome: HostedOutcome): boolean {
   return outcome.kind === 'failed' || (outcome.kind === 'output' && outcome.isError);
 }
 
-/** Writes search results as a text, numbered from 1. */
 export function textOfResults(results: readonly SearchResult[]): string {
   if (results.length === 0) return 'The search found nothing.';
   return results

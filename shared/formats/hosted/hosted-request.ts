@@ -8,7 +8,6 @@ export interface HostedTool {
   kind: HostedKind;
   /** The tool's type in the request, such as `web_search_20250305`, for error messages. */
   title: string;
-  /** The tool's path in the request. */
   param: string;
   /** Whether the router may leave the tool out if nothing can run it. */
   isOptional?: boolean | undefined;
@@ -51,7 +50,6 @@ export interface HostedCall {
 /** The hosted tools of a checked request, and how the router runs them in the request's format. */
 export interface HostedRequest {
   tools: readonly HostedTool[];
-  /** Returns the error for a hosted tool that nothing can run. */
   refusal: (tool: HostedTool, reason: string) => RouterError;
   /** Returns the request's body with functions in place of its hosted tools. Used to count tokens. */
   asFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;

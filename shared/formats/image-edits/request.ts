@@ -4,6 +4,5 @@ import type { JsonObject } from '#shared/core/json.ts';
 export type ImageEditsRequest = JsonObject & {
   model?: string;
   prompt: string;
-  /** Number of pictures; default 1. */
   n?: string;
 };

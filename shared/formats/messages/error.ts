@@ -62,7 +62,6 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   total_timeout: { type: 'timeout_error' },
 };
 
-/** Returns the answer to a request that failed before the client received any of its answer. */
 export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
   const body = messagesErrorBody(error, requestId);
   if (isOriginal(error))
@@ -71,7 +70,6 @@ export function messagesErrorAnswer(error: RouterError, requestId: string): Erro
   return { status, headers: retryHeaders(error, status), body };
 }
 
-/** Returns the event that ends a stream which failed midway. */
 export function messagesErrorEvent(error: RouterError, requestId: string): string {
   return namedEvent('error', JSON.stringify(messagesErrorBody(error, requestId)));
 }

@@ -27,7 +27,6 @@ const ownBlocks: ReadonlySet<string> = new Set([
 /** A search among the tools of the request that the upstream runs. Without the search, the model gets all tools. */
 const toolSearch = /^tool_search_tool_/;
 
-/** The features of messages requests: parts that not every upstream takes. */
 export const messagesFeatures: RequestFeatures<MessagesRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<MessagesRequest>[] {

@@ -26,7 +26,6 @@ const finishReasons = new Map<Json | undefined, string>([
   ['refusal', 'content_filter'],
 ]);
 
-/** Converts the messages of Anthropic's format to messages for traces. */
 export const messagesMessageParts: MessageParts = {
   request: ({ system, messages }) => ({
     instructions: contentParts(system, blockParts),

@@ -4,14 +4,12 @@ import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../for
 /** The purpose of uploaded files: this format has no field for it. */
 const purpose = 'user_data';
 
-/** Bounds of a file's lifetime in seconds. */
 const leastSeconds = 3_600;
 const mostSeconds = 7_776_000;
 
 const defaultListed = 20;
 const mostListed = 1_000;
 
-/** Maximum ids that one list can ask for. */
 const mostIds = 100;
 
 /**

@@ -20,7 +20,6 @@ import { messagesSigns } from './signs.ts';
 import { messagesStreamWords } from './stream-words.ts';
 import { readRelayedMessage } from './read-relayed-message.ts';
 
-/** Anthropic's messages format. */
 export const messagesFormat: ClientFormat = {
   name: messagesName,
   api: anthropicApi,

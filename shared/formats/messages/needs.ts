@@ -5,10 +5,8 @@ import { messagesFeatures } from './features.ts';
 import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
-/** Tokens that each message costs in addition to its content. */
 const messageTokens = 4;
 
-/** Returns what a messages request, or a token count request, needs of a model. */
 export function messagesNeeds(request: MessagesRequest): Needs {
   const { tools, messages, system, thinking } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;

@@ -44,7 +44,6 @@ function refuseThread(body: unknown): void {
   });
 }
 
-/** Refuses a tool result that answers no call of an earlier block. */
 function checkToolResults(messages: readonly MessagesMessage[]): void {
   const calls = new Set<string>();
   for (const [at, { content }] of messages.entries()) {

@@ -29,7 +29,6 @@ export type ToolResultBlock = JsonObject & {
 export type ToolReferenceBlock = JsonObject & { type: 'tool_reference'; tool_name: string };
 /** A change of the tools in mid-conversation, in a message of the role `system`. */
 export type ToolChangeBlock = JsonObject & { type: 'tool_addition' | 'tool_removal'; tool: JsonObject };
-/** A call of a tool that runs beside the model. */
 export type ServerToolUseBlock = JsonObject & { type: 'server_tool_use'; id: string; name: string; input: JsonObject };
 export type HostedResultBlock = JsonObject & {
   type: 'web_search_tool_result' | 'web_fetch_tool_result';
@@ -43,7 +42,6 @@ export type CompactionBlock = JsonObject & {
   tool_changes?: ToolChangeBlock[] | null;
 };
 
-/** A block of a message's content, with the fields that the router reads. */
 export type MessagesBlock =
   | TextBlock
   | ImageBlock

@@ -1,7 +1,6 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { MessagesRequest } from './request.ts';
 
-/** Reads the signs of a messages request's purpose. */
 export function messagesSigns({ system, messages, tools }: MessagesRequest): RequestSigns {
   const blocks = Array.isArray(system) ? system : [];
   return {

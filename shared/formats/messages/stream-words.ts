@@ -13,7 +13,6 @@ export const messagesStreamWords: StreamWords = {
 /** The events before the first text, which are larger than an empty delta: `message_start` and `content_block_start`. */
 const headEvents = 2;
 
-/** Bytes of a `content_block_start` event. */
 const blockStartBytes = 117;
 
 /** Bytes of a `content_block_delta` event without its text. */

@@ -3,7 +3,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 /** An input to judge. Unknown types pass. */
 export type ModerationsPart = JsonObject & { type: string; text?: string };
 
-/** The fields of a moderation request that the router reads. `parseModerationsRequest` checks them. */
 export type ModerationsRequest = JsonObject & {
   model?: string | null;
   input: string | string[] | ModerationsPart[];

@@ -53,7 +53,6 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   total_timeout: { type: 'server_error', code: 'total_timeout' },
 };
 
-/** Returns the answer to a request that failed before the client received any of its answer. */
 export function openaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   const { status } = errorTable[error.code];
   return { status, headers: retryHeaders(error, status), body: openaiErrorBody(error) };

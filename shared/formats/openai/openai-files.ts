@@ -9,7 +9,6 @@ const dayMs = 24 * 3_600_000;
 /** Lifetime of a batch file whose upload sets none, in milliseconds. */
 const batchLifeMs = 30 * dayMs;
 
-/** Bounds of a file's lifetime in seconds. */
 const leastSeconds = 3_600;
 const mostSeconds = 2_592_000;
 

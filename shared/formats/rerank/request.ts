@@ -1,6 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** The fields of a rerank request that the router reads. `parseRerankRequest` checks them. */
 export type RerankRequest = JsonObject & {
   model: string;
   query: string;

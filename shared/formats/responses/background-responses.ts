@@ -31,7 +31,6 @@ export function backgroundRequest(request: ResponsesRequest): BackgroundRequest 
   };
 }
 
-/** How responses are made in the background (OpenAI API guide, "Background mode"). */
 export const backgroundResponses: BackgroundAnswers = {
   inState: (response, status) => ({ ...response, status }),
   queuedEvents: (response) => ({

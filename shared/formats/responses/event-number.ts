@@ -39,7 +39,6 @@ export function findEventNumber(event: string): NumberPlace | undefined {
   return undefined;
 }
 
-/** Reads the number after a colon. */
 function numberAt(text: string, from: number): NumberPlace | undefined {
   const pattern = /\s*:\s*(\d+)/y;
   pattern.lastIndex = from;

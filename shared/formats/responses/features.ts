@@ -42,7 +42,6 @@ const textParts: ReadonlySet<string> = new Set([
 /** Types of tools that the client runs, and of tools that are needs of their own because the router may run them. */
 const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
 
-/** The features of Responses requests: parts that not every upstream takes. */
 export const responsesFeatures: RequestFeatures<ResponsesRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<ResponsesRequest>[] {

@@ -4,7 +4,6 @@ import type { FileParts, MarkedFile } from '../file-inputs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiPath } from '../openai/problem-error.ts';
 
-/** How Responses requests name files: in content parts of the types `input_file` and `input_image`. */
 export const responsesFileParts: FileParts = {
   fields: ['input', 'content', 'output'],
   idOf: ({ type, file_id: id }) =>

@@ -6,10 +6,8 @@ import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
 
-/** Tokens that each item costs in addition to its content. */
 const itemTokens = 4;
 
-/** Returns what a Responses request, or a token count request, needs of a model. */
 export function responsesNeeds(request: ResponsesRequest): Needs {
   const { tool_choice: choice, input, instructions, reasoning, text } = request;
   const items = Array.isArray(input) ? input : [];

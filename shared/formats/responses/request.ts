@@ -53,7 +53,6 @@ export interface ResponsesFunctionCall extends JsonObject {
   name: string;
   /** The group of tools that the name belongs to, such as one MCP server. */
   namespace?: string | null;
-  /** JSON text. */
   arguments: string;
 }
 

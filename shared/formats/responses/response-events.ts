@@ -1,7 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 
-/** Writes the events of one streamed response and numbers them from 0. */
 export class ResponseEvents {
   #next: number;
 

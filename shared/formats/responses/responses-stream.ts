@@ -16,7 +16,6 @@ const frameEvents = 8;
 /** Bytes of a delta event without its text. */
 const deltaBytes = 230;
 
-/** Matches the events that begin an answer. */
 const openings = /^event: response\.(?:created|queued|in_progress)\n/;
 
 /**
@@ -32,12 +31,10 @@ export class ResponsesStream implements StreamedAnswer {
   readonly #relayed = new RelayedEvents();
   /** Number of the next event. Not updated while events pass unread. */
   #next = 0;
-  /** The last event that passed unread. */
   #unread: Buffer | undefined;
   #isOpen = false;
   /** The difference between new and original numbers of the worker's events; undefined before the worker's first event. */
   #shift: number | undefined;
-  /** Whether the worker's events pass unread. */
   #isUntouched = true;
 
   constructor(opening: StreamOpening) {
@@ -93,7 +90,6 @@ export class ResponsesStream implements StreamedAnswer {
     return status >= 500 || status === 422;
   }
 
-  /** Whether the worker's events are being sent. */
   get #hasBegun(): boolean {
     return this.#relayed.events > 0;
   }

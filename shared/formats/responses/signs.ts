@@ -1,13 +1,10 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from './request.ts';
 
-/** Types of items that add tools. */
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
 
-/** Types of tools that the client runs. */
 const ownTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
 
-/** Reads the signs of a Responses request's purpose. */
 export function responsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
   const items = Array.isArray(input) ? input : [];
   const messages = items.filter(isMessage);

@@ -16,7 +16,6 @@ const prefixes: Readonly<Record<string, string>> = {
 /** End of the ids that the router gives to items. No upstream knows these ids. */
 const ownEnding = /_in\d+$/;
 
-/** Returns how a checked request uses stored responses. */
 export function storeRequest(request: ResponsesRequest): StoreRequest {
   const given = itemsOf(request);
   const references = new Set(given.flatMap((item) => referenceOf(item) ?? []));

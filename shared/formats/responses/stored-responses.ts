@@ -10,7 +10,6 @@ const responseKey = '"response":';
 
 const worthStoring: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 
-/** How responses are stored and read again. */
 export const storedResponses: StoredAnswers = {
   path: '/responses',
   storeField: (store) => ({ store }),

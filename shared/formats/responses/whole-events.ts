@@ -1,4 +1,3 @@
-/** Two line feeds end an event. */
 const end = Buffer.from('\n\n');
 
 export const nothing = Buffer.alloc(0);

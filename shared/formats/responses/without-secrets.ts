@@ -13,7 +13,6 @@ export function withoutSecrets(tool: Json): Json {
   return origin === undefined ? rest : { ...rest, server_url: origin };
 }
 
-/** Returns the items of an input as they are stored. */
 export function itemsWithoutSecrets(items: readonly JsonObject[]): JsonObject[] {
   const given = items as readonly ResponsesItem[];
   return withTools(given, (tools) => tools.map(withoutSecrets) as ResponsesTool[]);

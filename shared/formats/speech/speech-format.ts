@@ -36,7 +36,6 @@ function parametersOf(request: SpeechRequest): RequestParameters {
   };
 }
 
-/** Counts the Unicode characters of the text. */
 export function spokenCharacters({ input }: SpeechRequest): number {
   return Array.from(input).length;
 }

@@ -1,7 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Maximum characters of one event. */
 const mostWaiting = 64 * 1024 * 1024;
 
 /**
@@ -25,7 +24,6 @@ export class EventObjects {
   }
 }
 
-/** Returns an empty list for an event without data, such as a comment. */
 function dataOf(event: string): JsonObject[] {
   const line = event.split('\n').find((each) => each.startsWith('data: '));
   if (line === undefined) return [];

@@ -69,13 +69,11 @@ const lineFeed = 0x0a;
 /** Counts the first event of a relayed stream of server-sent events, and further events that bring text. */
 export class RelayedEvents {
   events = 0;
-  /** Bytes of the counted events. */
   bytes = 0;
   /** Bytes of the first event, including its empty line. */
   firstEventBytes = 0;
   readonly #words: Pick<StreamWords, 'emptyBytes'>;
   #emptyBytes = 0;
-  /** Bytes so far of the event that has not ended. */
   #begunBytes = 0;
 
   constructor(words: Pick<StreamWords, 'emptyBytes'> = {}) {

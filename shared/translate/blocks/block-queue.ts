@@ -5,7 +5,6 @@ import { JsonEnd } from './json-end.ts';
 /** Maximum characters that wait for an earlier block to be complete. */
 const mostWaiting = 4 * 1024 * 1024;
 
-/** The tool call of a block. */
 export interface CallBlock {
   id: string;
   /** May arrive late; known when the writer begins the block. */
@@ -85,7 +84,6 @@ export class BlockQueue<Kind extends string> {
     return this.#push(kind, undefined);
   }
 
-  /** Writes all events that can now be sent. */
   advance(): string {
     let events = '';
     for (let head = this.#queue[0]; head; head = this.#queue[0]) {

@@ -16,7 +16,6 @@ import { askedChoices, choiceIndex } from './asked-choices.ts';
 import { probeText, RepeatedChunk } from './repeated-chunk.ts';
 import { addChoiceUsage } from './usage-of-choices.ts';
 
-/** The state of one choice. */
 interface Choice {
   readonly index: number;
   /** Undefined until the choice has a tool call. */
@@ -35,7 +34,6 @@ interface Choice {
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
-  /** The number of requested choices. */
   readonly #asked: number;
   readonly #choices = new Map<number, Choice>();
   readonly #repeated = new RepeatedChunk();

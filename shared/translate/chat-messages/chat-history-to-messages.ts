@@ -4,7 +4,6 @@ import { chatContentToBlocks, withRefusal } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
-/** A chat's history in the messages format: the system prompt and the messages. */
 export interface TranslatedHistory {
   system: TextBlock[];
   messages: MessagesMessage[];
@@ -80,7 +79,6 @@ function textOnly(block: MessagesBlock, param: string): TextBlock {
   throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
 }
 
-/** Writes a single plain text as a string. */
 function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

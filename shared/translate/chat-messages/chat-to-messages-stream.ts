@@ -19,7 +19,6 @@ interface OpenCall {
   id: string;
   /** The whole input, if the block's start contains it. Sent at the block's end unless fragments arrive. */
   input: JsonObject;
-  /** Whether any arguments were sent. */
   sent: boolean;
 }
 

@@ -16,9 +16,7 @@ import { textLogprobs } from './text-logprobs.ts';
  */
 export class CompletionsToCompletionsStream implements StreamTranslation {
   readonly #minted: Minted;
-  /** Whether each answer has ended, by `index`. */
   readonly #ended = new Map<Json, boolean>();
-  /** Characters of the texts so far, by `index`. */
   readonly #lengths = new Map<Json, number>();
   #hasContent = false;
   #usage: Json | undefined;

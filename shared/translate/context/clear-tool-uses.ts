@@ -10,7 +10,6 @@ import { tokensOf, type ContextEdit } from './context-edit.ts';
 /** The defaults of an edit (Anthropic API guide, "Context editing"). */
 const defaults = { triggerTokens: 100_000, kept: 3 };
 
-/** The text in place of a cleared result. */
 const placeholder = 'The result of this call was removed to save context.';
 
 /**

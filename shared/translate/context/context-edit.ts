@@ -2,14 +2,12 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { messagesNeeds } from '#shared/formats/messages/needs.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
 
-/** The result of one edit of `context_management`. */
 export interface ContextEdit {
   messages: MessagesMessage[];
   /** The number of cleared turns or calls, under the name of its field in the answer. */
   cleared: JsonObject;
 }
 
-/** Estimates the input tokens of the request with this history. */
 export function tokensOf(request: MessagesRequest, messages: MessagesMessage[]): number {
   return messagesNeeds({ ...request, messages }).inputTokens;
 }

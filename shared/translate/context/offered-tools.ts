@@ -44,7 +44,6 @@ function isSearchTool({ type }: MessagesTool): boolean {
   return typeof type === 'string' && searchTool.test(type);
 }
 
-/** Applies an addition or a removal to the offered tools. */
 function changed(
   offered: MessagesTool[],
   given: readonly MessagesTool[],

@@ -9,7 +9,6 @@ export interface Turn<Block> {
 export interface ArrangedTurns<Block> {
   /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
   history: Turn<Block>[];
-  /** The last turn, which is the user's. */
   question: Block[];
 }
 

@@ -14,7 +14,6 @@ export interface Conversation extends ArrangedTurns<TurnBlock> {
   system: string;
   /** The client's thinking effort: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
   effort?: string | undefined;
-  /** Limit of output tokens. */
   maxTokens?: number | undefined;
   /** Stop sequences, none of them empty. */
   stop: string[];

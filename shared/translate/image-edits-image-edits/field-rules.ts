@@ -1,6 +1,5 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** Effect on each field of an image edit request. */
 export const requestRules: readonly FieldRule[] = [
   rule('image', passed),
   rule('image[]', passed),

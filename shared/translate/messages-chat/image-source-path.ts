@@ -8,7 +8,6 @@ export function imageSourcePath({ messages }: JsonObject, address: string): stri
   return pathIn(messages, 'messages', address);
 }
 
-/** Searches the content of messages, and the tool results within it. */
 function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
   for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;

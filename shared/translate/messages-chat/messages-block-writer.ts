@@ -12,7 +12,6 @@ import type { Minted } from '../translation.ts';
 /** The kinds of blocks besides tool calls. A redacted block has no text. */
 export type TextKind = 'text' | 'thinking' | 'redacted';
 
-/** Writes blocks as content blocks of the messages format, numbered from 0. */
 export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #signatures = new WeakMap<Block<TextKind>, string>();
   readonly #omitted = new WeakMap<Block<TextKind>, string>();

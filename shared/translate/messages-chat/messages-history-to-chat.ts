@@ -91,7 +91,6 @@ function placesOf(media: readonly ChatPart[], before: number): string[] {
   );
 }
 
-/** The parts of an assistant's message that are not written yet. */
 interface Draft {
   parts: ChatPart[];
   calls: ChatToolCall[];
@@ -169,7 +168,6 @@ function written({ parts, calls, thoughts, returned }: Draft): ChatMessage {
   return withReturned(message, returned);
 }
 
-/** Writes a single text as a string. */
 function simplest(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';

@@ -60,7 +60,6 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   };
 }
 
-/** Returns the reasoning of an answer that the upstream wants back. */
 function returnedBy(
   message: JsonObject,
   pieces: readonly ToolCallPiece[],

@@ -27,7 +27,6 @@ function isOwn(block: MessagesBlock): boolean {
   return isOwnHostedBlock(block) || ownCitationsIn(block).length > 0;
 }
 
-/** Returns the citations in a text block that the router has made. */
 function ownCitationsIn(block: MessagesBlock): Json[] {
   const { citations } = block as JsonObject;
   return Array.isArray(citations) ? citations.filter(isOwnCitation) : [];

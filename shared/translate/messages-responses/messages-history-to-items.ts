@@ -12,7 +12,6 @@ import { blockToParts } from './block-to-parts.ts';
 /** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
-/** Returns the instructions of a system prompt; '' without any. */
 export function instructionsOf(system: string | readonly TextBlock[] | null | undefined): string {
   const texts = typeof system === 'string' ? [system] : (system ?? []).map(({ text }) => text);
   return texts.filter((text) => text !== '' && !text.startsWith(billingHeader)).join('\n\n');

@@ -13,7 +13,6 @@ import { answerRules, requestRules } from './field-rules.ts';
 interface Recalled {
   count: number;
   topN: number | null;
-  /** The documents; null unless the answer repeats them. */
   documents: string[] | null;
 }
 

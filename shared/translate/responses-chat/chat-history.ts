@@ -1,7 +1,6 @@
 import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 
-/** An assistant message that is not complete yet. */
 interface AssistantTurn {
   thoughts: string[];
   parts: ChatPart[];
@@ -99,7 +98,6 @@ export class ChatHistory {
   }
 }
 
-/** Writes a single text as a string. */
 function simplest(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';

@@ -8,7 +8,6 @@ export function imageAddressPath({ input }: JsonObject, address: string): string
   return pathIn(input, 'input', address);
 }
 
-/** Searches the content of messages and the outputs of tools. */
 function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
   for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;

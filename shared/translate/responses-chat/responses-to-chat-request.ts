@@ -11,7 +11,6 @@ import { responsesToolsToChat } from './responses-tools-to-chat.ts';
 
 const fields = ruledFields(requestRules);
 
-/** Fields that the chat format has under the same name. */
 const same = [
   'temperature',
   'top_p',

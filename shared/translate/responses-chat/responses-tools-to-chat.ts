@@ -44,7 +44,6 @@ function translateTool({ name, description, parameters, strict }: FlatTool): Cha
   };
 }
 
-/** Returns the names in a choice; undefined for a choice without names. */
 function namesIn(choice: ChatToolChoice): string[] | undefined {
   if (typeof choice === 'string') return undefined;
   const { allowed_tools: allowed } = choice;

@@ -1,6 +1,5 @@
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolUseBlock } from '#shared/formats/messages/request.ts';
 
-/** The history of a request in the messages format: the system prompt and the turns. */
 export interface TranslatedHistory {
   system: TextBlock[];
   messages: MessagesMessage[];
@@ -20,9 +19,7 @@ export class MessageTurns {
   /** System texts before the first turn. */
   readonly #system: TextBlock[] = [];
   readonly #messages: MessagesMessage[] = [];
-  /** Ids of calls without a result yet. */
   readonly #unanswered = new Set<string>();
-  /** Messages that wait for results. */
   #waiting: Message[] = [];
   /** The turn to which new blocks are added. */
   #open: Message | undefined;
@@ -106,7 +103,6 @@ function isThinking(block: MessagesBlock | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-/** Writes a single plain text as a string. */
 export function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

@@ -11,7 +11,6 @@ import { webSearchItem } from './web-search-tool.ts';
 
 /** A thinking block or a call that is being received. `json` is the input of a call so far. */
 type OpenBlock =
-  /** `signature` so far. */
   | { type: 'thinking'; signature: string }
   /** `input` from the block's start, used if no pieces follow. */
   | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean }
@@ -67,7 +66,6 @@ export class MessagesOutput {
     }
   }
 
-  /** Adds a delta of the messages format to a block. */
   add(index: Json | undefined, delta: JsonObject): string {
     const open = this.#open.get(index);
     switch (delta['type']) {

@@ -13,7 +13,6 @@ import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';
 import { ownFields, withOwnFields } from './own-fields.ts';
 
-/** Matches events that carry the response object. */
 const lifecycle = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
 
 /** Matches events that only open a stream or an item. */

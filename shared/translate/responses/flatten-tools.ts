@@ -20,7 +20,6 @@ export interface CalledTool extends JsonObject {
 export interface FlatTool {
   name: string;
   description: string | undefined;
-  /** JSON schema. */
   parameters: JsonObject;
   strict: boolean | undefined;
 }
@@ -32,7 +31,6 @@ export interface HostedTool {
   param: string;
 }
 
-/** The tools of a request without groups. */
 export interface FlatTools {
   tools: FlatTool[];
   /** The client's tool for each flat name. */

@@ -1,4 +1,3 @@
-/** Types of items that report calls of tools that a server has run. */
 const hostedCalls: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',

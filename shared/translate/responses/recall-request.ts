@@ -6,11 +6,9 @@ import { type CalledTool, flattenTools } from './flatten-tools.ts';
 
 /** The fields of a Responses request that its answer depends on. */
 export interface RecalledRequest extends JsonObject {
-  /** Fields that the response object repeats. */
   repeated: JsonObject;
   /** The client's tools by their flat names, which the upstream calls. */
   tools: Record<string, CalledTool>;
-  /** Whether reasoning items have a summary. */
   summarizes: boolean;
   /** Whether reasoning items carry `encrypted_content`. */
   seals: boolean;
@@ -18,7 +16,6 @@ export interface RecalledRequest extends JsonObject {
   compacts: boolean;
 }
 
-/** The `recall` of the translations of Responses clients. */
 export function recallResponses(body: JsonObject): RecalledRequest {
   const request = body as ResponsesRequest;
   return {

@@ -54,7 +54,6 @@ export class ResponsesAnswer {
     return this.#last;
   }
 
-  /** Returns the first two events. */
   begin(): string {
     const response = this.#last;
     return (
@@ -150,7 +149,6 @@ export class ResponsesAnswer {
   }
 }
 
-/** Maps the chat format's finish reason to the reason why a response is incomplete. */
 const incompleteReasons: Readonly<Record<string, ResponseState['incompleteReason']>> = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',

@@ -19,17 +19,14 @@ export interface ResponsesWriterParts {
   events: ResponseEvents;
 }
 
-/** Writes blocks as output items of one response. */
 export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   readonly #parts: ResponsesWriterParts;
   readonly #hex: string;
-  /** The completed items. */
   readonly output: JsonObject[] = [];
   /** Content of blocks besides their text: the item of a whole block, the sealed content of a reasoning block. */
   readonly carried = new Map<ResponsesBlock, JsonObject>();
   /** Log probabilities of text that is not written yet. */
   readonly #logprobs = new Map<ResponsesBlock, JsonObject[]>();
-  /** The status of items that are closed from now on. */
   closingStatus: 'completed' | 'incomplete' = 'completed';
   #open: OpenItem | undefined;
 
@@ -49,7 +46,6 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     return this.#open?.piece(text, logprobs) ?? '';
   }
 
-  /** Adds log probabilities for the next piece of a text. */
   addLogprobs(block: ResponsesBlock, logprobs: readonly JsonObject[]): void {
     this.#logprobs.set(block, [...(this.#logprobs.get(block) ?? []), ...logprobs]);
   }
@@ -82,7 +78,6 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     }
   }
 
-  /** Returns the event writer of the next item. */
   #events(prefix: string): ItemEvents {
     const position = this.output.length;
     const id = `${prefix}_${this.#hex}_${position}`;

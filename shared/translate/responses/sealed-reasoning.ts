@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
-/** The thinking of one reasoning item. */
 export interface Reasoning {
   text: string;
   /** The state that the upstream needs to continue its thinking, such as a signature; undefined if it needs none. */

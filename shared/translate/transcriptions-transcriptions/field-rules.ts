@@ -1,6 +1,5 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** Effect on each field of a transcription request. */
 export const requestRules: readonly FieldRule[] = [
   rule('file', passed),
   rule('model', translated('model', "the upstream's name for the chosen model")),
@@ -12,7 +11,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** Effect on each field of a transcription. */
 export const answerRules: readonly FieldRule[] = [
   rule('text', passed),
   rule('usage', passed),

@@ -37,9 +37,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 export interface SpentAllowance {
-  /** The upstream's message, for clients. */
   message: string;
-  /** Seconds until the allowance begins anew, or until the next try. */
   retryAfter: number;
 }
 

@@ -93,7 +93,6 @@ function failed(status: number, sentence: string): RouterError {
 const outOfMoney = /^(?:Your )?credit balance is too low/i;
 const outOfMoneyStatus = 402;
 
-/** Returns the error for a faulty request, with the upstream's own message. */
 function refused(
   sentence: string,
   { param, code }: Pick<UpstreamFailure, 'param' | 'code'>,

@@ -2,10 +2,8 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { InputUnwrapper } from '../responses/input-unwrapper.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 
-/** A call whose input is being unwrapped. */
 interface OpenCall {
   unwrapper: InputUnwrapper;
-  /** Characters of the input so far. */
   taken: number;
 }
 

@@ -8,12 +8,10 @@ const reasoningSignature = `${ownSignature}reasoning.`;
 
 /** Thinking that only the upstream which encrypted it can read. */
 export interface EncryptedThinking {
-  /** The model that produced the thinking. */
   model: string;
   /** The reasoning item's id, which the upstream compares with the encrypted id; undefined without one. */
   id: string | undefined;
   encrypted: string;
-  /** See `Minted.origin`. */
   origin: string | undefined;
 }
 

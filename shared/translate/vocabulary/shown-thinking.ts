@@ -13,7 +13,6 @@ export function recallThinking({ thinking }: JsonObject): { thinking: ShownThink
   return { thinking: thinking['display'] === 'omitted' ? 'omitted' : 'text' };
 }
 
-/** @param recalled see `Minted.recalled` */
 export function shownThinking(recalled: JsonObject | undefined): ShownThinking {
   const shown = recalled?.['thinking'];
   return shown === 'none' || shown === 'omitted' ? shown : 'text';

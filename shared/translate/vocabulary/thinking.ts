@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** The thinking settings of a messages request. */
 export interface ThinkingRequest {
   thinking: JsonObject & { type: string };
   effort?: string;

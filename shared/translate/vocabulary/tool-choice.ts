@@ -16,7 +16,6 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   }
 }
 
-/** A chat tool choice in the messages format. */
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
   /** Names of the only tools to offer; undefined for all. */

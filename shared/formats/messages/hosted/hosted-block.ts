@@ -7,7 +7,6 @@ export function isHostedName(name: string): boolean {
   return name === 'web_search' || name === 'web_fetch';
 }
 
-/** Whether a block contains the result of a web search or web fetch. */
 export function isHostedResult(block: MessagesBlock): block is HostedResultBlock {
   return block.type === 'web_search_tool_result' || block.type === 'web_fetch_tool_result';
 }

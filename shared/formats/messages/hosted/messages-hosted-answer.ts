@@ -24,7 +24,6 @@ interface Behind {
   served: ServedTool;
 }
 
-/** An answer in the messages format for which the router runs the hosted tools. */
 export class MessagesHostedAnswer implements HostedAnswer {
   readonly approved: readonly HostedCall[] = [];
   isComplete = false;

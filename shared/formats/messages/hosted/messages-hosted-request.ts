@@ -5,7 +5,6 @@ import { asFunction } from './hosted-function.ts';
 import { hostedToolsOf } from './hosted-tools-of.ts';
 import { MessagesHostedAnswer } from './messages-hosted-answer.ts';
 
-/** Returns the hosted tools of a checked request; undefined without any. */
 export function messagesHostedRequest(request: MessagesRequest): HostedRequest | undefined {
   const tools = hostedToolsOf(request);
   if (tools.length === 0) return undefined;

@@ -22,12 +22,10 @@ export function hostedCallId(id: string): string {
   return idPrefix + id;
 }
 
-/** Returns the model's id of a hosted call. */
 export function modelCallId(id: string): string {
   return id.slice(idPrefix.length);
 }
 
-/** Whether the router has run the call with this id. */
 export function isOwnCallId(id: string): boolean {
   return id.startsWith(idPrefix);
 }

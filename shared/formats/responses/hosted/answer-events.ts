@@ -19,7 +19,6 @@ export class AnswerEvents {
     this.#renamed = new Map();
   }
 
-  /** Adds an item and returns its position. */
   add(item: JsonObject): number {
     return this.output.push(item) - 1;
   }
@@ -28,7 +27,6 @@ export class AnswerEvents {
     return this.#events.write(type, fields);
   }
 
-  /** Writes an event about the item at a position. */
   about(position: number, type: string, fields: JsonObject = {}): string {
     return this.write(type, { output_index: position, item_id: this.output[position]?.['id'], ...fields });
   }

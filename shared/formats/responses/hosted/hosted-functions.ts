@@ -4,7 +4,6 @@ import { searchDescription } from '../../hosted/search-description.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { offeredTools } from './offered-tools.ts';
 
-/** The function name of web search for models. */
 export const searchName = 'web_search';
 
 /** The function by which a model calls a hosted tool, or one tool of an MCP server. */
@@ -16,10 +15,8 @@ export interface HostedFunction {
   tool: JsonObject;
 }
 
-/** Maximum characters of a function's name. */
 const longestName = 64;
 
-/** Returns the function name for a tool of an MCP server. */
 export function mcpFunctionName(label: string, name: string): string {
   return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, longestName);
 }

@@ -13,7 +13,6 @@ export function isWebSearch(tool: ResponsesTool): boolean {
   return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }
 
-/** Types of tools that the client runs. */
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace', 'tool_search']);
 
 /** Returns the tools of a request that the router may run, in order. Includes tools that items of the input add. */

@@ -1,9 +1,7 @@
 import type { ResponsesItem, ResponsesRequest, ResponsesTool, ResponsesToolSearchOutput } from '../request.ts';
 
-/** Types of items that add tools. */
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
 
-/** A tool, and its path in the request. */
 export interface OfferedTool {
   tool: ResponsesTool;
   /** A path such as `tools[2]` or `input[0].tools[1]`. */

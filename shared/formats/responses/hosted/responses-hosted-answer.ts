@@ -27,7 +27,6 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   readonly #runnable: readonly RunnableTool[];
   readonly #input: readonly ResponsesItem[];
   readonly #events = new AnswerEvents();
-  /** Items that follow the input in the next turn. */
   readonly #items: JsonObject[] = [];
   /** Results of all searches so far, for citations. */
   readonly #found: SearchResult[] = [];

@@ -6,7 +6,6 @@ import { hostedFunctions, toolsWithFunctions } from './hosted-functions.ts';
 import { withTools } from './offered-tools.ts';
 import { ResponsesHostedAnswer } from './responses-hosted-answer.ts';
 
-/** Returns the hosted tools of a checked request; undefined without any. */
 export function responsesHostedRequest(request: ResponsesRequest): HostedRequest | undefined {
   const tools = hostedToolsOf(request);
   if (tools.length === 0) return undefined;

@@ -10,7 +10,6 @@ import { citedItem, citedPart, urlCitations } from './url-citations.ts';
 
 export interface BegunCall {
   call: HostedCall;
-  /** The position of its item in the answer. */
   position: number;
   /** The model's id of the call. */
   callId: string;
@@ -28,7 +27,6 @@ export interface TurnParts {
   found: readonly SearchResult[];
 }
 
-/** Types of items that the client must answer. */
 const clientCalls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);
 
 /**
@@ -180,7 +178,6 @@ export function beginCall(events: AnswerEvents, call: HostedCall, args: string):
   return begun;
 }
 
-/** Adds a complete item and writes its events. */
 function addWhole(events: AnswerEvents, item: JsonObject): string {
   const position = events.add(item);
   return (

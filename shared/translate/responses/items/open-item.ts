@@ -1,8 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** Writes the events of one output item. */
 export interface ItemEvents {
-  /** Id of the item. */
   id: string;
   /** Writes an event that carries the item itself. */
   item(type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string;
@@ -10,7 +8,6 @@ export interface ItemEvents {
   write(type: string, fields: JsonObject): string;
 }
 
-/** The output item that is being written. */
 export interface OpenItem {
   begin(): string;
   /** Adds text to a message, to thinking, or to a call's arguments. @param logprobs log probabilities of a message's text, if known */

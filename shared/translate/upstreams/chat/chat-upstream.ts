@@ -5,13 +5,11 @@ import { upstreamErrorFromChat } from './upstream-error.ts';
 /** Matches a finish reason. Some servers send an empty one until the answer ends. */
 const finishReason = /"finish_reason"\s*:\s*"[^"]/;
 
-/** See `HttpUpstreamFormat.kindOfEvent`. */
 export function kindOfChatEvent(data: string): EventKind {
   if (data === '[DONE]') return 'last';
   return finishReason.test(data) ? 'finish' : 'answer';
 }
 
-/** Chat completions, as engines and most providers serve them. */
 export const chatUpstream: HttpUpstreamFormat = {
   name: 'chat',
   operation: 'generate',

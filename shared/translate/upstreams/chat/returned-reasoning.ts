@@ -11,7 +11,6 @@ export type ReturnedReasoning = {
   signature?: string;
   /** Gemini's signatures of calls, by the client's id of the call. */
   calls?: Record<string, string>;
-  /** OpenRouter's list. */
   details?: JsonObject[];
 };
 

@@ -2,14 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { overlayUsage } from '#shared/formats/messages/usage.ts';
 import { toolInput } from '../../vocabulary/tool-call.ts';
 
-/** A block that is not complete yet. */
 interface OpenBlock {
   block: JsonObject;
   /** JSON text of a tool's input so far. */
   input: string;
 }
 
-/** Assembles the message from the events of a complete stream. */
 export function assembleMessage(events: readonly JsonObject[]): JsonObject {
   let message: JsonObject = {};
   const blocks = new Map<Json | undefined, OpenBlock>();

@@ -13,9 +13,7 @@ export interface Generation {
   topP?: Json | undefined;
   topK?: Json | undefined;
   stop?: string | string[] | null | undefined;
-  /** The JSON schema of the answer. */
   schema?: JsonObject | undefined;
-  /** The end user. */
   user?: Json | undefined;
 }
 
@@ -58,7 +56,6 @@ export const jsonInstruction: TextBlock = {
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
 };
 
-/** Writes a single plain text as a string. */
 export function simplestSystem(system: TextBlock[]): string | TextBlock[] {
   const [first] = system;
   return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;

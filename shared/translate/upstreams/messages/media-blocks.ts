@@ -41,7 +41,6 @@ export function documentBlock({ file_data: data, filename }: JsonObject, param: 
   throw unsupportedInChat(param, 'a file other than a PDF or plain text as base64');
 }
 
-/** Whether an upstream can fetch the address. */
 export function isWebAddress(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }

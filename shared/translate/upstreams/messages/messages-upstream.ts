@@ -8,7 +8,6 @@ const version = '2023-06-01';
 
 const framing = /^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/;
 
-/** See `HttpUpstreamFormat.kindOfEvent`. */
 function kindOfMessagesEvent(data: string): EventKind {
   switch (framing.exec(data)?.[1]) {
     case 'ping':

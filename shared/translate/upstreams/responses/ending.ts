@@ -10,7 +10,6 @@ export function responseFinishReason(response: Json | undefined, hasToolCalls: b
   return hasToolCalls ? 'tool_calls' : 'stop';
 }
 
-/** Whether an item is a call of one of the client's tools. */
 export function isToolCall(item: Json | undefined): boolean {
   return isJsonObject(item) && (item['type'] === 'function_call' || item['type'] === 'custom_tool_call');
 }

@@ -15,7 +15,6 @@ export function eventType(data: string): string | undefined {
   return isJsonObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined;
 }
 
-/** Whether an event of this type ends the stream. */
 export function endsStream(type: string | undefined): boolean {
   return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
 }

@@ -4,7 +4,6 @@ import type { ToolCallPiece } from '../chat/tool-call-order.ts';
 /** A piece of an answer, for clients of other formats. */
 export type ResponsesPiece =
   | { kind: 'text' | 'refusal' | 'thinking'; text: string }
-  /** A complete reasoning item. */
   | { kind: 'thought'; item: JsonObject }
   /** `isCustom`: the call is of a custom tool, and its arguments are the input. */
   | { kind: 'call'; call: ToolCallPiece; isCustom: boolean };

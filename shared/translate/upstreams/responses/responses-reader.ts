@@ -45,7 +45,6 @@ export class ResponsesReader {
   #refused = false;
   #response: JsonObject | undefined;
 
-  /** Whether the response has ended. */
   get complete(): boolean {
     return this.#response !== undefined;
   }
