@@ -21,6 +21,7 @@ export interface ClientApi {
   ): object;
   /** Returns the model that a name in the API's model list stands for. The router uses it only if no model has the name itself. */
   nameBehind?(name: string): string | undefined;
+  /** Returns the body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
   programs?: ApiPrograms;
   desktop?: ApiDesktop;

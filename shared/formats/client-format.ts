@@ -73,10 +73,11 @@ export interface AnswerFormat {
   answerHeaders?: readonly string[];
   /** Returns the headers that report how much of the key's limits is left. */
   limitHeaders: (standing: LimitStanding) => Record<string, string>;
+  /** Opens one streamed answer. Called once per request, before the answer's first byte. */
   openStream: (opening: StreamOpening) => StreamedAnswer;
 }
 
-/** What the router has of a streamed answer before its first byte. */
+/** The fields of a streamed answer that are known before its first byte. */
 export interface StreamOpening {
   requestId: string;
   /** The id of the answer; undefined for a format in which the worker chooses the id. */

@@ -84,6 +84,7 @@ export function responseOf(content: Json | undefined, partOf: (part: JsonObject)
   return typeof content === 'string' ? content : contentParts(content, partOf);
 }
 
+/** Removes messages without parts. */
 export function saying(messages: readonly PartedMessage[]): PartedMessage[] {
   return messages.filter(({ parts }) => parts.length > 0);
 }

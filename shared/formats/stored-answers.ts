@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 export interface StoreRequest {
   /** Whether the client wants the answer stored; undefined if the client leaves that to the router. */
   store: boolean | undefined;
+  /** Id of the stored answer that the request continues. */
   previous: string | undefined;
   /** Ids of the stored items that the input refers to, without duplicates. */
   references: readonly string[];

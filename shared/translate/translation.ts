@@ -30,6 +30,7 @@ export interface Minted {
 
 /** The model traits that a request is translated for. */
 export interface Target {
+  /** The upstream's name for the model. */
   model: string;
   /** The model's limit of output tokens; undefined if unknown. */
   maxOutput?: number | undefined;
@@ -50,6 +51,7 @@ export interface Target {
   makesOneChoice?: boolean | undefined;
   /** Whether the upstream has custom tools in the chat format; otherwise functions replace them. */
   takesCustomTools?: boolean | undefined;
+  /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent offers the client's tools to its model. */
   takesTools?: boolean | undefined;

@@ -34,7 +34,7 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   encode?(request: JsonObject, boundary: string): EncodedRequest;
   estimateInput(request: JsonObject): number;
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
-  /** Returns whether more events follow a stream's event; absent for a format whose streams consist of answer events only. */
+  /** Classifies a stream's event by the events that may follow; absent for a format whose streams have only answer events. */
   kindOfEvent?(data: string): EventKind;
   /** Counts a request's input tokens without inference; undefined for a format without such a path. */
   count?: {

@@ -5,8 +5,8 @@ const kinds = ['opus', 'sonnet', 'haiku'] as const;
 
 /**
  * Returns the settings that Claude Code reads from the router that it is signed in to. With them, Claude Code lists the router's models and
- * sends hint headers with each request; its aliases resolve to models that are served; and its context window is the smallest window among
- * the models that Claude Code does not know.
+ * sends headers that name the purpose of each request. Its aliases resolve to models that are served. Its context window is the smallest
+ * window among the models that Claude Code does not know.
  */
 export function claudeCodeSettings(cards: readonly ModelCard[]): object {
   const models = cards.filter(generates);

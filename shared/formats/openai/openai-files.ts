@@ -14,6 +14,7 @@ const mostSeconds = 2_592_000;
 
 const mostListed = 10_000;
 
+/** The files of OpenAI's API (OpenAI API reference, "Files"). */
 export const openaiFiles: FormatFiles = {
   path: '/files',
   shownId,

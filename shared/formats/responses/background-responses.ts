@@ -31,6 +31,7 @@ export function backgroundRequest(request: ResponsesRequest): BackgroundRequest 
   };
 }
 
+/** How responses are made in the background (OpenAI API guide, "Background mode"). */
 export const backgroundResponses: BackgroundAnswers = {
   inState: (response, status) => ({ ...response, status }),
   queuedEvents: (response) => ({

@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
+/** Maximum characters of one event. */
 const mostWaiting = 64 * 1024 * 1024;
 
 /**

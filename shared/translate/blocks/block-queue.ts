@@ -84,6 +84,7 @@ export class BlockQueue<Kind extends string> {
     return this.#push(kind, undefined);
   }
 
+  /** Writes all events that can now be sent. */
   advance(): string {
     let events = '';
     for (let head = this.#queue[0]; head; head = this.#queue[0]) {

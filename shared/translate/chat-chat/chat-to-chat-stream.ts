@@ -24,7 +24,7 @@ interface Choice {
   custom: CustomCalls | undefined;
   started: boolean;
   finish: Json | undefined;
-  /** Fields of chunks without output. The last chunk repeats them. */
+  /** Fields of chunks without output, which are not sent. The last chunk carries them. */
   held: JsonObject;
 }
 
@@ -43,7 +43,7 @@ export class ChatToChatStream implements StreamTranslation {
   /** Sum of the usage in chunks without choices. */
   #ownUsage: JsonObject | undefined;
   #outputBytes = 0;
-  /** Fields of chunks without output. The last chunk repeats them. */
+  /** Fields of chunks without output, which are not sent. The last chunk carries them. */
   #heldChunk: JsonObject = {};
 
   constructor(minted: Minted) {

@@ -1,4 +1,4 @@
-/** Every eighth chunk with text is learned, at most four times in a stream. */
+/** Every eighth suitable chunk is learned, at most four times in a stream. */
 const chunksBefore = 8;
 const maxLearned = 4;
 
@@ -40,7 +40,7 @@ export class RepeatedChunk {
   }
 
   /**
-   * Learns every eighth chunk.
+   * Learns every eighth of the chunks that are passed to it, see `maxLearned`.
    * @param textOf returns all that the model wrote in the chunk
    * @param translate translates the same chunk with `probeText` as its text; returns undefined if `probeText` is not all that the model
    * wrote in it

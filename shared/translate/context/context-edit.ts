@@ -8,6 +8,7 @@ export interface ContextEdit {
   cleared: JsonObject;
 }
 
+/** Estimates the input tokens of the request with this history. */
 export function tokensOf(request: MessagesRequest, messages: MessagesMessage[]): number {
   return messagesNeeds({ ...request, messages }).inputTokens;
 }

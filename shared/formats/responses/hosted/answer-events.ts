@@ -27,6 +27,7 @@ export class AnswerEvents {
     return this.#events.write(type, fields);
   }
 
+  /** Writes an event about the item at a position. */
   about(position: number, type: string, fields: JsonObject = {}): string {
     return this.write(type, { output_index: position, item_id: this.output[position]?.['id'], ...fields });
   }

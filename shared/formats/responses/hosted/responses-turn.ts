@@ -10,6 +10,7 @@ import { citedItem, citedPart, urlCitations } from './url-citations.ts';
 
 export interface BegunCall {
   call: HostedCall;
+  /** The position of its item in the answer. */
   position: number;
   /** The model's id of the call. */
   callId: string;

@@ -16,6 +16,7 @@ export interface ToolCallPiece {
   first: boolean;
   /** The function's name, set in only one piece of the call. */
   name: string | undefined;
+  /** Further text of the arguments, or of a custom tool's input. */
   arguments: string;
 }
 

@@ -5,6 +5,7 @@ import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
 
+/** Maximum JSON characters of an error that passes. */
 const longestBody = 16 * 1024;
 
 /** Statuses and error types with which an upstream refuses the router's own credentials, which is not the client's fault. */
