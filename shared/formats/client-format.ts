@@ -19,76 +19,72 @@ import type { ErrorAnswer } from './retry-headers.ts';
 import type { StoredAnswers, StoreRequest } from './stored-answers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
-/** What the router reads of a request to a model. The worker that translates the request reads the rest. */
+/** The fields of a model request that the router reads. The worker that translates the request reads the rest. */
 export interface RequestParameters {
   /** A model's id, a registry name, or `auto`. */
   model: string;
-  /** The name that `model` stands for in a list of models, if nothing else has that name; undefined for most. */
+  /** The name that `model` is an alias of, if no model has the name `model` itself; undefined for most requests. */
   nameBehind?: string | undefined;
-  /** Whether the client asks for server-sent events. */
   stream: boolean;
   needs: Needs;
-  /** Limit of output tokens; undefined if the client sets none, 0 for a request whose answer has none. */
+  /** Limit of output tokens; undefined if the client sets none, 0 for a request whose answer has no tokens. */
   maxOutput: number | undefined;
-  /** What it may use besides tokens, at most; absent for a request that is of tokens alone. */
+  /** Maximum use of other units, such as images; absent for a request that uses only tokens. */
   units?: Units | undefined;
-  /** Whether the client asks for low (`flex`) or high (`priority`) priority; undefined if it asks for neither. */
+  /** The priority that the client asks for: low (`flex`) or high (`priority`); undefined for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
-  /** What tells which earlier requests share its prompt cache; undefined for a request that uses none. */
+  /** Identifies the requests that share a prompt cache; undefined for a request that uses none. */
   conversation: Conversation | undefined;
   /**
-   * Lists at the top of the body that an upstream of the same format gets as they are: no worker changes one of their elements or
-   * has to know it. By name, each with the number of fields of all objects in it. Undefined if there are none, and for a short body.
+   * Lists at the top of the body that an upstream of the same format gets unchanged, because no worker changes or reads their elements.
+   * Maps each name to the number of fields of all objects in the list. Undefined for a body without such lists, and for a short body.
    */
   unread?: ListSizes | undefined;
-  /** What of it tells what it is for; undefined for a request that is not to generate, and in a format without such signs. */
+  /** Signs of the request's purpose; undefined for a request that generates nothing, and in a format without such signs. */
   signs?: RequestSigns | undefined;
 }
 
-/** The checked body of a request. */
 export interface ClientRequest {
   parameters: RequestParameters;
-  /** Fields of the request that the first events of a streamed answer repeat, in a format that has such. */
+  /** Fields that the first events of a streamed answer repeat; undefined in a format without them. */
   repeated?: JsonObject | undefined;
-  /** What it has to do with stored answers, in a format whose answers are stored. */
+  /** How the request uses stored answers; undefined in a format whose answers are not stored. */
   store?: StoreRequest | undefined;
-  /** The files that it names by their ids; absent if it names none. */
   files?: FileInputs | undefined;
-  /** Set if its answer is to be made in the background, in a format whose answers can be. */
   background?: BackgroundRequest | undefined;
-  /** Tools of the request that run beside the model; absent if it has none. */
+  /** Tools that run beside the model; absent if the request has none. */
   hosted?: HostedRequest | undefined;
-  /** How several workers can share it; absent for a request with one input. */
+  /** How several workers can share the request; absent for a request with one input. */
   divisible?: DivisibleRequest | undefined;
-  /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
+  /** Returns the body with these fields added where the client left them out. Returns the same buffer if none is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }
 
-/** The router's own answers in one wire format: errors, limits, and what it adds to a stream. */
+/** The router's own answers in one wire format: errors, limits, and additions to streams. */
 export interface AnswerFormat {
-  /** Name in the broker's messages, metrics, logs and usage records. Lower case and unique. */
+  /** Lower case and unique. Used in broker messages, metrics, logs and usage records. */
   name: string;
-  /** The answer to a request that failed before any of its answer was sent. */
+  /** Returns the answer to a request that failed before the client received any of its answer. */
   errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
   /**
-   * Headers of an upstream of the same format whose answer passes through, in lower case, that reach the client; `*` at the end
-   * for any name so begun. Absent for none.
+   * Lower-case header names that a passed-through answer of an upstream of the same format keeps; `*` at the end matches any rest. Absent
+   * for none.
    */
   answerHeaders?: readonly string[];
-  /** The headers that report how much of the key's limits is left. */
+  /** Returns the headers that report how much of the key's limits is left. */
   limitHeaders: (standing: LimitStanding) => Record<string, string>;
-  /** Opens one streamed answer. Called once per request, before its first byte. */
+  /** Opens one streamed answer. Called once per request, before the answer's first byte. */
   openStream: (opening: StreamOpening) => StreamedAnswer;
 }
 
-/** What is known of a streamed answer before its first byte. */
+/** The fields of a streamed answer that are known before its first byte. */
 export interface StreamOpening {
   requestId: string;
-  /** The id that the answer will have; undefined for a format whose answers get theirs from the worker. */
+  /** The id of the answer; undefined for a format in which the worker chooses the id. */
   answerId?: string | undefined;
-  /** Fields of the request that the answer repeats; undefined for a format whose first events carry none. */
+  /** Request fields that the answer repeats; undefined for a format whose first events carry none. */
   repeated?: JsonObject | undefined;
-  /** Number of the next event of an answer that was opened before; undefined for one that begins. */
+  /** Number of the next event of an answer that was opened before; undefined for a new answer. */
   nextEvent?: number | undefined;
 }
 
@@ -97,84 +93,81 @@ export interface ClientRoute {
   /** Path below the API's prefixes, such as `/chat/completions`. */
   path: string;
   operation: Exclude<Operation, 'execute_tool'>;
-  /** Whether its requests are forms with a file; they are read as JSON in the shape that `formFileSchema` describes. */
+  /** Whether requests are forms with a file. The router reads a form as JSON in the shape that `formFileSchema` describes. */
   isForm?: boolean;
-  /** Changes the requests and the answers, neither of them streamed, of a path that has other ones than the format's. */
+  /** Converts the requests and the whole answers of a path whose shapes differ from the format's. */
   reshape?: {
     request: (body: Buffer) => Buffer;
-    /** Undefined for an answer that does not have what was asked for. */
+    /** Returns undefined for an answer that lacks the requested content. */
     answer: (whole: Buffer) => Buffer | undefined;
   };
 }
 
 /**
- * One wire format of clients: all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates it
- * for upstreams.
+ * One wire format of clients: all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests and
+ * answers for upstreams.
  */
 export interface ClientFormat extends AnswerFormat {
-  /** The API that its routes belong to. Formats of one API share its base URL, key headers and list of models. */
+  /** The API of the routes. Formats of one API share its base URL, key headers and list of models. */
   api: ClientApi;
   routes: readonly ClientRoute[];
-  /** Request headers, in lower case, that pass unchanged to an upstream of the same format; `*` at the end for any name so begun. */
+  /** Lower-case names of request headers that pass unchanged to an upstream of the same format; `*` at the end matches any rest. */
   passedHeaders: readonly string[];
-  /** Prefix of the ids of its answers, such as `msg_`. */
   answerIdPrefix: string;
-  /** Whether its streams begin with the number of input tokens, before an upstream has reported it. */
+  /** Whether streams begin with the number of input tokens, before an upstream has reported it. */
   beginsWithUsage?: boolean;
-  /** Whether the ingress chooses the ids of its answers, because its streams carry them before a worker has begun. */
+  /** Whether the ingress chooses the ids of answers, because streams carry them before a worker has begun. */
   opensAnswers?: boolean;
-  /** Whether its answers carry what is sealed for their owner, so that workers need the owner's key. */
+  /** Whether answers carry content sealed for their owner, so that workers need the owner's key. */
   sealsAnswers?: boolean;
   /**
    * Checks a request's body.
    * @throws RouterError with status 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
-  /** Parts of its requests that not every upstream takes; absent for a format whose upstreams all take the same. */
+  /** Parts of requests that not every upstream takes; absent for a format whose upstreams all take the same parts. */
   features?: RequestFeatures | undefined;
-  /** How its answers are stored and read again; undefined for a format whose answers are not. */
+  /** How answers are stored and read again; undefined for a format whose answers are not stored. */
   stored?: StoredAnswers;
-  /** How its answers are made in the background; undefined for a format whose answers are not. They are stored, too. */
+  /** How answers are made in the background; undefined for a format without such answers. The router also stores them. */
   background?: BackgroundAnswers;
-  /** How it shows files; undefined for a format whose API has none, or shows them as another of its formats. */
+  /** How the API shows files; undefined if the API has none, or another of its formats shows them. */
   files?: FormatFiles;
-  /** Reads what the client has of a streamed answer; absent for a format whose answers are not continued. */
+  /** Reads the part of a streamed answer that the client has; absent for a format whose answers are not continued. */
   readRelayed?: ReadRelayed;
-  /** The messages of its requests and answers for traces of recorded requests; absent for a format without messages. */
+  /** Converts requests and answers to messages for traces of recorded requests; absent for a format without messages. */
   messageParts?: MessageParts;
-  /** The answer to a request for a token count; undefined for a format without such a route. */
+  /** Returns the answer to a token count request; undefined for a format without such a route. */
   countAnswer?: (inputTokens: number) => JsonObject;
-  /** Input tokens of a checked request, estimated from its size. */
+  /** Estimates the input tokens of a checked request from its size. */
   estimateInput: (request: JsonObject) => number;
 }
 
-/** What a request needs of the model that serves it. */
 export interface Needs {
   tools: boolean;
   vision: boolean;
   thinking: boolean;
   json: boolean;
-  /** Input tokens, estimated: the context window must hold about as many. */
+  /** Estimated input tokens. The model's context window must hold about as many. */
   inputTokens: number;
-  /** Input tokens of the longest of several inputs, which the context window holds one by one; undefined for one input. */
+  /** Estimated tokens of the longest input, for a request whose inputs each need the context window alone; undefined for one input. */
   longestInput?: number | undefined;
-  /** Kinds of tools that its upstream must run itself; absent for none. */
+  /** Kinds of tools that the upstream must run itself; absent for none. */
   hosted?: readonly HostedKind[] | undefined;
-  /** Names of its parts that not every upstream takes, see `ClientFormat.features`; absent for none. */
+  /** Names of features in the request, see `ClientFormat.features`; absent for none. */
   features?: readonly string[] | undefined;
 }
 
-/** How much of one limit is left. */
 export interface LimitLeft {
   limit: number;
   remaining: number;
-  /** When all of it is available again, in ms since 1970. */
+  /** When all of the limit is available again, in ms since 1970. */
   resetsAt: number;
 }
 
-/** How much of a client's limits of requests and tokens is left; undefined where there is no limit. */
+/** How much of a client's limits of requests and tokens is left; undefined without such a limit. */
 export interface LimitStanding {
-  /** The time, in ms since 1970. */
+  /** When the amounts were read, in ms since 1970. */
   at: number;
   requests: LimitLeft | undefined;
   tokens: LimitLeft | undefined;

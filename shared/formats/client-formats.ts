@@ -13,8 +13,8 @@ import { speechFormat } from './speech/speech-format.ts';
 import { transcriptionsFormat } from './transcriptions/transcriptions-format.ts';
 
 /**
- * Every client format that the router serves. A new format is one folder and one entry here. The first one writes the
- * errors of requests that belong to no format. See docs/decisions/0001-formats-and-translations.md.
+ * Every client format that the router serves. A new format is one folder and one entry here. The first format writes the errors of requests
+ * that belong to no format. See docs/decisions/0001-formats-and-translations.md.
  */
 export const clientFormats: readonly [ClientFormat, ...ClientFormat[]] = [
   chatFormat,

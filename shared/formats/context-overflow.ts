@@ -2,19 +2,18 @@ import { RouterError, type ErrorDetails } from '#shared/core/errors.ts';
 
 /** Token counts of a request that does not fit into the model's context, as far as the upstream reports them. */
 export interface Overflow {
-  /** Absent if the upstream has not counted all of it. */
+  /** Input tokens; absent if the upstream has not counted all of them. */
   input?: number | undefined;
-  /** Requested output tokens, if they exceed the limit. */
+  /** Requested output tokens, if input and output together exceed the limit. */
   output?: number | undefined;
   maximum?: number | undefined;
 }
 
-/** The error code in the details of `contextOverflow`. */
 const overflowCode = 'context_length_exceeded';
 
 /**
- * The error for a request that does not fit into the model's context. Its details carry the counts, so that each format
- * can write the message that its clients expect.
+ * Returns the error for a request that does not fit into the model's context. Its details carry the counts, so that each format can write
+ * the message that its clients expect.
  */
 export function contextOverflow(counts: Overflow): RouterError {
   const { input, output, maximum } = counts;
@@ -29,8 +28,8 @@ export function contextOverflow(counts: Overflow): RouterError {
 }
 
 /**
- * What such an error says.
- * @param what the client's word for what it has sent
+ * Returns the message of a context overflow.
+ * @param what the client's word for its input
  */
 export function overflowText({ input, output, maximum }: Overflow, what = 'input'): string {
   const limit =
@@ -48,7 +47,7 @@ export function overflowText({ input, output, maximum }: Overflow, what = 'input
   return `${limit}${asked} Please reduce the length of the ${what}.`;
 }
 
-/** The counts of an error that `contextOverflow` has made; undefined for any other. */
+/** Reads the counts of an error that `contextOverflow` returned; undefined for any other error. */
 export function overflowIn(details: ErrorDetails['details']): Overflow | undefined {
   if (details?.error_code !== overflowCode) return undefined;
   const count = (field: string): number | undefined =>
@@ -56,44 +55,47 @@ export function overflowIn(details: ErrorDetails['details']): Overflow | undefin
   return { input: count('input_tokens'), output: count('output_tokens'), maximum: count('maximum_tokens') };
 }
 
-/** Whether an error says that a request does not fit, and not how many tokens its input has. */
+/** Whether an error reports a context overflow with the maximum but without the number of input tokens. */
 export function lacksInput(error: unknown): error is RouterError {
   const counts = error instanceof RouterError ? overflowIn(error.details) : undefined;
   return counts?.maximum !== undefined && counts.input === undefined;
 }
 
-/** Such an error with the number of input tokens; as it is where these would fit, so that they are not what does not. */
+/**
+ * Adds the number of input tokens to a context overflow. Returns the same error if input and output would fit, because then that number
+ * does not explain the error.
+ */
 export function withInput(error: RouterError, input: number): RouterError {
   const counts = overflowIn(error.details) ?? {};
   const doesFit = input + (counts.output ?? 0) <= (counts.maximum ?? Infinity);
   return doesFit ? error : contextOverflow({ ...counts, input });
 }
 
-/** The answer header, in every format, with the limit of output tokens that a worker has lowered the client's to. */
+/** The answer header, in every format, with the limit of output tokens after a worker has lowered the client's limit. */
 export const fittedLimitHeader = 'x-rtr-max-tokens';
 
-/** The error code in the details of `outputTooLarge`. */
 const tooLarge = 'max_tokens_too_large';
 
 /**
- * The error for a limit of output tokens above what the model generates at most.
- * @param message in the words that clients read the maximum from
+ * Returns the error for a limit of output tokens above the model's maximum.
+ * @param message in the wording from which clients parse the maximum
  */
 export function outputTooLarge(message: string, maximum: number): RouterError {
   const details = { error_code: tooLarge, maximum_output_tokens: String(maximum) };
   return new RouterError('invalid_request', message, { param: 'max_tokens', details });
 }
 
-/** What an upstream says about the output that a request may ask for: the most tokens, or the context that has to hold them. */
+/** What an upstream reports about the largest acceptable output: the number of tokens, or the context that must hold input and output. */
 export type MostOutput =
   | { tokens: number; context?: undefined }
   | {
       tokens?: undefined;
       context: number;
-      /** Undefined if the upstream has not counted it. */ input: number | undefined;
+      /** Undefined if the upstream has not counted the input. */
+      input: number | undefined;
     };
 
-/** Reads from the details of an error how many output tokens would be accepted; undefined if they are not what it is about. */
+/** Reads from the details of an error how many output tokens would be accepted; undefined for an error about something else. */
 export function mostOutput(details: ErrorDetails['details']): MostOutput | undefined {
   if (details?.error_code === tooLarge) return { tokens: Number(details['maximum_output_tokens']) };
   const { input, output, maximum } = overflowIn(details) ?? {};

@@ -1,23 +1,22 @@
 import { hash } from 'node:crypto';
 
-/** What tells which requests share the prompt cache of an upstream. Both are digests, so that they do not keep a body in memory. */
+/** Identifies the requests that share an upstream's prompt cache. Both fields are digests, so that they keep no body in memory. */
 export interface Conversation {
-  /** What the client calls it in the body; undefined if it does not. */
+  /** The client's name for the conversation in the body; undefined without one. */
   name: string | undefined;
-  /** Its start: the system prompt and the first message of the user. */
   start: string;
 }
 
-/** Texts that are read of a start, at most. */
+/** Maximum number of texts of a start that the digest covers. */
 const maxTexts = 16;
 
-/** Characters that are read at each end of a text. */
+/** Characters at each end of a text that the digest covers. */
 const endLength = 512;
 
 /**
  * Digests a conversation's name and start.
- * @param name the field of the body that names it; anything but a text counts as none
- * @param texts the texts of its start, in order; of each one its length and both ends count
+ * @param name the field of the body that names the conversation; anything but a non-empty text counts as absent
+ * @param texts the texts of the start, in order; the digest covers the length and both ends of each
  */
 export function conversationOf(name: unknown, texts: Iterable<string>): Conversation {
   const read: string[] = [];

@@ -4,57 +4,53 @@ import type { JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { FieldPath } from './validation/first-problem.ts';
 
-/** What a model can read of a file. */
 export type InputKind = 'image' | 'pdf' | 'text';
 
-/** A file that a request names by its id. */
 export interface InputFile {
   name: string;
   mimeType: string;
   kind: InputKind;
-  /** Its content as it stands in a string of a JSON text: base64, or text with escapes. */
+  /** The content as a JSON string contains it: base64, or text with escapes. */
   content: Uint8Array;
 }
 
-/** A file as a part of a request is made of it. `data` stands for its content. */
+/** A file for `FileParts.withFile`. `data` is a placeholder for its content. */
 export type MarkedFile = Omit<InputFile, 'content'> & { data: string };
 
-/** How the requests of a format name files. */
 export interface FileParts {
-  /** Names of the fields that lead to parts, at any depth. */
+  /** Names of the fields that lead to content parts, at any depth. */
   fields: readonly string[];
-  /** The id of the file that a part names; undefined for a part that names none. */
+  /** Returns the id of the file that a content part names; undefined for any other part. */
   idOf: (part: JsonObject) => string | undefined;
   /**
-   * The part with the file in place of its id.
-   * @throws RouterError `invalid_request` for a file of a kind that cannot stand there
+   * Returns the content part with the file in place of its id.
+   * @throws RouterError `invalid_request` for a kind of file that the part cannot contain
    */
   withFile: (part: JsonObject, file: MarkedFile, param: string) => JsonObject;
-  /** A path as the format writes it in errors. */
   paramOf: (path: FieldPath) => string;
-  /** The error for an id that the key's owner has not. */
+  /** Returns the error for an id that no file of the key's owner has. */
   notFound: (id: string, param: string) => RouterError;
 }
 
-/** A place where a request names a file. */
 export interface FileInput {
   id: string;
-  /** Path of the part. */
   param: string;
 }
 
-/** The files that a request names. */
 export interface FileInputs {
   inputs: readonly FileInput[];
-  /** The text of the request with these files in place of their ids, which are the keys. Other ids stay. @throws as `withFile` does */
+  /**
+   * Returns the text of the request with the given files in place of their ids, which are the keys of the map. Other ids stay. @throws as
+   * `withFile` does
+   */
   inline: (files: ReadonlyMap<string, InputFile>) => Buffer;
   notFound: FileParts['notFound'];
 }
 
-/** Stands in every text that names a file. */
+/** Every request that names a file contains this text. */
 const sign = Buffer.from('"file_id"');
 
-/** Finds the files that a request names; undefined for one that names none, as most do. */
+/** Finds the files that a request names; undefined if it names none, as most requests. */
 export function findFileInputs(
   body: Buffer,
   { value, write }: Pick<JsonText, 'value' | 'write'>,
@@ -75,7 +71,7 @@ function inline(
   files: ReadonlyMap<string, InputFile>,
   { parts, write }: { parts: FileParts; write: JsonText['write'] },
 ): Buffer {
-  // Made when the text is here already, so that it cannot occur in it.
+  // A mark that is chosen after the text exists cannot occur in the text.
   const mark = randomUUID();
   const contents: Uint8Array[] = [];
   const marked = replaceParts(request, [], parts, (part, id, param) => {
@@ -89,7 +85,6 @@ function inline(
   return fillIn(Buffer.concat(write(isJsonObject(marked) ? marked : request)), mark, contents);
 }
 
-/** Puts contents in the places of their marks. */
 function fillIn(text: Buffer, mark: string, contents: readonly Uint8Array[]): Buffer {
   const pieces: Uint8Array[] = [];
   let from = 0;
@@ -104,7 +99,7 @@ function fillIn(text: Buffer, mark: string, contents: readonly Uint8Array[]): Bu
 
 type ReplacePart = (part: JsonObject, id: string, param: string) => JsonObject;
 
-/** The same value with other parts; what has none is not copied. */
+/** Returns the value with its content parts replaced. Values without replaced parts are not copied. */
 function replaceParts(value: Json, path: FieldPath, parts: FileParts, replace: ReplacePart): Json {
   if (Array.isArray(value)) {
     const items = value.map((item, at) => replaceParts(item, [...path, at], parts, replace));

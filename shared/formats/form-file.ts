@@ -1,17 +1,16 @@
 import { z } from 'zod';
 
 /**
- * A form with a file, as requests are read from it: a JSON object of its fields, in which the file is an object. Fields of a form are
- * texts; one whose name ends with `[]` is a list of texts.
+ * A file of a form. The router reads a form as a JSON object of its fields: a file becomes this object, a field becomes a text, and a field
+ * whose name ends with `[]` becomes a list of texts.
  */
 export const formFileSchema = z.object({
   name: z.string(),
-  /** Its media type. */
   type: z.string(),
   bytes: z.int().min(1),
-  /** Its first bytes, at most 66, in base64. */
+  /** The first 66 bytes at most, in base64. */
   start: z.string(),
-  /** All of it in base64. */
+  /** The whole content in base64. */
   data: z.string(),
 });
 

@@ -2,7 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 
 /** A file as formats show it. Times in ms since 1970. */
 export interface ShownFile {
-  /** Its id as it is stored: without a format's prefix. */
+  /** The id as stored, without a format's prefix. */
   id: string;
   purpose: string;
   name: string;
@@ -13,41 +13,36 @@ export interface ShownFile {
   expiresAt?: number | undefined;
 }
 
-/** What the form of an upload says besides the file. */
 export interface UploadFields {
   purpose: string;
   /** Milliseconds until the file expires; undefined for never. */
   expiresAfterMs?: number | undefined;
 }
 
-/** Which files a list is asked for, by ids as the format shows them. */
+/** A request for a list of files. Ids are as the format shows them. */
 export interface FileListQuery {
   purpose?: string | undefined;
   newestFirst: boolean;
-  /** The file behind which the page begins, or before which it ends. */
+  /** The page begins after the file `after`, or ends before the file `before`. */
   after?: string | undefined;
   before?: string | undefined;
-  /** Most files on the page. */
   limit: number;
-  /** These files, and no others. */
+  /** If present, the list contains only these files. */
   ids?: readonly string[] | undefined;
 }
 
-/** How a format shows files, at paths of their own. */
 export interface FormatFiles {
-  /** The path below the API's prefixes. An id follows it. */
+  /** The path below the API's prefixes. The path of one file adds its id. */
   path: string;
-  /** The id as the format shows it. */
   shownId: (id: string) => string;
-  /** Reads the fields of the form of an upload, by their names. @throws RouterError `invalid_request`, `missing_parameter` */
+  /** Reads the fields of an upload form by their names. @throws RouterError `invalid_request`, `missing_parameter` */
   readUpload: (fields: ReadonlyMap<string, string>) => UploadFields;
   /** Reads the query of a list. @throws RouterError `invalid_request` */
   readList: (query: Readonly<Record<string, unknown>>) => FileListQuery;
   show: (file: ShownFile) => object;
-  /** @param hasMore whether there are more in the direction in which the page was asked for */
+  /** @param hasMore whether more files follow in the direction of the request */
   list: (files: readonly ShownFile[], hasMore: boolean, query: FileListQuery) => object;
-  /** The body that confirms that a file was removed. */
   removed: (shownId: string) => object;
-  /** The error for an id that the key's owner has not. */
+  /** Returns the error for an id that no file of the key's owner has. */
   notFound: (shownId: string, param?: string) => RouterError;
 }

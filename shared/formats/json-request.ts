@@ -9,8 +9,8 @@ import { findFileInputs, type FileParts } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 
 /**
- * Parses a body as JSON that can be written again.
- * @throws RouterError `invalid_json`, `invalid_request` for one nested too deeply, `body_too_large` for too many values
+ * Parses a body as JSON. Refuses values that are nested too deeply to be serialized again.
+ * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply, `body_too_large` for too many values
  */
 export function parseJsonBody(body: Buffer): unknown {
   const { value, skim } = parseBody(body);
@@ -25,18 +25,18 @@ function parseBody(body: Buffer): JsonText {
   try {
     return parseJsonText(body);
   } catch {
-    // The parser's message may quote the body, so it is dropped.
+    // The parser's message may quote the body, so the error leaves it out.
     throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
   }
 }
 
 /**
  * Reads a body that is a JSON object.
- * @param check checks the body and returns what the router reads of it
- * @param fileParts how the body names files; undefined if it names none
+ * @param check checks the body and returns the parameters that the router reads
+ * @param fileParts how the body names files; undefined for a format without files
  * @param findHosted finds the hosted tools of a checked body
- * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, `body_too_large` for too many values, or
- * as `check` does
+ * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, `body_too_large` for too many values,
+ * or as `check` does
  */
 export function readJsonRequest(
   body: Buffer,
@@ -72,8 +72,7 @@ function nestedTooDeeply(cause?: unknown): RouterError {
 }
 
 /**
- * Adds the missing ones of these fields to a body. They go in front of the client's fields, so the body is not serialized
- * again.
+ * Adds those of the fields to a body that it lacks. They go in front of the client's fields, so that the body is not serialized again.
  * @param body the text of a JSON object
  * @param parsed the same object, parsed
  */

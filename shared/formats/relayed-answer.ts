@@ -1,46 +1,45 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** What the client has of a streamed answer that consists of the beginning of one text, so that it can be continued exactly. */
+/** The part of a streamed answer that the client has. The part is the beginning of one text, so a worker can continue it exactly. */
 export interface RelayedAnswer {
   id: string;
-  /** Seconds since 1970; undefined in a format whose answers do not tell. */
+  /** Seconds since 1970; undefined in a format whose answers have no time. */
   created?: number | undefined;
-  /** The text, in one piece for each event where the events are numbered, otherwise in any. */
+  /** The text: one piece per event if the format numbers its events, otherwise split in any way. */
   pieces: readonly string[];
-  /** How many events tell it, where these are numbered. */
+  /** Number of events that the client has; undefined if the format does not number its events. */
   events?: number | undefined;
-  /** Input tokens, where the beginning of the answer reports them. */
   inputTokens?: number | undefined;
 }
 
-/** Reads the events of an answer's beginning. @returns why it cannot be continued, in words for the log, if it cannot */
+/**
+ * Reads the events of an answer's beginning. @returns the reason why the answer cannot be continued, as a text for the log, if it cannot
+ */
 export type ReadRelayed = (events: readonly JsonObject[]) => RelayedAnswer | string;
 
-/** Collects what all events of an answer's beginning say. */
 export class RelayedParts {
   id = '';
   created: number | undefined;
   inputTokens: number | undefined;
   readonly pieces: string[] = [];
 
-  /** @param events how many there are, where they are numbered: otherwise the pieces become one */
+  /** @param events number of events in a format that numbers them; without it, the pieces are joined into one */
   answer(events?: number): RelayedAnswer | string {
     const { id, created, inputTokens } = this;
     const text = this.pieces.join('');
-    // The engine could not be told half a character.
+    // An engine cannot continue after half a character.
     if (!text.isWellFormed()) return 'the text ends in the middle of a character';
     if (id === '') return 'the answer has no id yet';
     return { id, created, inputTokens, events, pieces: events === undefined ? [text] : this.pieces };
   }
 }
 
-/** The type of a part, for the log. */
 export function typeOf(part: Json | undefined): string {
   const type = isJsonObject(part) ? part['type'] : undefined;
   return typeof type === 'string' ? type : 'unknown';
 }
 
-/** Whether a field says nothing: absent, null or empty. */
+/** Whether a field is absent, null or empty. */
 export function saysNothing(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;

@@ -1,26 +1,24 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * A part of requests that not every upstream takes. A worker finds out from its own translators which of these they refuse (see
- * `lackedFeatures`), and announces them; `auto` then leaves it out for requests that have such a part.
+ * A part of requests that not every upstream takes. Each worker runs its own translations on the examples, and announces the features that
+ * they refuse (see `lackedFeatures`). `auto` then leaves the worker out for requests with such a part.
  */
 export interface RequestFeature<Request extends JsonObject = JsonObject> {
-  /** Lower case, unique in its format. Workers of other releases know it by this name. */
+  /** Lower case and unique in its format. Workers of other releases announce the feature by this name. */
   name: string;
-  /** The fields of a small request that has it, and nothing else that could be refused. */
+  /** The fields of a small request with the feature and with nothing else that a translation could refuse. */
   example: Partial<Request>;
   /** @param parts see `RequestFeatures.partsOf` */
   isIn: (request: Request, parts: ReadonlySet<string>) => boolean;
 }
 
-/** The parts of one format's requests that not every upstream takes. */
 export interface RequestFeatures<Request extends JsonObject = JsonObject> {
-  /** The kinds of parts that the content of a request has, from one walk over it. */
+  /** Returns names of the kinds of parts in a request's content, collected in one pass. */
   partsOf: (request: Request) => ReadonlySet<string>;
   all: readonly RequestFeature<Request>[];
 }
 
-/** Names of the features that a checked request has. */
 export function featuresIn<Request extends JsonObject>(
   { partsOf, all }: RequestFeatures<Request>,
   request: Request,
@@ -29,7 +27,7 @@ export function featuresIn<Request extends JsonObject>(
   return all.filter(({ isIn }) => isIn(request, parts)).map(({ name }) => name);
 }
 
-/** How a worker announces that it lacks a feature for requests of a client format. */
+/** Returns the key by which a worker announces that it lacks a feature for requests of a client format. */
 export function featureKey(name: string, format: string): string {
   return `${name}@${format}`;
 }

@@ -1,26 +1,21 @@
-/**
- * What of a request's body tells what it is for, to somebody who knows the program that sent it. It keeps no long text in
- * memory.
- */
+/** Signs in a request's body that reveal its purpose if the sending program is known. Keeps no long text in memory. */
 export interface RequestSigns {
-  /** The first characters of its instructions; empty without instructions. */
+  /** The first characters of the instructions; empty without instructions. */
   instructions: string;
   /** The first characters of each of the last four blocks of instructions; undefined in a format whose instructions are one text. */
   lastInstructions?: readonly string[];
-  /** The first characters of the last text of the user; empty without one. */
+  /** The first characters of the user's last text; empty without one. */
   lastText: string;
-  /** Whether it has tools that the client runs. */
   hasOwnTools: boolean;
-  /** Whether its instructions are marked to be kept in the cache of a provider. */
+  /** Whether the instructions carry a mark for a provider's prompt cache. */
   cachesInstructions: boolean;
-  /** Whether its format says that it is a compaction. */
+  /** Whether the request asks for a compaction, in a format that can express this. */
   compacts: boolean;
 }
 
-/** Characters of a text that are read. */
 const length = 64;
 
-/** The first characters of a text, as a copy: a slice would keep all of the text in memory. */
+/** Returns the first characters of a text as a copy. A slice would keep the whole text in memory. */
 export function startOfText(text: string): string {
   return Buffer.from(text.slice(0, length)).toString();
 }

@@ -1,15 +1,18 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 
-/** Seconds for an overloaded or missing worker, if the error does not name them. */
+/** `retry-after` seconds for an overloaded or missing worker, if the error names none. */
 const defaultRetryAfter = 2;
 
-/** Seconds that no client is to wait for by itself: an account of an upstream has used up its allowance. */
+/**
+ * The longest delay, in seconds, after which a client should retry by itself. A longer one means that an upstream account has used up its
+ * allowance.
+ */
 const longestWait = 60;
 
 /**
- * The headers that say whether and when clients should retry; the SDKs of OpenAI and Anthropic obey them. `retry-after` is
- * between 1 and 30 whole seconds: one of the SDKs ignores more than 60, the other would wait for days. A limit for longer than that is
- * for people to wait for.
+ * Returns the headers that say whether and when clients should retry; the SDKs of OpenAI and Anthropic obey them. `retry-after` is between
+ * 1 and 30 whole seconds: one of the SDKs ignores more than 60, and the other would wait for days. After a limit with a longer delay,
+ * clients should not retry by themselves.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry || error.hadEffects || isLongLimit(error)) {
@@ -23,12 +26,11 @@ export function retryHeaders(error: RouterError, status: number): Record<string,
   return { 'x-should-retry': 'true', 'retry-after': String(Math.min(30, Math.max(1, Math.ceil(seconds) || 1))) };
 }
 
-/** Whether an upstream's limit lasts for too long for a client to wait for it. */
+/** Whether an upstream's limit lasts too long for a client to wait for its end. */
 export function isLongLimit({ code, retryAfter }: RouterError): boolean {
   return code === 'rate_limit_exceeded' && retryAfter !== undefined && retryAfter > longestWait;
 }
 
-/** The answer to a failed request in one format. */
 export interface ErrorAnswer<Body> {
   status: number;
   headers: Record<string, string>;

@@ -1,11 +1,11 @@
 import type { Ending, StreamTranslation } from './translation.ts';
 
-/** Characters of an opening that are held at most; an upstream that opens for longer is relayed as it is. */
+/** Maximum characters of an opening to hold back. A longer opening is relayed at once. */
 const mostHeld = 64 * 1024;
 
 /**
- * Holds back what a translation writes before the first content, and writes both together: until then the client has
- * received nothing, so that the answer may begin anew on another worker, and a failure still decides the status. If the
+ * Wraps a translation so that its opening, everything before the first content, is held back and sent together with that content. Until
+ * then the client has received nothing: the answer may begin anew on another worker, and a failure still decides the status. If the
  * upstream fails, the opening is dropped.
  */
 export function holdOpening(translation: StreamTranslation): StreamTranslation {

@@ -4,10 +4,10 @@ import { featureKey } from '#shared/formats/request-feature.ts';
 import type { Target, Translation } from './translation.ts';
 
 /**
- * The features of client formats that an upstream does not take: those whose example these translations refuse. What is announced
- * is so found out by the very code that would refuse a request.
+ * Returns the features of client formats that an upstream does not take: those whose example the translation refuses. The announcement
+ * therefore comes from the code that would refuse a request.
  * @param translations one for each client format
- * @returns their keys, see `featureKey`
+ * @returns keys of the features, see `featureKey`
  */
 export function lackedFeatures<Request>(translations: readonly Translation<Request>[], target: Target): string[] {
   return translations.flatMap((translation) => {

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { StreamTranslation } from './translation.ts';
 
-/** For formats whose answers are never streamed: no client can ask for it. */
+/** Replaces `Translation.stream` in formats without streamed answers, which no client can request. */
 export function neverStreamed(): StreamTranslation {
   throw new RouterError('internal', 'An answer in this format is never streamed.');
 }

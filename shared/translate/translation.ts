@@ -5,7 +5,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { FieldRule } from './field-rule.ts';
 import type { UpstreamFormat } from './upstream-format.ts';
 
-/** The fields of an answer that the router sets. */
+/** The context of an answer: the fields that the router sets, and the functions that a translation needs. */
 export interface Minted {
   /** The answer's id in the client's format, such as `chatcmpl-…`. */
   id: string;
@@ -13,59 +13,58 @@ export interface Minted {
   model: string;
   /** Seconds since 1970. */
   created: number;
-  /** The time at which the answer is complete, in seconds since 1970. */
+  /** Returns the time at which the answer is complete, in seconds since 1970. */
   now?: (() => number) | undefined;
   /** Estimates the input tokens, never 0. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
-  /** Whether the usage of a chat stream comes in a chunk of its own. */
+  /** Whether the usage of a chat stream comes in a separate chunk. */
   usageChunk?: boolean | undefined;
-  /** What `Translation.recall` has kept of the request. */
   recalled?: JsonObject | undefined;
-  /** What stands for the upstream and its account, for what only these can read again; undefined for one without such. */
+  /**
+   * Identifies the upstream and its account, for content that only they can read again. Undefined for an upstream without such content.
+   */
   origin?: string | undefined;
-  /** Seals a text that only later requests of the same owner can open; undefined if the job came without a key. */
+  /** Seals a text that only later requests of the same owner can open. Undefined if the job came without the owner's key. */
   seal?: ((text: string) => string) | undefined;
 }
 
-/** The model that a request is translated for. */
+/** The model traits that a request is translated for. */
 export interface Target {
   /** The upstream's name for the model. */
   model: string;
-  /** The model's limit of output tokens, where known. */
+  /** The model's limit of output tokens; undefined if unknown. */
   maxOutput?: number | undefined;
-  /** How the model can be asked to think, where that is known: with an effort, or with a budget; empty for a model that does not think. */
+  /** The thinking modes of the model: with an effort, or with a budget. Empty for a model that does not think, undefined if unknown. */
   thinkingTypes?: readonly ('adaptive' | 'enabled')[] | undefined;
-  /** Whether the upstream can be asked by the effort `none` not to think. */
+  /** Whether the effort `none` turns the model's thinking off. */
   switchesThinking?: boolean | undefined;
-  /** Whether the upstream accepts PDF files; otherwise only text documents are accepted. */
+  /** Whether the upstream accepts PDF files; otherwise it accepts only text documents. */
   takesFiles?: boolean | undefined;
   /** Whether the upstream makes and reads the Responses format's `compaction` items. */
   compacts?: boolean | undefined;
-  /** Whether the upstream encrypts its thinking where a request in the Responses format asks for that. */
+  /** Whether the upstream encrypts its thinking if a request in the Responses format asks for it. */
   encrypts?: boolean | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts?: boolean | undefined;
-  /** See `Minted.origin`. */
   origin?: string | undefined;
-  /** Whether the upstream makes one choice of an answer, however many a request asks for. */
+  /** Whether the upstream returns only one choice, however many a request asks for. */
   makesOneChoice?: boolean | undefined;
-  /** Whether the upstream has custom tools in the chat format; functions stand for them otherwise. */
+  /** Whether the upstream has custom tools in the chat format; otherwise functions replace them. */
   takesCustomTools?: boolean | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent offers the client's tools to its model. */
   takesTools?: boolean | undefined;
-  /** Whether a command-line agent has its model answer in a JSON schema. */
+  /** Whether a command-line agent supports answers in a JSON schema. */
   takesSchemas?: boolean | undefined;
-  /** Whether the upstream has limits of output tokens of its own, so that a request needs none. */
+  /** Whether the upstream has its own limits of output tokens, so that a request needs none. */
   limitsItself?: boolean | undefined;
   /** Whether the upstream searches the web itself for requests of the client's format. */
   searches?: boolean | undefined;
-  /** Opens a text that an earlier answer to the same owner sealed; returns undefined for any other text. */
+  /** Opens a text that an earlier answer to the same owner sealed. Returns undefined for any other text. */
   unseal?: ((sealed: string) => string | undefined) | undefined;
 }
 
-/** Usage and finish reason of a complete answer. */
 export interface Ending {
   usage: Usage;
   /** The finish reason of the chat format: `stop`, `length`, `tool_calls` or `content_filter`. */
@@ -73,16 +72,16 @@ export interface Ending {
 }
 
 /**
- * Translates one streamed answer, event by event. Results are text ready to be sent: complete server-sent events of the
- * client's format, or '' for none.
+ * Translates one streamed answer, event by event. Results are text ready to be sent: complete server-sent events of the client's format, or
+ * '' for none.
  */
 export interface StreamTranslation {
   /**
-   * Whether any content has been translated: text, thinking, a refusal or a tool call. What comes before it, such as a role or
-   * `message_start`, only opens the stream.
+   * Whether any content has been translated: text, thinking, a refusal or a tool call. Events before it, such as a role or `message_start`,
+   * only open the stream.
    */
   readonly hasContent: boolean;
-  /** Whether, after one choice has ended, another one of the answer has not; absent where an answer has one. */
+  /** Whether some choices have ended and others have not. Absent for an answer with one choice. */
   readonly awaitsChoice?: boolean | undefined;
   /**
    * Translates one upstream event.
@@ -98,22 +97,24 @@ export interface StreamTranslation {
 }
 
 /**
- * Translates between one client format and one upstream format, the same or another. Pure: no clock, no randomness, no
- * input or output beyond arguments and results.
+ * Translates between one client format and one upstream format, the same or another. Pure: no clock, no randomness, no input or output
+ * beyond arguments and results.
  * @template Request the upstream's request
  */
 export interface Translation<Request = JsonObject> {
   client: ClientFormat;
   upstream: UpstreamFormat;
-  /** The effect on each field of the client's request; for the tables of `docs/translation.md`. */
+  /** Effect on each field of the client's request, for the tables of `docs/translation.md`. */
   requestRules?: readonly FieldRule[];
-  /** The effect on each field of the upstream's answer. */
   answerRules?: readonly FieldRule[];
   /** Whether the client's passed headers are sent to the upstream. */
   passesHeaders: boolean;
-  /** Whether lists of `RequestParameters.unread` may have one text in the place of their elements, which then stays there. */
+  /** Whether a list of `RequestParameters.unread` may hold one text in place of its elements, which the translation then keeps. */
   passesLists?: boolean;
-  /** What the translation of the answer needs to know of the request; undefined for nothing. Kept while the answer runs. */
+  /**
+   * Returns the request fields that the translation of the answer needs; absent if it needs none. They stay in memory while the answer
+   * runs.
+   */
   recall?: (body: JsonObject) => JsonObject;
   /**
    * Translates a client's request for the upstream.
@@ -122,21 +123,20 @@ export interface Translation<Request = JsonObject> {
   request: (body: JsonObject, target: Target) => Request;
   /**
    * Translates an upstream's answer that is not streamed.
-   * @throws RouterError `upstream_failed` if it is not an answer
+   * @throws RouterError `upstream_failed` if the body is not an answer
    */
   reply: (body: JsonObject, minted: Minted) => { body: JsonObject; ending: Ending };
-  /** Set where streamed answers are plain bytes that pass as they come, instead of `stream`: how such an answer ends. */
+  /** Describes the end of a streamed answer of plain bytes, which pass as received. Replaces `stream` for such answers. */
   bytes?: { ending: (minted: Minted) => Ending; mayBeEmpty?: boolean };
-  /** Begins the translation of a streamed answer. */
   stream: (minted: Minted) => StreamTranslation;
-  /** The path in the client's request of an address in the upstream's request; for error messages. */
+  /** Returns the path in the client's request of an address in the upstream's request, for error messages. */
   pathOfAddress?: (body: JsonObject, address: string) => string | undefined;
 }
 
 /**
  * Finds the translation between two formats.
  * @param client name of the client format
- * @throws RouterError `internal` if there is none: a worker is only given jobs of the formats that it announced
+ * @throws RouterError `internal` without a translation: a worker gets only jobs of formats that it announced
  */
 export function findTranslation<Request>(
   translations: readonly Translation<Request>[],
@@ -148,7 +148,7 @@ export function findTranslation<Request>(
   return found;
 }
 
-/** Names of the client formats with a translation to an upstream format; a worker announces them. */
+/** Returns the names of client formats with a translation to an upstream format. A worker announces them. */
 export function clientFormatsOn<Request>(
   translations: readonly Translation<Request>[],
   upstream: UpstreamFormat,

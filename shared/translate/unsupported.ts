@@ -1,7 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
-/** The error for a part of a chat request that the upstream cannot serve. */
 export function unsupportedInChat(param: string, what: string): RouterError {
   return new RouterError(
     'unsupported_parameter',
@@ -11,8 +10,8 @@ export function unsupportedInChat(param: string, what: string): RouterError {
 }
 
 /**
- * The error for a part of a messages request that the upstream cannot serve.
- * @param rejected the capability that is missing, where clients go on without it
+ * Returns the error for a part of a messages request that the upstream cannot serve.
+ * @param rejected the missing capability, if clients can continue without it
  */
 export function unsupportedInMessages(param: string, what: string, rejected?: RejectedCapability): RouterError {
   return new RouterError('unsupported_parameter', `${param}: the model that serves this request cannot take ${what}`, {

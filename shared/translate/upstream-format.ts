@@ -9,44 +9,39 @@ export interface UpstreamFormat {
   name: string;
 }
 
-/** A request that is no JSON. */
 export interface EncodedRequest {
   contentType: string;
-  /** In pieces. */
   body: Buffer[];
 }
 
 /**
- * `ping`: only shows that the connection lives. `finish`: says why the answer ends; its usage may follow, and other choices. `last`: nothing
- * follows.
+ * `ping`: only shows that the connection is alive. `finish`: gives the reason for the end of the answer; its usage and other choices may
+ * follow. `last`: nothing follows.
  */
 export type EventKind = 'answer' | 'ping' | 'finish' | 'last';
 
-/** A wire format of upstreams over HTTP: all that a worker needs besides its translations. */
+/** A wire format of upstreams over HTTP: all that a worker needs besides the translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
-  /** What a model that is served in it does. */
   operation: ModelOperation;
   /** Path below the upstream's base URL, such as `/chat/completions`. */
   path: string;
-  /** Headers of every request; the client's passed headers replace them. */
+  /** Headers of every request. The client's passed headers replace them. */
   headers: Readonly<Record<string, string>>;
   /**
-   * Writes a translated request where that is not done in JSON.
+   * Encodes a translated request if the format is not JSON.
    * @param boundary a text that occurs nowhere in the request
    */
   encode?(request: JsonObject, boundary: string): EncodedRequest;
-  /** Input tokens of a translated request, estimated. */
   estimateInput(request: JsonObject): number;
-  /** Reads the router's error from an error answer. */
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
-  /** What a stream's event means for the wait for more; absent for a format whose streams have none but answers. */
+  /** Classifies a stream's event by the events that may follow; absent for a format whose streams have only answer events. */
   kindOfEvent?(data: string): EventKind;
   /** Counts a request's input tokens without inference; undefined for a format without such a path. */
   count?: {
     path: string;
-    /** The part of a request that may be counted; undefined if it is all of it. */
+    /** Returns the part of a request that the count path accepts; absent if it accepts the whole request. */
     request?: (request: JsonObject) => JsonObject;
-    /** Reads the count from an answer with status 200; undefined if it has none. */
+    /** Reads the count from an answer with status 200; undefined if the answer has no count. */
     read(body: unknown): number | undefined;
   };
 }

@@ -5,13 +5,12 @@ import { claudeDesktopConfiguration } from './claude-desktop-configuration.ts';
 import { claudeCodeSettings } from './claude-code-settings.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 
-/** The API of Anthropic's SDKs and Claude Code. */
 export const anthropicApi: ClientApi = {
   segment: 'anthropic',
   segmentSetting: 'MESSAGES_FAMILY',
   prefixes: ['/v1', ''],
   keyHeader: 'x-api-key',
-  // Claude Code checks the server with a HEAD request here, without a key. Express answers HEAD by the GET route.
+  // Claude Code checks the server with a HEAD request to this path, without a key. Express answers HEAD with the GET route.
   greetings: { '/api/hello': { message: 'hello' } },
   listModels: (cards, query, headers) => {
     const generating = cards.filter(generates);

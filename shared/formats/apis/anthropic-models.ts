@@ -2,12 +2,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ModelCard } from '../client-api.ts';
 import type { DiscoveredModel } from './discovered-models.ts';
 
-/** A model as Anthropic's API describes it (Anthropic API reference, "Models"); null where it is unknown. */
+/** A model as Anthropic's API describes it (Anthropic API reference, "Models"). Unknown values are null. */
 export interface MessagesModel {
   type: 'model';
   id: string;
   display_name: string;
-  /** Only in lists for Claude Code, which shows it. */
+  /** Set only in lists for Claude Code, which shows this text. */
   description?: string;
   /** RFC 3339. */
   created_at: string;
@@ -20,7 +20,6 @@ export interface MessagesModel {
   max_tokens: number | null;
 }
 
-/** One page of models. */
 export interface MessagesModelPage {
   data: MessagesModel[];
   has_more: boolean;
@@ -31,7 +30,6 @@ export interface MessagesModelPage {
 const defaultLimit = 20;
 const maximumLimit = 1000;
 
-/** Describes one model as Anthropic's API does. */
 export function messagesModel(card: ModelCard | DiscoveredModel): MessagesModel {
   const { id, created, contextWindow, maxOutput } = card;
   return {
@@ -51,9 +49,9 @@ export function messagesModel(card: ModelCard | DiscoveredModel): MessagesModel 
 }
 
 /**
- * The page of models for a query with `limit` (1 to 1000, default 20) and either `after_id` or `before_id`.
+ * Returns one page of models for a query with `limit` (1 to 1000, default 20) and either `after_id` or `before_id`.
  * @param query the parsed query string; unknown names are ignored
- * @throws RouterError `invalid_request` for a bad limit, both ids together, or an id that is not in the list
+ * @throws RouterError `invalid_request` for a bad limit, for both ids together, or for an id that is not in the list
  */
 export function messagesModelPage(
   cards: readonly (ModelCard | DiscoveredModel)[],

@@ -1,11 +1,12 @@
 import { generates, type ModelCard } from '../client-api.ts';
 
-/** Claude Code's kinds of models: each is asked for by an alias that a setting of its environment resolves. */
+/** The model kinds of Claude Code. Users request each kind by an alias, which an environment variable resolves. */
 const kinds = ['opus', 'sonnet', 'haiku'] as const;
 
 /**
- * The settings that Claude Code gets from the router that it is signed in to: it lists the router's models and says what each request is
- * for, its aliases stand for models that are served, and its window is that of the smallest one that it does not know.
+ * Returns the settings that Claude Code reads from the router that it is signed in to. With them, Claude Code lists the router's models and
+ * sends headers that name the purpose of each request. Its aliases resolve to models that are served. Its context window is the smallest
+ * window among the models that Claude Code does not know.
  */
 export function claudeCodeSettings(cards: readonly ModelCard[]): object {
   const models = cards.filter(generates);
@@ -25,14 +26,14 @@ export function claudeCodeSettings(cards: readonly ModelCard[]): object {
   return { env };
 }
 
-/** The newest model of a kind by its name; any model, where there is none. */
+/** Returns the newest known model of a kind, judged by its name. Without one: `auto` if it is listed, else the first model. */
 function ofKind(models: readonly ModelCard[], kind: string): ModelCard | undefined {
   const named = models.filter((model) => isKnown(model) && model.id.includes(kind));
   const [newest] = named.toSorted((a, b) => b.id.localeCompare(a.id, 'en', { numeric: true }));
   return newest ?? models.find(({ id }) => id === 'auto') ?? models[0];
 }
 
-/** Whether Claude Code knows a model, and its window, by its name. */
+/** Claude Code knows the context windows of models whose names begin with `claude-`. */
 function isKnown({ id }: ModelCard): boolean {
   return id.startsWith('claude-');
 }

@@ -1,8 +1,8 @@
 import { generates, type DesktopFacts, type ModelCard } from '../client-api.ts';
 
 /**
- * The configuration that Claude Desktop gets for a person at its `bootstrapUrl`, under the names of its managed settings. What is left
- * out counts as unset there, so that how people sign in stands in it again.
+ * Returns the configuration that Claude Desktop reads from its `bootstrapUrl` for a person, under the names of its managed settings. Claude
+ * Desktop treats an omitted setting as unset, so the answer repeats the sign-in settings.
  */
 export function claudeDesktopConfiguration(cards: readonly ModelCard[], facts: DesktopFacts): object {
   const { baseUrl, issuer, desktop } = facts;

@@ -2,8 +2,8 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ModelCard } from '../client-api.ts';
 
 /**
- * The instructions of an agent on a model that Codex does not know. Codex has none of its own for a model that a server describes,
- * so they come with the description.
+ * The agent instructions for a model that Codex does not know. Codex has no instructions of its own for a model that a server describes, so
+ * the description includes them.
  */
 const baseInstructions = `You are a coding agent. You work in the user's terminal through Codex, on the files of the working directory.
 
@@ -26,8 +26,8 @@ const levels = [
 const outputBytes = 10_000;
 
 /**
- * Describes models as Codex reads them, so that it knows their context windows. It refuses a list in which one of these fields is
- * missing (read from codex 0.169; it asks with `client_version` in the query).
+ * Describes models in the form that Codex reads, including their context windows. Codex rejects a list in which one of these fields is
+ * missing (read from codex 0.169, which requests the list with `client_version` in the query).
  */
 export function codexModels(cards: readonly ModelCard[]): JsonObject[] {
   return cards.map(({ id, contextWindow }, position) => ({

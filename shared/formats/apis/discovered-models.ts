@@ -1,25 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ModelCard } from '../client-api.ts';
 
-/** How a model is listed to Claude Code. */
 export interface DiscoveredModel extends ModelCard {
   displayName: string;
-  /** Claude Code shows at most 100 characters of it. */
+  /** Claude Code shows at most 100 characters. */
   description: string;
 }
 
-/** What Claude Code's list of models keeps: ids that contain one of these. */
+/** Claude Code's model list keeps only ids that contain one of these words. */
 const listed = /claude|anthropic/i;
 
-/** Begins the alias of every other model. */
+/** Prefix of the alias of every other model. */
 const aliasPrefix = 'anthropic/';
 
-/** Whether a request for the models comes from Claude Code: its other requests have the user agent `claude-cli/…`. */
+/** Whether Claude Code requests the model list. Its other requests have the user agent `claude-cli/…`. */
 export function isDiscovery({ 'user-agent': agent }: IncomingHttpHeaders): boolean {
   return agent?.startsWith('claude-code/') ?? false;
 }
 
-/** The models as Claude Code lists them: under ids that it keeps, described by what a person chooses by. */
+/** Returns the models under ids that Claude Code's list keeps, each with a description that helps a person choose. */
 export function discoveredModels(cards: readonly ModelCard[]): DiscoveredModel[] {
   return cards.map((card) => ({
     ...card,
@@ -29,7 +28,7 @@ export function discoveredModels(cards: readonly ModelCard[]): DiscoveredModel[]
   }));
 }
 
-/** The name behind an alias of `discoveredModels`; undefined for any other name. */
+/** Returns the model name that an alias of `discoveredModels` stands for; undefined for any other name. */
 export function nameBehindAlias(name: string): string | undefined {
   return name.startsWith(aliasPrefix) ? name.slice(aliasPrefix.length) : undefined;
 }

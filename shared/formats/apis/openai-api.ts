@@ -2,7 +2,7 @@ import { generates, type ClientApi, type ModelCard } from '../client-api.ts';
 import { openaiBatches } from '../batches/openai-batches.ts';
 import { codexModels } from './codex-models.ts';
 
-/** The API of OpenAI's SDKs, with or without `/v1` in the base URL (OpenAI API reference, "Models"). */
+/** The API that OpenAI's SDKs use, with or without `/v1` in the base URL (OpenAI API reference, "Models"). */
 export const openaiApi: ClientApi = {
   segment: 'openai',
   segmentSetting: 'CHAT_FAMILY',
@@ -10,7 +10,7 @@ export const openaiApi: ClientApi = {
   listModels: (cards, query) => ({
     object: 'list',
     data: cards.map(modelObject),
-    // Codex reads this list, and no other client asks for it.
+    // Only Codex sends `client_version` and reads this list.
     ...(query['client_version'] !== undefined && { models: codexModels(cards.filter(generates)) }),
   }),
   showModel: modelObject,
@@ -25,7 +25,7 @@ function modelObject(card: ModelCard): object {
     created,
     owned_by: ownedBy,
     operations,
-    // Under the names of Groq, OpenRouter and vLLM, one of which most clients read.
+    // The field names of Groq, OpenRouter and vLLM: most clients read one of them.
     ...(contextWindow !== undefined && {
       context_window: contextWindow,
       context_length: contextWindow,
@@ -36,7 +36,7 @@ function modelObject(card: ModelCard): object {
   };
 }
 
-/** What a model takes, as OpenRouter lists it. */
+/** Returns what a model accepts, in the fields of OpenRouter's model list. */
 function takenBy({ capabilities }: ModelCard): object {
   const input = capabilities.includes('vision') ? ['text', 'image'] : ['text'];
   return {
@@ -47,7 +47,7 @@ function takenBy({ capabilities }: ModelCard): object {
   };
 }
 
-/** The parameters that a capability stands for. */
+/** The request parameters that each capability allows. */
 const parametersOf: readonly [string, readonly string[]][] = [
   ['tools', ['tools', 'tool_choice']],
   ['json', ['response_format', 'structured_outputs']],

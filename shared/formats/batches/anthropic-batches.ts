@@ -2,7 +2,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import { triedAgainAt, type BatchFacts, type BatchFormat } from './batch-format.ts';
 import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
 
-/** Batches of Anthropic's API (Anthropic API reference, "Message Batches"): requests come inline, results have a path of their own. */
+/**
+ * Batches of Anthropic's API (Anthropic API reference, "Message Batches"): the body contains the requests, and the results have their own
+ * path.
+ */
 export const anthropicBatches: BatchFormat = {
   path: '/messages/batches',
   idPrefix: 'msgbatch_',
@@ -42,7 +45,7 @@ export const anthropicBatches: BatchFormat = {
 function messageBatch(batch: BatchFacts, baseUrl: string): object {
   const { id, state, total, succeeded, errored, cancelled, expired, cancelledAt } = batch;
   const isOver = state === 'ended' || state === 'failed';
-  // All of them are processing until the whole batch has ended.
+  // Anthropic's API counts all requests as processing until the whole batch has ended.
   const counts = isOver
     ? { processing: 0, succeeded, errored, canceled: cancelled, expired }
     : { processing: total, succeeded: 0, errored: 0, canceled: 0, expired: 0 };
@@ -57,7 +60,7 @@ function messageBatch(batch: BatchFacts, baseUrl: string): object {
     cancel_initiated_at: iso(cancelledAt),
     archived_at: null,
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
-    // Not of the API: what its requests wait for.
+    // Not in Anthropic's API: the reason why the requests wait.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: iso(triedAgainAt(batch)) },
     }),

@@ -2,13 +2,13 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
-/** What is known of a batch, whatever the API that it was created at shows of it. Times in ms since 1970. */
+/** A batch in terms that do not depend on the API that created it. Times in ms since 1970. */
 export interface BatchFacts {
   id: string;
   state: 'validating' | 'running' | 'finishing' | 'ended' | 'failed';
   endpoint?: string | undefined;
   inputFile: string;
-  /** How long it may take, as its creator wrote it. */
+  /** The completion window as the client wrote it, such as `24h`. */
   window?: string | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
   createdAt: number;
@@ -18,7 +18,7 @@ export interface BatchFacts {
   endedAt?: number | undefined;
   failedAt?: number | undefined;
   cancelledAt?: number | undefined;
-  /** Lines; 0 until they are counted. */
+  /** Number of lines; 0 until they are counted. */
   total: number;
   succeeded: number;
   errored: number;
@@ -34,14 +34,14 @@ export interface BatchFacts {
     | undefined;
   outputFile?: string | undefined;
   errorFile?: string | undefined;
-  /** While its lines wait: when they are tried again, and for what, in words. */
+  /** Set while the lines wait: when the router tries them again, and the reason in words. */
   pausedUntil?: number | undefined;
   pausedFor?: string | undefined;
-  /** Whether they wait for a worker, and are tried as soon as there is one. */
+  /** Whether the lines wait for a worker. The router tries them as soon as one connects. */
   lacksWorker?: boolean | undefined;
 }
 
-/** When the lines of a batch that waits are tried again; undefined if that is not known, or they are tried now. */
+/** Returns when the router tries the lines of a waiting batch again. Undefined if it tries them now, or as soon as a worker connects. */
 export function triedAgainAt(
   { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
   now = Date.now(),
@@ -49,41 +49,34 @@ export function triedAgainAt(
   return lacksWorker !== true && pausedUntil !== undefined && pausedUntil > now ? pausedUntil : undefined;
 }
 
-/** One request of a batch. */
 export interface BatchLine {
-  /** The client's name of it, once in a batch. */
+  /** The client's id for the request, unique within the batch. */
   customId: string;
-  /** The body of the request, a JSON object. */
   body: Buffer;
 }
 
-/** One page of a list of batches, the newest first. */
+/** One page of a list of batches, newest first. */
 export interface BatchPageRequest {
   limit: number;
   after?: string | undefined;
   before?: string | undefined;
 }
 
-/** What a request to create a batch asks for. */
 export interface BatchCreation {
-  /** The endpoint of its lines as the client names it. */
+  /** The endpoint of the lines as the client wrote it. */
   endpoint: string;
-  /** The same below the API's prefixes. */
+  /** The same endpoint below the API's prefixes. */
   path: string;
-  /** Id of the file with its lines. */
   inputFile: string;
-  /** Milliseconds that it may take, and how the client writes them. */
+  /** The completion window in milliseconds, and as the client wrote it. */
   windowMs: number;
   window: string;
   metadata: Record<string, string> | undefined;
-  /** Seconds for which the files with its results are kept; undefined for as long as others. */
+  /** Seconds for which the result files are kept; undefined for the default lifetime of files. */
   outputSeconds: number | undefined;
 }
 
-/**
- * How a batch is created: with the id of a file that has its lines, one request each; or with the requests themselves, in an array of
- * the body.
- */
+/** Where a batch's requests come from: a file with one request per line, or an array in the body of the creation request. */
 export type BatchSource =
   | {
       kind: 'file';
@@ -92,45 +85,41 @@ export type BatchSource =
     }
   | {
       kind: 'inline';
-      /** The field of the body. */
+      /** The field of the body with the requests. */
       field: string;
-      /** Path of its lines' requests below the API's prefixes. */
       path: string;
       windowMs: number;
     };
 
-/** How an API's batches look: at its own paths, in their input and in their results. */
+/** How an API reads the input of batches and writes batches and results, at paths of its own. */
 export interface BatchFormat {
-  /** The path of the batches, below the API's prefixes. An id follows it. */
+  /** The path of the batches below the API's prefixes. The path of one batch adds its id. */
   path: string;
-  /** Prefix of the ids. */
   idPrefix: string;
   source: BatchSource;
-  /** Most requests of one batch. */
   maxLines: number;
-  /** Whether results without an answer stand in a file of their own. */
+  /** Whether results without an answer go into a separate file. */
   hasErrorFile: boolean;
-  /** Whether the results have a path of their own, and a batch that is over can be removed. */
+  /** Whether the results have their own path, and clients can delete a batch that has ended. */
   hasResults: boolean;
   /**
    * Reads one line of the input.
-   * @param endpoint the one that the batch is for, as the client named it
-   * @throws RouterError that says what is wrong with it
+   * @param endpoint the batch's endpoint as the client wrote it
+   * @throws RouterError that names the problem
    */
   readLine: (line: Buffer, endpoint: string | undefined) => BatchLine;
-  /** The line of the results for an answer. @param answer its JSON text */
+  /** Returns the result line for an answer. @param answer its JSON text */
   succeeded: (customId: string, requestId: string, answer: string) => string;
-  /** The line for an error, with the error as the line's client format writes it. */
+  /** Returns the result line for an error. @param answer the error in the line's client format */
   errored: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
-  /** The line for a request that was not run to its end. */
+  /** Returns the result line for a request that ended without an answer or an error. */
   stopped: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
   /** @throws RouterError `invalid_request` */
   readPage: (query: Readonly<Record<string, unknown>>) => BatchPageRequest;
   /** @param baseUrl address of the API with its prefix, for links */
   show: (batch: BatchFacts, baseUrl: string) => object;
   list: (batches: readonly BatchFacts[], hasMore: boolean, baseUrl: string) => object;
-  /** The body that confirms that a batch was removed. */
   removed: (id: string) => Json;
-  /** The error for a batch that nobody, or somebody else, has. */
+  /** Returns the error for a batch that does not exist, or belongs to another owner. */
   notFound: (id: string) => RouterError;
 }

@@ -1,28 +1,27 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** One line of a text, without its end. */
 export interface TextLine {
   bytes: Buffer;
-  /** Position of its first byte in the text, and of the one behind its end. */
+  /** Offsets in the text: of the line's first byte, and of the byte after its line feed. */
   from: number;
   to: number;
-  /** Counted from 1, blank lines too, where the pieces begin. */
+  /** Line number, counted from 1 at the first piece. Blank lines count too. */
   number: number;
 }
 
 const lineFeed = 0x0a;
 
-/** Tab, carriage return and space: what a line has that counts as blank. */
+/** Tab, carriage return and space: a line with nothing else is blank. */
 const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20]);
 
-/** What some editors write before a text in UTF-8. */
+/** The byte order mark that some editors write at the start of a UTF-8 text. */
 const byteOrderMark = Buffer.from('\uFEFF');
 
 /**
- * The lines of a text that comes in pieces, without blank ones and without the mark of a byte order at its beginning. One line is in
- * memory at a time, besides the pieces.
- * @param mostBytes of one line
- * @param start position of the first piece in the text
+ * Yields the lines of a text that arrives in pieces. Skips blank lines and a byte order mark at the start of the text. Holds one line in
+ * memory besides the current piece.
+ * @param mostBytes maximum bytes of a line
+ * @param start offset of the first piece in the text
  * @throws RouterError `body_too_large` for a longer line
  */
 export async function* linesOf(

@@ -9,7 +9,7 @@ import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-obje
 
 const hourMs = 3_600_000;
 
-/** Hours that a batch may take at most. */
+/** The longest completion window, in hours. */
 const mostHours = 168;
 
 const creationSchema = z.object({
@@ -20,7 +20,7 @@ const creationSchema = z.object({
   output_expires_after: z.object({ anchor: z.literal('created_at'), seconds: z.number().int() }).nullish(),
 });
 
-/** Batches of OpenAI's API (OpenAI API reference, "Batch"): input and results are files. */
+/** Batches of OpenAI's API (OpenAI API reference, "Batch"), which takes its input from a file and writes results to files. */
 export const openaiBatches: BatchFormat = {
   path: '/batches',
   idPrefix: 'batch_',
@@ -96,7 +96,10 @@ function readCreation(body: Buffer): BatchCreation {
   };
 }
 
-/** Metadata within the API's bounds: 16 pairs, names of 64 characters, values of 512. */
+/**
+ * Returns the metadata if it is within the API's bounds: 16 pairs, names of 64 characters, values of 512. @throws RouterError
+ * `invalid_request`
+ */
 function checkedMetadata(metadata: Record<string, string> | undefined): Record<string, string> | undefined {
   const pairs = Object.entries(metadata ?? {});
   if (pairs.length > 16) throw wrong('metadata', 'metadata may have 16 pairs at most.');
@@ -140,7 +143,7 @@ function batchObject(batch: BatchFacts): object {
       total_tokens: promptTokens + completionTokens,
     },
     metadata: batch.metadata ?? null,
-    // Not of the API: what its lines wait for.
+    // Not in OpenAI's API: the reason why the lines wait.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: seconds(triedAgainAt(batch)) },
     }),

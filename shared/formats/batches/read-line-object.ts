@@ -2,11 +2,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseJsonBody } from '../json-request.ts';
 
-/** Most characters of a `custom_id`. */
 const mostIdLength = 512;
 
 /**
- * Reads what all lines of a batch's input have: an object with a `custom_id`, and another object with the request.
+ * Reads one line of a batch's input: an object with a `custom_id`, and an object with the request.
  * @param field name of the field with the request
  * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`
  */
@@ -35,12 +34,12 @@ function parseLine(line: Buffer): unknown {
   }
 }
 
-/** A JSON text without line breaks, which it can have outside of its strings only. */
+/** Replaces the line breaks of a JSON text by spaces. Valid JSON has line breaks only outside of its strings. */
 export function onOneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
 }
 
-/** The page's size: `limit` from 1 to this maximum, 20 without one. @throws RouterError `invalid_request` */
+/** Reads a page size: `limit` from 1 to `maximum`, 20 if it is absent. @throws RouterError `invalid_request` */
 export function pageLimit(given: unknown, maximum: number): number {
   if (given === undefined) return 20;
   const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
@@ -48,7 +47,7 @@ export function pageLimit(given: unknown, maximum: number): number {
   throw new RouterError('invalid_request', `limit must be a whole number from 1 to ${maximum}.`, { param: 'limit' });
 }
 
-/** The id of a batch in a query; undefined without one. @throws RouterError `invalid_request` */
+/** Reads the id of a batch from a query; undefined if it is absent. @throws RouterError `invalid_request` */
 export function cursorOf(query: Readonly<Record<string, unknown>>, param: string): string | undefined {
   const given = query[param];
   if (given === undefined || given === '') return undefined;

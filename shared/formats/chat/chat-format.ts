@@ -20,7 +20,6 @@ import { chatSigns } from './signs.ts';
 import { chatStreamWords } from './stream-words.ts';
 import { readRelayedChat } from './read-relayed-chat.ts';
 
-/** OpenAI's chat completions. */
 export const chatFormat: ClientFormat = {
   name: 'chat',
   api: openaiApi,
@@ -53,7 +52,7 @@ function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): R
   };
 }
 
-/** For all choices together. */
+/** The limit counts the output tokens of all choices together. */
 function maxOutputOf({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
   const each = newer ?? older ?? undefined;
   return each === undefined ? undefined : each * (n ?? 1);

@@ -1,12 +1,12 @@
 import { conversationOf, type Conversation } from '../conversation.ts';
 import type { ChatRequest } from './request.ts';
 
-/** The conversation that a chat request belongs to: named by `prompt_cache_key`, else known by its start. */
+/** Identifies the conversation of a chat request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
 export function chatConversation({ messages, prompt_cache_key: name }: ChatRequest): Conversation {
   return conversationOf(name, startOf(messages));
 }
 
-/** The texts of the instructions and of the first message of the user. */
+/** Yields the texts of the instructions and of the user's first message. */
 function* startOf(messages: ChatRequest['messages']): Generator<string> {
   for (const { role, content } of messages) {
     if (role === 'assistant' || role === 'tool') continue;

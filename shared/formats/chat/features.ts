@@ -2,18 +2,17 @@ import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
 
-/** Types of parts that are no feature, or one of their own. */
+/** Part types that are not the feature `other_content`: every upstream takes them, or they have a feature of their own. */
 const ownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'file', 'input_audio']);
 
-/** Response formats that are no feature. */
+/** Response formats that are not the feature `other_formats`. */
 const ownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
-/** Tool calls that are not of a function. */
+/** Names of parts for tool calls of types other than `function`. */
 const customCall = 'call of a custom tool';
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
 
-/** The parts of chat requests that not every upstream takes. */
 export const chatFeatures: RequestFeatures<ChatRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<ChatRequest>[] {
@@ -178,7 +177,7 @@ function isStrict(schema: Json | undefined): boolean {
   return isJsonObject(schema) && schema['strict'] === true;
 }
 
-/** Whether a field asks for something: it is set and is not false, 0, empty or null. */
+/** Whether a field asks for something: it is present and is not false, 0, empty or null. */
 function isAsked(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return (

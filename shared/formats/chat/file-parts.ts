@@ -3,7 +3,7 @@ import type { FileParts, MarkedFile } from '../file-inputs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiPath } from '../openai/problem-error.ts';
 
-/** How chat requests name files: in parts of the type `file`. */
+/** How chat requests name files: in content parts of the type `file`. */
 export const chatFileParts: FileParts = {
   fields: ['messages', 'content'],
   idOf: ({ type, file }) =>
@@ -13,7 +13,10 @@ export const chatFileParts: FileParts = {
   notFound: openaiFiles.notFound,
 };
 
-/** Engines that take images take no files, and those that take text take no text files: each kind becomes the part that most take. */
+/**
+ * Replaces a file id by the content part that most engines take for the kind of file. Engines that take images take no `file` parts for
+ * them, and engines that take text take no text files.
+ */
 function withFile(part: JsonObject, { kind, name, mimeType, data }: MarkedFile): JsonObject {
   const { type: _type, file: _file, ...rest } = part;
   switch (kind) {

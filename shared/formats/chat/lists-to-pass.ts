@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from './request.ts';
 
 /**
- * The lists of a request that every chat upstream gets as they are: messages that engines differ in (thinking of earlier turns,
- * instructions of developers, the beginning of an answer, several texts in one message) or that a worker has to look at (files,
- * images that are not in the request) make it read all of them.
+ * Returns the lists of a request that a worker can pass to every chat upstream unread. A worker has to read all messages if engines differ
+ * in one of them (thinking of earlier turns, developer instructions, the beginning of an answer, several texts in one message), or if the
+ * worker must look at its content (files, image URLs).
  */
 export function chatListsToPass({ messages, tools, tool_choice: choice }: ChatRequest): ListSizes | undefined {
   if (messages.at(-1)?.role === 'assistant' || !messages.every(isPassed)) return undefined;
-  // A tool that is named may have to be the only one; functions may have to stand for custom tools.
+  // Some engines need a named tool to be the only one in the list, and some need functions in place of custom tools.
   const passesTools =
     Array.isArray(tools) && tools.length > 0 && !isJsonObject(choice) && tools.every(({ type }) => type !== 'custom');
   return { messages: countFields(messages), ...(passesTools && { tools: countFields(tools) }) };
@@ -27,7 +27,7 @@ function isTextOnly(part: ChatPart): boolean {
   return part.type === 'text' && hasOnly(part, ['type', 'text']);
 }
 
-/** Whether a part is an image that is in the request itself, and nothing else. */
+/** Whether a content part contains an image as a `data:` URL, and no other fields. */
 function isInlinedImage(part: ChatPart): boolean {
   if (part.type !== 'image_url' || !hasOnly(part, ['type', 'image_url'])) return false;
   const { image_url: image } = part;

@@ -16,10 +16,9 @@ import {
 } from '../message-parts.ts';
 import { finishReasonOf } from '../openai/finish-reason.ts';
 
-/** Fields in which engines and providers write what a model thinks. */
 const thinkingFields = ['reasoning_content', 'reasoning'] as const;
 
-/** The messages of chat requests and answers for traces. System messages are a part of the conversation here. */
+/** Converts chat requests and answers to messages for traces. System messages stay in the conversation. */
 export const chatMessageParts: MessageParts = {
   request: ({ messages }) => ({
     instructions: [],

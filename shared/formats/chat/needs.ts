@@ -5,10 +5,8 @@ import { featuresIn } from '../request-feature.ts';
 import { chatFeatures } from './features.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
-/** Tokens of a message in addition to its content. */
 const messageTokens = 4;
 
-/** What a chat request needs of a model. */
 export function chatNeeds(request: ChatRequest): Needs {
   const { tools, messages, response_format: format } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
@@ -46,7 +44,7 @@ function isImage(part: ChatPart): boolean {
   return part.type === 'image_url';
 }
 
-/** Engines differ in how a request asks for thinking; every form in use counts. */
+/** Engines differ in how a request asks for thinking. Each form in use counts. */
 function asksForThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, reasoning, thinking, chat_template_kwargs: template } = request;
   return (

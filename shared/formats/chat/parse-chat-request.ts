@@ -9,7 +9,7 @@ import { chatRequestSchema } from './schema.ts';
 
 /**
  * Checks the body of a chat request and returns the same object.
- * @param skim runs the check of the fields without reading long strings
+ * @param skim runs the check of the fields without decoding long strings
  * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
  */
 export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ChatRequest {
@@ -22,7 +22,6 @@ export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check)
   return request;
 }
 
-/** Every tool result must answer a call in an earlier message. */
 function checkToolResults(messages: readonly ChatMessage[]): void {
   const calls = new Set<string>();
   for (const [position, message] of messages.entries()) {
@@ -39,7 +38,7 @@ function checkToolResults(messages: readonly ChatMessage[]): void {
   }
 }
 
-/** A choice can require only a tool of the request. The upstream checks choices of other types. */
+/** Refuses a choice that requires a tool which the request does not have. The upstream checks choices of other types. */
 function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
   const name = isJsonObject(choice) ? namedTool(choice) : undefined;
   if (choice !== 'required' && name === undefined) return;

@@ -1,8 +1,8 @@
 import { isJsonObject } from '#shared/core/json.ts';
 
 /**
- * Whether a message is one of the usual kind, which `schema.ts` accepts. A long conversation has hundreds of them, and its schema
- * takes several times as long for each. See docs/decisions/0022-lists-passed-unread.md.
+ * Whether a message is of a common shape that `schema.ts` accepts. A long conversation has hundreds of these, and the schema takes several
+ * times as long for each. See docs/decisions/0022-lists-passed-unread.md.
  */
 export function isPlainMessage(message: unknown): boolean {
   if (!isJsonObject(message)) return false;
@@ -23,7 +23,7 @@ export function isPlainMessage(message: unknown): boolean {
   }
 }
 
-/** Whether a tool is one of the usual kind, which `schema.ts` accepts. */
+/** Whether a tool is of the common shape that `schema.ts` accepts. */
 export function isPlainTool(tool: unknown): boolean {
   if (!isJsonObject(tool) || tool['type'] !== 'function' || !isJsonObject(tool['function'])) return false;
   const { name, description, parameters, strict } = tool['function'];

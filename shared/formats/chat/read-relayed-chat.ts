@@ -2,7 +2,9 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { relayedChoice } from '../openai/relayed-choice.ts';
 import { RelayedParts, saysNothing, type RelayedAnswer } from '../relayed-answer.ts';
 
-/** Reads the chunks of a chat completion that has begun: those of one choice with nothing but text. */
+/**
+ * Reads the chunks of a chat completion that has begun. Returns the reason as a text unless the chunks are of one choice with text alone.
+ */
 export function readRelayedChat(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedParts();
   for (const event of events) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A part of a message's content. Unknown types pass through to upstreams of the same format. */
+/** A content part of a message. Unknown types pass through to upstreams of the same format. */
 export type ChatPart =
   | (JsonObject & { type: 'text'; text: string })
   | (JsonObject & { type: 'image_url'; image_url: JsonObject & { url: string } })
@@ -56,7 +56,6 @@ export type ChatCustomTool = JsonObject & {
 
 export type ChatToolChoice = 'auto' | 'none' | 'required' | (JsonObject & { type: string });
 
-/** A request for a chat completion, checked by `parseChatRequest`: the fields that the router reads. */
 export type ChatRequest = JsonObject & {
   model: string;
   messages: ChatMessage[];

@@ -22,7 +22,6 @@ const toolCall = openUnion('type', {
   }),
 });
 
-/** One element of `messages`. */
 export const chatMessageSchema = z.discriminatedUnion('role', [
   z.looseObject({ role: z.enum(['system', 'developer', 'user']), content }),
   z.looseObject({
@@ -33,7 +32,6 @@ export const chatMessageSchema = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content }),
 ]);
 
-/** One element of `tools`. */
 export const chatToolSchema = openUnion('type', {
   function: z.looseObject({
     function: z.looseObject({
@@ -63,8 +61,8 @@ const responseFormat = openUnion('type', {
 });
 
 /**
- * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"). All other fields
- * pass. Optional fields may be null, as in that API.
+ * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"). All other fields pass. Optional
+ * fields may be null, as in OpenAI's API.
  */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),

@@ -1,7 +1,6 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { ChatContent, ChatRequest } from './request.ts';
 
-/** What of a chat request tells what it is for. */
 export function chatSigns({ messages, tools }: ChatRequest): RequestSigns {
   const instructions = messages.find(({ role }) => role === 'system' || role === 'developer')?.content;
   const last = messages.findLast(({ role }) => role === 'user')?.content;

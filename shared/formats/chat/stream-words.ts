@@ -5,13 +5,12 @@ import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
 import { chatErrorBody } from './error.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 
-/** Ends every complete stream. */
 export const chatDone = dataEvent('[DONE]');
 
 /**
- * The end of a complete stream. The usage is part of the last chunk, which has the finish reason.
+ * Returns the end of a complete stream. By default the usage is part of the last chunk, which has the finish reason.
  * @param last the last chunk, without usage
- * @param inOwnChunk whether the usage comes in a chunk of its own, without choices, as from OpenAI
+ * @param inOwnChunk whether the usage comes in a separate chunk without choices, as OpenAI sends it
  */
 export function chatEnding(last: JsonObject, usage: JsonObject, inOwnChunk = false): string {
   if (!inOwnChunk) return `${dataEvent(JSON.stringify({ ...last, usage }))}${chatDone}`;
@@ -20,12 +19,12 @@ export function chatEnding(last: JsonObject, usage: JsonObject, inOwnChunk = fal
   return `${dataEvent(JSON.stringify(last))}${dataEvent(JSON.stringify(own))}${chatDone}`;
 }
 
-/** Whether a request asks for the usage of a stream, in the chunk that OpenAI sends it in. */
+/** Whether a streamed request asks for the usage in a separate chunk, as OpenAI sends it. */
 export function asksForUsage({ stream, stream_options: options }: JsonObject): boolean {
   return stream === true && isJsonObject(options) && options['include_usage'] === true;
 }
 
-/** What the router adds to a stream of chunks. A keep-alive is a comment, because clients read any event as a chunk. */
+/** What the router adds to a stream of chunks. A keep-alive is a comment, because clients read every event as a chunk. */
 export const chatStreamWords: StreamWords = {
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatErrorEvent,
@@ -33,21 +32,21 @@ export const chatStreamWords: StreamWords = {
   emptyBytes: emptyChunkBytes,
 };
 
-/** Bytes of `"role":"assistant",`, which only the first chunk has. */
+/** Bytes of `"role":"assistant",`, which only the first chunk contains. */
 const roleBytes = 19;
 
-/** Tokens of the relayed part of a stream, estimated from the number of chunks and their bytes. */
+/** Estimates the tokens of the relayed part of a stream from the number of chunks and their bytes. */
 function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
   const chunks = Math.max(0, events - 1);
   return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * emptyChunkBytes(firstEventBytes));
 }
 
-/** The first chunk of most streams has no text. */
+/** The first chunk of most streams has no text, so its size without the role is that of an empty chunk. */
 function emptyChunkBytes(firstEventBytes: number): number {
   return Math.max(0, firstEventBytes - roleBytes);
 }
 
-/** The event that ends a stream that failed midway. It has no name, because clients read a named one as a chunk. */
+/** Returns the event that ends a stream which failed midway. The event has no name, because clients read a named event as a chunk. */
 export function chatErrorEvent(error: RouterError): string {
   return dataEvent(JSON.stringify(chatErrorBody(error)));
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage that an upstream reports; missing counts are 0. Undefined if it reports none. The output is what the total has besides the
- * prompt, where that is more: xAI and Gemini count reasoning in the total alone.
+ * Reads the usage that an upstream reports. Missing counts are 0; undefined without a report. The output count is `total_tokens` minus the
+ * prompt where that is more: xAI and Gemini count reasoning in the total alone.
  */
 export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
@@ -20,10 +20,7 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
   };
 }
 
-/**
- * The upstream's usage, with estimates for counts that are missing: no answer has an empty prompt, and no answer with text
- * has no tokens.
- */
+/** Fills missing counts of the upstream's usage with estimates: no prompt is empty, and no answer with text has 0 tokens. */
 export function completeUsage(
   reported: Usage | undefined,
   estimated: { prompt: (() => number) | undefined; completion: () => number },
@@ -58,7 +55,7 @@ function count(value: Json | undefined): number {
 export function chatUsageDetails(usage: Usage): JsonObject {
   return {
     prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
-    // An upstream that does not count them has not said that there are none.
+    // An upstream that reports no reasoning tokens may still have used some, so a count of 0 is left out.
     ...(usage.reasoningTokens > 0 && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
   };
 }

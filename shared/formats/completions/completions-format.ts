@@ -13,10 +13,10 @@ import { promptsOf, type CompletionsRequest } from './request.ts';
 import { completionsStreamWords } from './stream-words.ts';
 import { readRelayedCompletion } from './read-relayed-completion.ts';
 
-/** Characters of a prompt by which requests count as those of one text: an editor sends what stands before the cursor each time. */
+/** Characters at the start of a prompt that identify the text of a request: an editor sends the text before the cursor each time. */
 const startLength = 256;
 
-/** OpenAI's completions, the older ones: a text is continued. Editors use them to complete code between a prompt and a suffix. */
+/** OpenAI's older completions format: the model continues a text. Editors use it to complete code between a prompt and a suffix. */
 export const completionsFormat: ClientFormat = {
   name: 'completions',
   api: openaiApi,
@@ -43,7 +43,7 @@ function parametersOf(request: CompletionsRequest): RequestParameters {
   };
 }
 
-/** For all answers together. */
+/** The limit counts the output tokens of all answers together. */
 function maxOutputOf({ prompt, max_tokens: each, n, best_of: tried }: CompletionsRequest): number | undefined {
   const answers = promptsOf(prompt).length * Math.max(n ?? 1, tried ?? 1);
   return each === undefined || each === null ? undefined : each * answers;

@@ -2,7 +2,6 @@ import { estimateTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
 import { promptsOf, type CompletionsRequest } from './request.ts';
 
-/** What a request to continue a text needs of a model. */
 export function completionsNeeds({ prompt, suffix }: CompletionsRequest): Needs {
   const after = estimateTokens(suffix ?? '');
   let inputTokens = 0;

@@ -2,7 +2,10 @@ import type { Json } from '#shared/core/json.ts';
 import { objectsIn, saying, textOf, textParts, type MessageParts } from '../message-parts.ts';
 import { finishReasonOf } from '../openai/finish-reason.ts';
 
-/** The prompts and texts of completions for traces: each prompt is a message. Prompts of tokens, and suffixes, are left out. */
+/**
+ * Converts the prompts and texts of completions to messages for traces: each prompt becomes a message. Token prompts and suffixes are left
+ * out.
+ */
 export const completionsMessageParts: MessageParts = {
   request: ({ prompt }) => {
     const prompts = Array.isArray(prompt) ? prompt : [prompt];

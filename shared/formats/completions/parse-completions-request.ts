@@ -8,8 +8,8 @@ import type { CompletionsRequest } from './request.ts';
 const tokens = eachOf(z.int().min(0)).min(1);
 
 /**
- * The fields of a request to continue a text that the router reads (OpenAI API reference, "Create completion", legacy). All other
- * fields pass. Optional fields may be null, as in that API.
+ * The fields of a text completion request that the router reads (OpenAI API reference, "Create completion", legacy). All other fields pass.
+ * Optional fields may be null, as in OpenAI's API.
  */
 const schema = z.looseObject({
   model: z.string().min(1),
@@ -27,7 +27,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the body of a request to continue a text and returns the same object.
+ * Checks the body of a text completion request and returns the same object.
  * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
  */
 export function parseCompletionsRequest(body: unknown): CompletionsRequest {

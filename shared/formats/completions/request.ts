@@ -1,13 +1,12 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** One or several prompts: a text or its tokens, or lists of either. */
+/** One or several prompts: a text, the tokens of a text, or a list of either. */
 export type CompletionsPrompt = string | string[] | number[] | number[][];
 
-/** A request to continue a text, checked by `parseCompletionsRequest`: the fields that the router reads. */
 export type CompletionsRequest = JsonObject & {
   model: string;
   prompt: CompletionsPrompt;
-  /** The text after the one to write: editors complete between the two. */
+  /** The text after the completion. Editors complete between prompt and suffix. */
   suffix?: string | null;
   max_tokens?: number | null;
   n?: number | null;
@@ -17,13 +16,11 @@ export type CompletionsRequest = JsonObject & {
   stop?: string | string[] | null;
 };
 
-/** The prompts, one by one. */
 export function promptsOf(prompt: CompletionsPrompt): string[] | number[][] {
   if (typeof prompt === 'string') return [prompt];
   return isTokens(prompt) ? [prompt] : prompt;
 }
 
-/** Whether a list is that of one prompt's tokens. */
 function isTokens(prompt: string[] | number[] | number[][]): prompt is number[] {
   return typeof prompt[0] === 'number';
 }

@@ -4,7 +4,7 @@ import { openaiErrorBody } from '../openai/error.ts';
 import { dataEvent } from '../sse/encode.ts';
 import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
 
-/** What the router adds to a stream of completions: the same as to one of chat chunks, but for the words of errors. */
+/** What the router adds to a stream of completions: as for chat chunks, except for the shape of errors. */
 export const completionsStreamWords: StreamWords = {
   ...chatStreamWords,
   errorEvent: (error) => dataEvent(JSON.stringify(openaiErrorBody(error))),
@@ -12,10 +12,10 @@ export const completionsStreamWords: StreamWords = {
   emptyBytes: emptyEventBytes,
 };
 
-/** Bytes of the text in the first event, about. */
+/** Approximate bytes of the text in the first event. */
 const firstTextBytes = 4;
 
-/** Tokens of the relayed part of a stream, estimated from the number of events, each of which has some text, and their bytes. */
+/** Estimates the tokens of the relayed part of a stream from its events and their bytes. Each event has some text. */
 function completionsTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
   return estimateTokensOfPieces(events, bytes - events * emptyEventBytes(firstEventBytes));
 }

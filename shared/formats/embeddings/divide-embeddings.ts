@@ -5,15 +5,15 @@ import type { DivisibleRequest } from '../divisible-request.ts';
 import { inputsOf, type EmbeddingsRequest } from './request.ts';
 
 /*
- * Vectors may have megabytes as text, so the answers to parts are joined without being parsed: workers write `data` first, number
- * it by `first_index`, and the bytes between its brackets are copied.
+ * Vectors may have megabytes as text, so the answers to parts are joined without parsing. Workers write `data` first and number the vectors
+ * from `first_index`; the join copies the bytes between the brackets of `data`.
  */
 
 const opening = Buffer.from('{"object":"list","data":[');
 const closing = Buffer.from('],"model":');
 const comma = Buffer.from(',');
 
-/** How several workers share a request for embeddings; undefined for one with one input. */
+/** Returns how several workers can share an embeddings request; undefined for a request with one input. */
 export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest | undefined {
   const inputs = inputsOf(request.input);
   const first = request.first_index ?? 0;
@@ -28,7 +28,7 @@ export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest |
   };
 }
 
-/** An answer as `writeEmbeddingsAnswer` writes it, from the answers to its parts. */
+/** Joins the answers to the parts into an answer as `writeEmbeddingsAnswer` writes it. */
 function joinAnswers(answers: readonly Buffer[], { promptTokens }: Usage): Buffer {
   const read = answers.map(readAnswer);
   const vectors = read.flatMap(({ data }, at) => (at === 0 ? [data] : [comma, data]));

@@ -11,7 +11,6 @@ import { embeddingsNeeds } from './embeddings-needs.ts';
 import { parseEmbeddingsRequest } from './parse-embeddings-request.ts';
 import type { EmbeddingsRequest } from './request.ts';
 
-/** OpenAI's embeddings: vectors of texts. */
 export const embeddingsFormat: ClientFormat = {
   name: 'embeddings',
   api: openaiApi,
@@ -22,7 +21,7 @@ export const embeddingsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => embeddingsNeeds(request as EmbeddingsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Its answers are never streamed.
+  // Embeddings answers are never streamed.
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 

@@ -2,7 +2,6 @@ import { estimateTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
 import { inputsOf, type EmbeddingsRequest } from './request.ts';
 
-/** What a request for embeddings needs of a model. */
 export function embeddingsNeeds({ input }: EmbeddingsRequest): Needs {
   let inputTokens = 0;
   let longestInput = 0;

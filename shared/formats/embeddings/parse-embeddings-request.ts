@@ -5,7 +5,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { EmbeddingsRequest } from './request.ts';
 
-/** The fields of a request for embeddings that the router reads (OpenAI API reference, "Create embeddings"). All other fields pass. */
+/** The fields of an embeddings request that the router reads (OpenAI API reference, "Create embeddings"). All other fields pass. */
 const schema = z.looseObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(z.unknown()).min(1)]),
@@ -15,7 +15,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the body of a request for embeddings and returns the same object.
+ * Checks the body of an embeddings request and returns the same object.
  * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
  */
 export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
@@ -26,7 +26,7 @@ export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
   return request;
 }
 
-/** A list has texts, or lists of tokens, or is one of tokens itself. It may have millions of elements, which a schema reads slowly. */
+/** Checks a list of texts, of token lists, or of tokens. A schema would be slow: the list may have millions of elements. */
 function checkList(input: Json[]): void {
   const [first] = input;
   if (typeof first === 'number') return checkTokens(input, 'input');
@@ -50,7 +50,7 @@ function badInput(param: string, got: Json | undefined): RouterError {
   });
 }
 
-/** Only the type: the value may be long or private. */
+/** Returns only the type, because the value may be long or private. */
 function nameOf(value: Json | undefined): string {
   if (value === '') return 'an empty string';
   if (value === null || value === undefined) return 'null';

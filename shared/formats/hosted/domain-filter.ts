@@ -2,8 +2,8 @@ import { domainToASCII } from 'node:url';
 import type { Json } from '#shared/core/json.ts';
 
 /**
- * Whether pages of an address may be used, by the lists of a hosted tool: `example.com` stands for that host and all below it,
- * `example.com/blog` for that path and all below it, with one `*` for any text.
+ * Returns a test for web addresses against the domain lists of a hosted tool. The entry `example.com` covers the host and its subdomains;
+ * `example.com/blog` covers the path and all paths below it. A path may contain one `*`, which stands for any text.
  * @returns undefined if neither list has an entry
  */
 export function domainFilter(
@@ -30,13 +30,12 @@ function covers(entry: string, { hostname, pathname }: URL): boolean {
     .replace(/^https?:\/\//, '')
     .split('/');
   const host = domainToASCII(name);
-  // A dot at the end names the same host.
+  // A host name with a dot at its end is the same host.
   const asked = hostname.replace(/\.$/, '');
   const isBelow = host !== '' && (asked === host || asked.endsWith(`.${host}`));
   return isBelow && isPathBelow(pathname.toLowerCase(), path.join('/').replace(/\/$/, ''));
 }
 
-/** Whether a path is a wanted one, or below it. */
 function isPathBelow(path: string, wanted: string): boolean {
   if (wanted === '') return true;
   const star = wanted.indexOf('*');

@@ -1,33 +1,32 @@
 import type { SearchResult } from './hosted-outcome.ts';
 
-/** A place in a text that names the address of a result. */
+/** A place in a text that names the address of a search result. */
 export interface Citation {
-  /** Offsets in the text, in UTF-16 code units; `end` is that of what follows. A link in Markdown is cited as a whole. */
+  /** Offsets in the text in UTF-16 code units; `end` is exclusive. The citation of a Markdown link covers the whole link. */
   start: number;
   end: number;
   result: SearchResult;
 }
 
-/** What may be an address. It ends before what separates words, and before signs that stand for themselves in no address. */
+/** Matches a possible address. It ends at whitespace, and at characters that no address contains unescaped. */
 const candidate = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 
-/** A sign at the end of a candidate that may be of the sentence around it. */
+/** Matches a character at the end of a candidate that may belong to the sentence around it. */
 const ofSentence = /[.,;:!?'’”_~}]$/;
 
-/** The last sign of a candidate at which an address may end before further text. */
+/** Finds the last character of a candidate at which an address may end before further text. */
 const lastBreak = /(?:[)*|]|[^\u0020-\u007e])[^)*|\u0080-\uffff]*$/;
 
-/** Most signs that are taken away from a candidate. */
+/** Maximum number of shortenings of a candidate. */
 const mostTaken = 16;
 
-/** Most characters of a link's text. */
 const longestLabel = 500;
 
-/** Finds the results whose address a text names, as it is or in a link, in the order of the text. */
+/** Finds the search results whose addresses a text names, plain or in a Markdown link. Returns them in the order of the text. */
 export function findCitations(text: string, results: readonly SearchResult[]): Citation[] {
   if (results.length === 0 || !text.includes('://')) return [];
   const pages = results.filter(({ url }) => /^https?:/i.test(url));
-  // Of two results with one address, the first one counts.
+  // If two results have the same address, the first one counts.
   const known = new Map(pages.toReversed().map((result) => [keyOf(result.url), result]));
   const found = [...text.matchAll(candidate)].flatMap(({ 0: written, index }): Citation[] => {
     const named = resultNamed(written, known);
@@ -36,7 +35,7 @@ export function findCitations(text: string, results: readonly SearchResult[]): C
   return withoutLabels(found);
 }
 
-/** The text of a link may be its address, which then stands in the citation of the link. */
+/** Removes citations within the text of a link: its text may be an address too, and the citation of the link covers it. */
 function withoutLabels(found: readonly Citation[]): Citation[] {
   let first = Number.POSITIVE_INFINITY;
   const kept = found.toReversed().filter(({ start }) => {
@@ -51,7 +50,7 @@ function keyOf(url: string): string {
   return URL.parse(url)?.href ?? url;
 }
 
-/** The result that a candidate names, and how much of it is the address. A place within a page names the page. */
+/** Returns the search result that a candidate names, and the length of its address. An address with a fragment names its page. */
 function resultNamed(
   written: string,
   known: ReadonlyMap<string, SearchResult>,
@@ -66,7 +65,7 @@ function resultNamed(
   return undefined;
 }
 
-/** The link in Markdown whose address stands at a place, `[text](address)`; the place itself if there is none around it. */
+/** Returns the range of the Markdown link `[text](address)` around an address; the range of the address itself outside of a link. */
 function linkAround(text: string, start: number, end: number): { start: number; end: number } {
   const plain = { start, end };
   if (!text.startsWith('](', start - 2)) return plain;

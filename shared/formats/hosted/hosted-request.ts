@@ -6,97 +6,93 @@ import type { HostedOutcome } from './hosted-outcome.ts';
 /** A tool of a request that runs beside the model: on its upstream, or on the router's tools tier. */
 export interface HostedTool {
   kind: HostedKind;
-  /** What the request says of it, for errors: `web_search_20250305`. */
+  /** The tool's type in the request, such as `web_search_20250305`, for error messages. */
   title: string;
-  /** Its place in the request. */
   param: string;
-  /** Whether the request can do without it where nothing runs it. */
+  /** Whether the router may leave the tool out if nothing can run it. */
   isOptional?: boolean | undefined;
-  /** Calls of this tool in one answer at most; undefined if the request sets no limit. */
+  /** Maximum calls of this tool in one answer; undefined if the request sets no limit. */
   maxUses?: number | undefined;
-  /** Whether a page of this address may be found or fetched; undefined for any. */
+  /** Whether results from a web address are allowed; undefined if all are. */
   allowsUrl?: ((url: string) => boolean) | undefined;
-  /** What else the request says of it, for a tool whose input has a field of that name; see `toolHints`. */
+  /** Further fields of the tool, for a served tool whose input has fields of the same names; see `toolHints`. */
   hints?: JsonObject | undefined;
-  /** Label of the MCP server whose tools these are. */
+  /** Label of the MCP server that offers the tools. */
   label?: string | undefined;
-  /** Whether the request allows a tool of the MCP server; undefined for all. */
+  /** Whether the request allows a tool of the MCP server; undefined if it allows all. */
   allowsTool?: ((name: string) => boolean) | undefined;
 }
 
-/** One tool of the tools tier. */
 export interface ServedTool {
-  /** Its name on the tools tier. */
+  /** The name on the tools tier. */
   name: string;
-  /** Its name on its MCP server, or the same. */
+  /** The name on the MCP server. Other tools have the same name as on the tools tier. */
   ownName: string;
   description: string;
   inputSchema: JsonObject;
 }
 
-/** A hosted tool of a request, and the tools of the tools tier that stand behind it: one, or those of an MCP server. */
+/** A hosted tool of a request with the tools of the tools tier that run its calls: one tool, or those of an MCP server. */
 export interface RunnableTool {
   hosted: HostedTool;
   served: readonly ServedTool[];
 }
 
-/** A call of a hosted tool. */
 export interface HostedCall {
   /** Unique within the answer. */
   id: string;
   hosted: HostedTool;
   served: ServedTool;
-  /** The model's input: `{query}` for a search, `{url}` for a fetch, that of its own schema for a tool of an MCP server. */
+  /** The model's input: `{query}` for a search, `{url}` for a fetch, an object of the tool's own schema for a tool of an MCP server. */
   input: JsonObject;
 }
 
-/** The hosted tools of a checked request, and how its format has the router run them. */
+/** The hosted tools of a checked request, and how the router runs them in the request's format. */
 export interface HostedRequest {
   tools: readonly HostedTool[];
-  /** The error for a hosted tool that nothing can run. */
   refusal: (tool: HostedTool, reason: string) => RouterError;
-  /** The request's body with functions of the client instead of its hosted tools; for counting its tokens. */
+  /** Returns the request's body with functions in place of its hosted tools. Used to count tokens. */
   asFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;
   /**
    * Begins the answer to the request.
-   * @param body the request's, with the fields that the client left out
+   * @param body the request's body, with defaults for fields that the client left out
    */
   open: (body: JsonObject, tools: readonly RunnableTool[]) => HostedAnswer;
 }
 
 /**
- * One answer for which the router runs hosted tools: the model is asked, its calls are run, and it is asked again with their
- * results, until it answers or calls a tool of the client. The model sees the hosted tools as functions. Its turns, which are
- * streams of the client's format, become one stream.
+ * One answer for which the router runs hosted tools. The router requests a turn from the model, runs the calls of the turn, and requests
+ * the next turn with their results, until the model answers or calls a tool of the client. The model gets the hosted tools as functions.
+ * The turns are streams of the client's format and become one stream.
  */
 export interface HostedAnswer {
-  /** Calls of all hosted tools together that the request allows; undefined if it sets no such limit. */
+  /** Maximum calls of all hosted tools together; undefined if the request sets no such limit. */
   readonly maxCalls?: number | undefined;
-  /** Calls that the client has approved, to run before the model is asked. */
+  /** Calls that the client has approved. They run before the first turn. */
   readonly approved: readonly HostedCall[];
   /**
-   * The body of the model's next request, which is for a stream.
-   * @param isLast whether the model is not to call hosted tools any more; those of the client stay
+   * Returns the body of the model's next request, which asks for a stream.
+   * @param isLast whether to withhold the hosted tools from the model; the client's tools stay
    */
   next: (isLast: boolean) => Buffer;
   /**
-   * Takes a piece of the model's turn and returns the client's events that it completes.
-   * @throws RouterError `upstream_failed` if it cannot be read
+   * Takes a piece of the model's turn and returns the client's events that the piece completes.
+   * @throws RouterError `upstream_failed` if the piece cannot be read
    */
   relay: (piece: Uint8Array) => string;
-  /** The model's turn is over. Returns the calls to run. */
+  /** Ends the model's turn and returns the calls to run. */
   endTurn: () => readonly HostedCall[];
   /**
-   * Whether the answer ends with this turn: the model has answered, was cut off, has called a tool of the client, or has used up the
-   * output tokens of the request.
+   * Whether the answer ends with this turn: the model has answered, was cut off, has called a tool of the client, or has used up the output
+   * tokens of the request.
    */
   readonly isComplete: boolean;
-  /** Whether a web address occurs in what others than the model have written. */
+  /** Whether a web address occurs in texts that the model did not write. */
   namesAddress: (url: string) => boolean;
-  /** Writes what came of a call. */
+  /** Writes the client's events for the outcome of a call. */
   answerCall: (call: HostedCall, outcome: HostedOutcome) => string;
-  /** The events that end the answer. Calls without an outcome have failed. */
+  /** Returns the events that end the answer. Calls without an outcome count as failed. */
   finish: () => string;
-  /** The whole answer, after `finish`, for clients that do not stream. */
+  /** Returns the whole answer for clients that do not stream. Called after `finish`. */
   whole: () => JsonObject;
 }

@@ -3,8 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 const placeFields = ['city', 'country', 'region', 'timezone'];
 
 /**
- * What a request says of a search or a fetch, by the names of fields under which the tool that stands behind it may take it:
- * `allowed_domains` and `blocked_domains`, and the user's place as `user_location` and as `city`, `country`, `region` and `timezone`.
+ * Returns the fields of a search or fetch tool that the served tool may take as input, by these names: `allowed_domains` and
+ * `blocked_domains`, and the user's place as `user_location` and as `city`, `country`, `region` and `timezone`.
  */
 export function toolHints(tool: JsonObject): JsonObject {
   const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = tool;

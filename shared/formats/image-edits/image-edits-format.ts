@@ -11,7 +11,7 @@ import { anyModel, tokensPerPicture } from '../images/images-format.ts';
 import { parseImageEditsRequest } from './parse-image-edits-request.ts';
 import type { ImageEditsRequest } from './request.ts';
 
-/** OpenAI's edits of images: pictures made from others and a text. The request is a form. */
+/** OpenAI's image edits format: the model draws pictures from other pictures and a text. The request is a form. */
 export const imageEditsFormat: ClientFormat = {
   name: 'image-edits',
   api: openaiApi,
@@ -22,7 +22,7 @@ export const imageEditsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as ImageEditsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Its answers are never streamed.
+  // Image edits are never streamed.
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 

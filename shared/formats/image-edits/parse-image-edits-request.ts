@@ -5,7 +5,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { ImageEditsRequest } from './request.ts';
 
-/** The fields of a request to change pictures that the router reads (OpenAI API reference, "Create image edit"). All other fields pass. */
+/** The fields of an image edit request that the router reads (OpenAI API reference, "Create image edit"). All other fields pass. */
 const schema = z.looseObject({
   model: z.string().min(1).optional(),
   image: formFileSchema.optional(),
@@ -17,7 +17,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the fields of a form with pictures and returns the same object.
+ * Checks the form fields of an image edit request and returns the same object.
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's name
  */
 export function parseImageEditsRequest(body: unknown): ImageEditsRequest {

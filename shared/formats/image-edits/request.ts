@@ -1,9 +1,8 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A request to change pictures, checked by `parseImageEditsRequest`: the fields that the router reads, texts of a form. */
+/** The fields of an image edit request that the router reads, as form texts. `parseImageEditsRequest` checks them. */
 export type ImageEditsRequest = JsonObject & {
   model?: string;
   prompt: string;
-  /** Pictures; default 1. */
   n?: string;
 };

@@ -10,13 +10,13 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseImagesRequest } from './parse-images-request.ts';
 import type { ImagesRequest } from './request.ts';
 
-/** The name of a request without one, which the API allows here. */
+/** The model name for a request without one, which OpenAI's API allows here. */
 export const anyModel = 'auto';
 
-/** Tokens of a picture where tokens are counted: the most that OpenAI's take ("Image generation", a large one of high quality). */
+/** Tokens to reserve for one picture: the most that an OpenAI picture takes ("Image generation", large and of high quality). */
 export const tokensPerPicture = 6240;
 
-/** OpenAI's images: pictures made from a text. */
+/** OpenAI's images format: the model draws pictures from a text. */
 export const imagesFormat: ClientFormat = {
   name: 'images',
   api: openaiApi,
@@ -27,7 +27,7 @@ export const imagesFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as ImagesRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Its answers are never streamed.
+  // Pictures are never streamed.
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 

@@ -4,7 +4,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { ImagesRequest } from './request.ts';
 
-/** The fields of a request for pictures that the router reads (OpenAI API reference, "Create image"). All other fields pass. */
+/** The fields of an image request that the router reads (OpenAI API reference, "Create image"). All other fields pass. */
 const schema = z.looseObject({
   model: z.string().min(1).nullish(),
   prompt: z.string().min(1),
@@ -13,7 +13,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the body of a request for pictures and returns the same object.
+ * Checks the body of an image request and returns the same object.
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
  */
 export function parseImagesRequest(body: unknown): ImagesRequest {

@@ -1,12 +1,15 @@
 /**
- * Headers of a messages upstream's answers that clients of this format receive, see `AnswerFormat.answerHeaders`: how far the
- * windows of a subscription are used, which Claude Code shows and obeys. The account's limits of requests and tokens
- * (`anthropic-ratelimit-requests-…`) are not among them, because the router reports those of the key by the same names; nor is
- * what names the account.
+ * Headers of a messages upstream's answers that clients of this format receive, see `AnswerFormat.answerHeaders`: the use of a
+ * subscription's windows, which Claude Code shows and obeys. The account's limits of requests and tokens (`anthropic-ratelimit-requests-…`)
+ * are not included, because the router reports the key's limits under the same names. Headers that name the account are not included
+ * either.
  */
 export const messagesAnswerHeaders: readonly string[] = ['anthropic-ratelimit-unified-*'];
 
-/** The same for errors: Claude Code tries again by them, and drops the thinking that an upstream names as another one's. */
+/**
+ * The headers that clients receive with errors. Claude Code reads from them whether and when to retry, and drops thinking that the upstream
+ * reports as not its own.
+ */
 export const messagesErrorHeaders: readonly string[] = [
   ...messagesAnswerHeaders,
   'anthropic-thinking-prefix-mismatch',

@@ -3,7 +3,7 @@ import type { MessagesBlock, MessagesMessage } from './request.ts';
 
 /**
  * Checks the data of images and documents with a base64 source.
- * @throws RouterError `invalid_request` that names the first invalid one
+ * @throws RouterError `invalid_request` that names the first invalid source
  */
 export function checkSources(messages: readonly MessagesMessage[]): void {
   for (const [at, { content }] of messages.entries()) checkBlocks(content, `messages.${at}.content`);
@@ -22,8 +22,8 @@ function checkBlocks(content: string | readonly MessagesBlock[] | null | undefin
 }
 
 /**
- * Searches for characters that are not base64: a pattern for the whole text would overflow on data of many megabytes. Line
- * breaks, which command-line tools add, are allowed.
+ * Searches for characters that are not base64: a pattern for the whole text would overflow on data of many megabytes. Allows line breaks,
+ * which command-line tools add.
  */
 function isBase64(data: string): boolean {
   const padding = data.indexOf('=');

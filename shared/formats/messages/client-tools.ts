@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from './request.ts';
 
 /**
- * The tools that Anthropic defines and the client runs (Anthropic API reference, "Tool use"): their models know them by their type,
- * other ones by a schema. The number at the end of a type is a date.
+ * The tools that Anthropic defines and the client runs (Anthropic API reference, "Tool use"). Anthropic's models know them by type; other
+ * models need a schema. The number at the end of a type is a date.
  */
 const kinds: readonly {
   type: RegExp;
@@ -27,7 +27,7 @@ const kinds: readonly {
         '`str_replace` replaces a text that occurs exactly once; `insert` adds text after a line.',
       input_schema: object(
         {
-          // The first two versions could take the last change back.
+          // Only the first two versions have a command to undo the last change.
           command: oneOf([...editing, ...(/_2024|_20250124/.test(type ?? '') ? ['undo_edit'] : [])]),
           ...edited,
         },
@@ -109,12 +109,12 @@ const actions = [
   'zoom',
 ];
 
-/** Whether it is a tool that Anthropic defines and the client runs. */
+/** Whether Anthropic defines the tool and the client runs it. */
 export function isClientTool({ type }: MessagesTool): boolean {
   return typeof type === 'string' && kinds.some((kind) => kind.type.test(type));
 }
 
-/** The same tool with a description and a schema, for models that know no such types; any other tool as it is. */
+/** Returns a client tool with a description and a schema, for models that do not know its type. Returns any other tool unchanged. */
 export function describedTool(tool: MessagesTool): MessagesTool {
   const { type, name } = tool;
   const kind = typeof type === 'string' ? kinds.find((each) => each.type.test(type)) : undefined;

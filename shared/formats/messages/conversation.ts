@@ -1,10 +1,10 @@
 import { conversationOf, type Conversation } from '../conversation.ts';
 import type { MessagesRequest } from './request.ts';
 
-/** How a block begins that Claude Code puts before the system prompt: it may differ between requests of one conversation. */
+/** Start of the block that Claude Code puts before the system prompt. The block may differ between requests of one conversation. */
 const billingWords = 'x-anthropic-billing-header:';
 
-/** The conversation that a messages request belongs to, known by its start: the body has no field for a name. */
+/** Identifies the conversation of a messages request by its start: the body has no field for a name. */
 export function messagesConversation({ system, messages }: MessagesRequest): Conversation {
   const first = messages.find(({ role }) => role === 'user');
   return conversationOf(undefined, textsOf([system ?? '', first?.content ?? '']));

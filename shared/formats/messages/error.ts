@@ -6,7 +6,6 @@ import { namedEvent } from '../sse/encode.ts';
 import { rejectedIn } from '../rejected-capability.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
-/** Name of the messages format. */
 export const messagesName = 'messages';
 
 /** An error in the messages format (Anthropic API reference, "Errors"). */
@@ -63,7 +62,6 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   total_timeout: { type: 'timeout_error' },
 };
 
-/** The answer to a request that failed before any of its answer was sent. */
 export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
   const body = messagesErrorBody(error, requestId);
   if (isOriginal(error))
@@ -72,12 +70,11 @@ export function messagesErrorAnswer(error: RouterError, requestId: string): Erro
   return { status, headers: retryHeaders(error, status), body };
 }
 
-/** The event that ends a stream that failed midway. */
 export function messagesErrorEvent(error: RouterError, requestId: string): string {
   return namedEvent('error', JSON.stringify(messagesErrorBody(error, requestId)));
 }
 
-/** Whether the error came from an upstream of this format: clients receive it as it is, but for the request's id. */
+/** Whether an upstream of this format sent the error. Clients receive such an error unchanged, except for the request's id. */
 function isOriginal(error: RouterError): error is RouterError & { original: { body: MessagesErrorBody } } {
   const { original } = error;
   return original?.format === messagesName && isJsonObject(original.body['error']);
@@ -93,7 +90,7 @@ function messagesErrorBody(error: RouterError, requestId: string): MessagesError
   };
 }
 
-/** The error message. Where clients of this format parse the text, it is the text of Anthropic's API. */
+/** Returns the error message: the wording of Anthropic's API where clients of this format parse it. */
 function messageText(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':
@@ -107,12 +104,12 @@ function messageText(error: RouterError): string {
   }
 }
 
-/** Claude Code asks again without what it finds named so in an error of a gateway. */
+/** Claude Code retries without the capability that a gateway's error names in this way. */
 function withToken(message: string, rejected: string | undefined): string {
   return rejected === undefined ? message : `${message} (capability_rejected: ${rejected})`;
 }
 
-/** Claude Code reads the numbers in these texts, or the tokens, to shorten the conversation or lower `max_tokens`. */
+/** Claude Code reads the numbers or the tokens in these texts to shorten the conversation or to lower `max_tokens`. */
 function overflowText({ details, message }: RouterError): string {
   const input = details?.['input_tokens'];
   const output = details?.['output_tokens'];

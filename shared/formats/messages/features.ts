@@ -5,7 +5,7 @@ import { isHostedName } from './hosted/hosted-block.ts';
 import { hostedKindOf } from './hosted/hosted-tools-of.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from './request.ts';
 
-/** Types of blocks that every upstream takes, or that are a feature of their own. */
+/** Block types that are not the feature `other_content`: every upstream takes them, or they have a feature of their own. */
 const ownBlocks: ReadonlySet<string> = new Set([
   'text',
   'image',
@@ -24,10 +24,9 @@ const ownBlocks: ReadonlySet<string> = new Set([
   'search_result',
 ]);
 
-/** A search that the upstream makes among the tools of the request: without it, all are offered. */
+/** A search among the tools of the request that the upstream runs. Without the search, the model gets all tools. */
 const toolSearch = /^tool_search_tool_/;
 
-/** The parts of messages requests that not every upstream takes. */
 export const messagesFeatures: RequestFeatures<MessagesRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<MessagesRequest>[] {
@@ -148,7 +147,7 @@ function addBlocks(content: string | readonly MessagesBlock[] | null | undefined
   }
 }
 
-/** The router runs tools of some kinds where no upstream does: these are needs of their own. */
+/** Tools of the hosted kinds are excluded, because the router runs them if no upstream does: they are needs of their own. */
 function runsUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
   if (type === undefined || type === null || type === 'custom' || toolSearch.test(type)) return false;

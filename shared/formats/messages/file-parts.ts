@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { FileParts, MarkedFile } from '../file-inputs.ts';
 import { messagesFiles } from './messages-files.ts';
 
-/** How messages requests name files: as the source of an image or a document. */
 export const messagesFileParts: FileParts = {
   fields: ['messages', 'content', 'source', 'system'],
   idOf: ({ type, source }) => {

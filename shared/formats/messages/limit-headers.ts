@@ -1,6 +1,8 @@
 import type { LimitStanding } from '../client-format.ts';
 
-/** `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, times as in RFC 3339 (Anthropic API guide, "Rate limits"). */
+/**
+ * Returns `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with times as in RFC 3339 (Anthropic API guide, "Rate limits").
+ */
 export function messagesLimitHeaders({ requests, tokens }: LimitStanding): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [kind, left] of Object.entries({ requests, tokens })) {

@@ -3,7 +3,7 @@ import type { Usage } from '#shared/core/usage.ts';
 import { directCaller } from './hosted/hosted-result-block.ts';
 import { writeMessagesUsage } from './usage.ts';
 
-/** What is said of an answer; of one that has only begun, the usage so far. */
+/** The fields of an answer. An answer that has only begun has the usage so far. */
 export interface MessageFacts {
   id: string;
   model: string;
@@ -12,13 +12,15 @@ export interface MessageFacts {
   usage: Usage;
 }
 
-/** How an answer has ended; nulls for one that has only begun. */
+/** How an answer ended; both fields are null for an answer that has only begun. */
 export interface MessageEnding {
   stop_reason: Json;
   stop_sequence: string | null;
 }
 
-/** An answer in the messages format, with all fields that the official types require (Anthropic API reference, "Create a Message"). */
+/**
+ * Returns an answer in the messages format, with all fields that the official types require (Anthropic API reference, "Create a Message").
+ */
 export function messageObject({ id, model, content, ending, usage }: MessageFacts): JsonObject {
   return {
     id,
@@ -38,17 +40,15 @@ export function messageObject({ id, model, content, ending, usage }: MessageFact
   };
 }
 
-/** The fields of an answer's end, in the answer itself or in the `delta` of `message_delta`. */
+/** Returns the fields of an answer's end, for the answer itself or for the `delta` of `message_delta`. */
 export function endingFields({ stop_reason: reason, stop_sequence: sequence }: MessageEnding): JsonObject {
   return { stop_reason: reason, stop_sequence: sequence, stop_details: null, container: null };
 }
 
-/** A block of text in an answer. */
 export function textBlock(text: string): JsonObject {
   return { type: 'text', text, citations: null };
 }
 
-/** A call of a client's tool in an answer. */
 export function toolUseBlock(id: string, name: string, input: JsonObject): JsonObject {
   return { type: 'tool_use', id, name, input, caller: directCaller };
 }

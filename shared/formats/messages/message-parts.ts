@@ -16,7 +16,7 @@ import {
   type Modality,
 } from '../message-parts.ts';
 
-/** Stop reasons that the conventions have another word for. */
+/** Stop reasons that the conventions name differently. */
 const finishReasons = new Map<Json | undefined, string>([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -26,7 +26,6 @@ const finishReasons = new Map<Json | undefined, string>([
   ['refusal', 'content_filter'],
 ]);
 
-/** The messages of Anthropic's format for traces. */
 export const messagesMessageParts: MessageParts = {
   request: ({ system, messages }) => ({
     instructions: contentParts(system, blockParts),
@@ -54,7 +53,7 @@ function blockParts(block: JsonObject): MessagePart[] {
       return textParts(block['text']);
     case 'thinking':
       return textParts(block['thinking'], 'reasoning');
-    // One that runs beside the model is one for the reader, too. Its results are sealed, or pages: they are left out.
+    // A tool that runs beside the model reads like any other tool. Its results are left out, because they are sealed or whole pages.
     case 'tool_use':
     case 'server_tool_use':
       return [toolCallPart(block['id'], block['name'], block['input'])];
@@ -84,7 +83,7 @@ function sourceParts(modality: Modality, source: JsonObject): MessagePart[] {
   }
 }
 
-/** The fields of blocks that deltas add to, by the types of deltas, whose text stands in a field of the same name as a rule. */
+/** For each type of delta: the delta's field with the text, and the block's field that it extends. */
 const deltaFields = new Map<Json | undefined, readonly [from: string, to: string]>([
   ['text_delta', ['text', 'text']],
   ['thinking_delta', ['thinking', 'thinking']],

@@ -1,22 +1,20 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
 
-/** The purpose of files, which this format does not ask for. */
+/** The purpose of uploaded files: this format has no field for it. */
 const purpose = 'user_data';
 
-/** Seconds that an upload may set as its life. */
 const leastSeconds = 3_600;
 const mostSeconds = 7_776_000;
 
 const defaultListed = 20;
 const mostListed = 1_000;
 
-/** Ids that one list may be asked for. */
 const mostIds = 100;
 
 /**
- * The files of Anthropic's API (Anthropic API reference, "Files"). Its SDKs have paged through lists in two ways: by `after_id` and
- * `before_id`, and by `page` and `next_page`.
+ * The files of Anthropic's API (Anthropic API reference, "Files"). Its SDKs page through lists in two ways: by `after_id` and `before_id`,
+ * or by `page` and `next_page`.
  */
 export const messagesFiles: FormatFiles = {
   path: '/files',

@@ -20,7 +20,6 @@ import { messagesSigns } from './signs.ts';
 import { messagesStreamWords } from './stream-words.ts';
 import { readRelayedMessage } from './read-relayed-message.ts';
 
-/** Anthropic's messages. */
 export const messagesFormat: ClientFormat = {
   name: messagesName,
   api: anthropicApi,
@@ -50,7 +49,7 @@ export const messagesFormat: ClientFormat = {
   openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),
 };
 
-/** Claude Code's mark for a context window of a million tokens, which is not part of a model's name. */
+/** Claude Code's suffix for a context window of a million tokens. It is not part of a model's name. */
 const longContext = /\[1m\]$/i;
 
 function modelName(given: string): string {

@@ -5,10 +5,8 @@ import { messagesFeatures } from './features.ts';
 import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
-/** Tokens of a message in addition to its content. */
 const messageTokens = 4;
 
-/** What a messages request, or a request to count its tokens, needs of a model. */
 export function messagesNeeds(request: MessagesRequest): Needs {
   const { tools, messages, system, thinking } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
@@ -49,7 +47,7 @@ function blockTokens(block: MessagesBlock): number {
   }
 }
 
-/** The text of a PDF is about a tenth of its bytes. */
+/** Estimates the tokens of a source. The text of a PDF is about a tenth of its bytes. */
 function sourceTokens(source: MessagesSource): number {
   switch (source.type) {
     case 'text':

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { RelayedParts, typeOf, type RelayedAnswer } from '../relayed-answer.ts';
 
-/** The counts of a message's usage that are input, together. */
+/** The usage fields whose sum is the number of input tokens. */
 const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
 
 /**
- * Reads the events of a message that has begun: those of its first block, which has text. A ping follows on its start; workers write
- * another one in the place of thinking that the client does not get.
+ * Reads the events of a message that has begun. Returns the reason as a text unless the events contain only the first block, with text. One
+ * ping follows `message_start`; workers write another one in place of thinking that the client does not get.
  */
 export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedParts();

@@ -25,25 +25,23 @@ export type ToolResultBlock = JsonObject & {
   is_error?: boolean | null;
 };
 
-/** The result of a search among deferred tools: a tool that may be called from now on. */
+/** The result of a search among deferred tools: a tool that the model may call from this point on. */
 export type ToolReferenceBlock = JsonObject & { type: 'tool_reference'; tool_name: string };
 /** A change of the tools in mid-conversation, in a message of the role `system`. */
 export type ToolChangeBlock = JsonObject & { type: 'tool_addition' | 'tool_removal'; tool: JsonObject };
-/** A call of a tool that runs beside the model, and what came of it. */
 export type ServerToolUseBlock = JsonObject & { type: 'server_tool_use'; id: string; name: string; input: JsonObject };
 export type HostedResultBlock = JsonObject & {
   type: 'web_search_tool_result' | 'web_fetch_tool_result';
   tool_use_id: string;
   content: Json;
 };
-/** A summary that stands for the conversation before it; without a text, of a compaction that failed. */
+/** A summary that replaces the conversation before it. A failed compaction has no text. */
 export type CompactionBlock = JsonObject & {
   type: 'compaction';
   content?: string | null;
   tool_changes?: ToolChangeBlock[] | null;
 };
 
-/** A block of a message's content: the fields that the router reads. */
 export type MessagesBlock =
   | TextBlock
   | ImageBlock
@@ -63,7 +61,7 @@ export type MessagesMessage = JsonObject & {
   content: string | MessagesBlock[];
 };
 
-/** A client's own tool has no type or `custom`; tools of other types run on the upstream. */
+/** A client's own tool has no type or the type `custom`; tools of other types run on the upstream. */
 export type MessagesTool = JsonObject & {
   type?: string | null;
   name: string;
@@ -78,14 +76,13 @@ export type MessagesToolChoice = JsonObject & { disable_parallel_tool_use?: bool
   );
 
 /**
- * A request for a message or for its token count, checked by `parseMessagesRequest` or `parseCountTokensRequest`: the fields
- * that the router reads.
+ * The fields of a messages or token count request that the router reads. `parseMessagesRequest` or `parseCountTokensRequest` checks them.
  */
 export type MessagesRequest = JsonObject & {
   model: string;
   messages: MessagesMessage[];
   system?: string | TextBlock[] | null;
-  /** Absent only in a request for a token count. */
+  /** Absent only in a token count request. */
   max_tokens?: number;
   stream?: boolean | null;
   temperature?: number | null;

@@ -1,7 +1,6 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { MessagesRequest } from './request.ts';
 
-/** What of a messages request tells what it is for. */
 export function messagesSigns({ system, messages, tools }: MessagesRequest): RequestSigns {
   const blocks = Array.isArray(system) ? system : [];
   return {

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage that a messages upstream reports. Its `input_tokens` do not include cached ones. In a stream, pass the
- * usage of `message_start` overlaid with the counts of `message_delta`.
+ * Reads the usage that a messages upstream reports. Its `input_tokens` do not include cached tokens. For a stream, pass the usage of
+ * `message_start` overlaid with the counts of `message_delta`.
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const given = isJsonObject(usage) ? usage : {};
@@ -22,7 +22,6 @@ export function readMessagesUsage(usage: Json | undefined): Usage {
   };
 }
 
-/** Writes the usage for messages clients. */
 export function writeMessagesUsage(usage: Usage): JsonObject {
   return {
     input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens),
@@ -42,7 +41,7 @@ function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
-/** Updates the usage of a messages stream: counts are cumulative, so later ones replace earlier ones unless they are null. */
+/** Updates the usage of a messages stream. Counts are cumulative, so later ones replace earlier ones unless they are null. */
 export function overlayUsage(usage: JsonObject, update: Json | undefined): JsonObject {
   if (!isJsonObject(update)) return usage;
   return { ...usage, ...Object.fromEntries(Object.entries(update).filter(([, count]) => count !== null)) };

@@ -10,10 +10,10 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseModerationsRequest } from './parse-moderations-request.ts';
 import type { ModerationsRequest } from './request.ts';
 
-/** The name of a request without one, which the API allows here. */
+/** The model name for a request without one, which OpenAI's API allows here. */
 const anyModel = 'auto';
 
-/** OpenAI's moderations: texts and images are judged by categories of harm. */
+/** OpenAI's moderations format: the model judges texts and images by categories of harm. */
 export const moderationsFormat: ClientFormat = {
   name: 'moderations',
   api: openaiApi,
@@ -24,7 +24,7 @@ export const moderationsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as ModerationsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Its answers are never streamed.
+  // Moderations are never streamed.
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 

@@ -9,14 +9,14 @@ const part = openUnion('type', {
   image_url: z.looseObject({ image_url: z.looseObject({ url: z.string() }) }),
 });
 
-/** The fields of a request to judge texts and images that the router reads (OpenAI API reference, "Create moderation"). */
+/** The fields of a moderation request that the router reads (OpenAI API reference, "Create moderation"). */
 const schema = z.looseObject({
   model: z.string().min(1).nullish(),
   input: z.union([z.string().min(1), eachOf(z.union([z.string().min(1), part])).min(1)]),
 });
 
 /**
- * Checks the body of a request to judge texts and images and returns the same object.
+ * Checks the body of a moderation request and returns the same object.
  * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
  */
 export function parseModerationsRequest(body: unknown): ModerationsRequest {

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 
 /**
- * Checks that options of a stream come with a stream, as OpenAI's API does.
+ * Refuses stream options in a request without a stream, as OpenAI's API does.
  * @throws RouterError `invalid_request`
  */
 export function checkStreamOptions(request: { stream?: Json; stream_options?: Json }): void {

@@ -53,13 +53,12 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   total_timeout: { type: 'server_error', code: 'total_timeout' },
 };
 
-/** The answer to a request that failed before any of its answer was sent. */
 export function openaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   const { status } = errorTable[error.code];
   return { status, headers: retryHeaders(error, status), body: openaiErrorBody(error) };
 }
 
-/** The body of an error, with all four keys. */
+/** Returns the body of an error, with all four keys. */
 export function openaiErrorBody({
   code: error,
   message,

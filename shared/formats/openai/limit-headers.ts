@@ -1,6 +1,6 @@
 import type { LimitStanding } from '../client-format.ts';
 
-/** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (OpenAI API guide, "Rate limits in headers"). */
+/** Returns `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (OpenAI API guide, "Rate limits in headers"). */
 export function openaiLimitHeaders({ at, requests, tokens }: LimitStanding): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [kind, left] of Object.entries({ requests, tokens })) {
@@ -12,7 +12,7 @@ export function openaiLimitHeaders({ at, requests, tokens }: LimitStanding): Rec
   return headers;
 }
 
-/** For example `20ms`, `1s`, `6m0s` or `5h20m0s`. */
+/** Formats a duration such as `20ms`, `1s`, `6m0s` or `5h20m0s`. */
 function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, ms)}ms`;
   const seconds = Math.ceil(ms / 1000);

@@ -1,15 +1,14 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
 
-/** What a file may be uploaded for (OpenAI API reference, "Upload file"). */
+/** The purposes that an upload may name (OpenAI API reference, "Upload file"). */
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
 
 const dayMs = 24 * 3_600_000;
 
-/** Milliseconds after which a file for a batch expires, unless its upload says otherwise. */
+/** Lifetime of a batch file whose upload sets none, in milliseconds. */
 const batchLifeMs = 30 * dayMs;
 
-/** Seconds that an upload may set. */
 const leastSeconds = 3_600;
 const mostSeconds = 2_592_000;
 

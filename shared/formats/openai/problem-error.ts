@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FieldPath, Problem } from '../validation/first-problem.ts';
 
-/** The error for a problem of a request in OpenAI's formats; `param` is a path such as `messages[0].content[1].type`. */
+/** Returns the error for a problem of a request in OpenAI's formats; `param` is a path such as `messages[0].content[1].type`. */
 export function problemError(problem: Problem): RouterError {
   const param = openaiPath(problem.path);
   if (problem.path.length === 0) {
@@ -34,7 +34,7 @@ function invalid(param: string, expected: string, got: unknown): RouterError {
   });
 }
 
-/** Numbers and booleans appear with their value, everything else only with its type: it may be long or private. */
+/** Shows numbers and booleans with their value, and other values only with their type, because they may be long or private. */
 function show(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   if (value === '') return 'an empty string';
@@ -57,7 +57,7 @@ function withArticle(type: string): string {
   return `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
-/** A path as OpenAI's errors write it, such as `messages[0].content`. */
+/** Writes a path as OpenAI's errors do, such as `messages[0].content`. */
 export function openaiPath(path: FieldPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }

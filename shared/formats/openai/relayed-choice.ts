@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { saysNothing, type RelayedParts } from '../relayed-answer.ts';
 
 /**
- * Reads what the chunks of chat and text completions that have begun have in common.
- * @param parts gets the id of the answer, and the time at which it was made
- * @returns the only choice of the chunk, or why the answer cannot be continued, in words for the log
+ * Reads the fields that chunks of chat and of text completions have in common.
+ * @param parts gets the id and the creation time of the answer
+ * @returns the only choice of the chunk, or the reason why the answer cannot be continued, as a text for the log
  */
 export function relayedChoice(parts: RelayedParts, { id, created, choices }: JsonObject): JsonObject | string {
   if (typeof id === 'string') parts.id ||= id;

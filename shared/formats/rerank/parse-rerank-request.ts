@@ -5,8 +5,8 @@ import { eachOf } from '../validation/loose-schema.ts';
 import type { RerankRequest } from './request.ts';
 
 /**
- * The fields of a request to rank documents that the router reads, as Cohere, Jina and vLLM have them (Cohere API reference,
- * "Rerank"). All other fields pass. The route of Cohere's second version is the same request.
+ * The fields of a rerank request that the router reads, as in the APIs of Cohere, Jina and vLLM (Cohere API reference, "Rerank"). All other
+ * fields pass. The route of Cohere's second version takes the same request.
  */
 const schema = z.looseObject({
   model: z.string().min(1),
@@ -17,7 +17,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the body of a request to rank documents and returns the same object.
+ * Checks the body of a rerank request and returns the same object.
  * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
  */
 export function parseRerankRequest(body: unknown): RerankRequest {

@@ -10,13 +10,16 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseRerankRequest } from './parse-rerank-request.ts';
 import type { RerankRequest } from './request.ts';
 
-/** Documents ranked by how well they answer a query, as Cohere, Jina and engines have it. Clients of OpenAI's API use it beside that. */
+/**
+ * The rerank format of Cohere, Jina and engines: the model ranks documents by how well they answer a query. Clients of OpenAI's API use the
+ * format as well.
+ */
 export const rerankFormat: ClientFormat = {
   name: 'rerank',
   api: openaiApi,
   routes: [
     { path: '/rerank', operation: 'rank' },
-    // Cohere's clients.
+    // Used by Cohere's clients.
     { path: '/v2/rerank', operation: 'rank' },
   ],
   passedHeaders: [],
@@ -25,7 +28,7 @@ export const rerankFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as RerankRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Its answers are never streamed.
+  // Rankings are never streamed.
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 

@@ -7,12 +7,12 @@ import { failedError } from './failed-error.ts';
 import type { ResponsesRequest } from './request.ts';
 import { repeatedFields, responseObject } from './response-object.ts';
 
-/** The beginning of the event that ends a stream. JSON has no line breaks, so only an event begins a line with its name. */
+/** Matches the beginning of the event that ends a stream. JSON has no line breaks, so a line begins with this name only in an event. */
 const ending = /(?:^|\n)event: response\.(?:completed|incomplete|failed)\n/;
 
 const endingStates: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed']);
 
-/** A checked request whose response is to be made in the background; undefined for any other. */
+/** Returns how to serve a checked request in the background; undefined unless the request asks for the background. */
 export function backgroundRequest(request: ResponsesRequest): BackgroundRequest | undefined {
   if (request.background !== true) return undefined;
   return {
@@ -77,7 +77,7 @@ function responseIn(text: string): JsonObject | undefined {
     const response = isJsonObject(parsed) ? parsed['response'] : undefined;
     return isJsonObject(response) ? response : undefined;
   } catch {
-    // What an upstream sent that is no JSON ends no response.
+    // Data that is not JSON ends no response.
     return undefined;
   }
 }

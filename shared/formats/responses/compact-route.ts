@@ -2,12 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ClientRoute } from '../client-format.ts';
 import { parseJsonBody } from '../json-request.ts';
 
-/** The item that ends the input of a request for a summary of its conversation. */
+/** The item at the end of an input that asks for a summary of the conversation. */
 const trigger = { type: 'compaction_trigger' };
 
 /**
- * Compacts a conversation (OpenAI API reference, "Compact a response"): a request whose input ends in a `compaction_trigger`, and whose
- * answer is a list of items in place of a response. It is not stored.
+ * The route that compacts a conversation (OpenAI API reference, "Compact a response"). The request becomes one whose input ends with a
+ * `compaction_trigger`. The client gets a list of items in place of a response, and nothing is stored.
  */
 export const compactRoute: ClientRoute = {
   path: '/responses/compact',
@@ -19,13 +19,13 @@ export const compactRoute: ClientRoute = {
 function compactingRequest(body: Buffer): Buffer {
   const parsed = parseJsonBody(body);
   const items = isJsonObject(parsed) ? itemsOf(parsed['input']) : undefined;
-  // What is no request is refused when it is read.
+  // The check of the request refuses an invalid body later.
   if (!isJsonObject(parsed) || !items) return body;
   const changed = { input: [...items, trigger], stream: false, store: false };
   return Buffer.from(JSON.stringify({ ...parsed, ...changed }));
 }
 
-/** The items of an input, which may be left out; undefined for what is no input. */
+/** Returns the items of an input; an empty list for an absent input, undefined for an invalid one. */
 function itemsOf(input: Json | undefined): Json[] | undefined {
   if (input === undefined || input === null) return [];
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];

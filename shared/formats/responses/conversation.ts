@@ -1,12 +1,12 @@
 import { conversationOf, type Conversation } from '../conversation.ts';
 import type { ResponsesItem, ResponsesRequest } from './request.ts';
 
-/** The conversation that a request belongs to: named by `prompt_cache_key`, else known by its start. */
+/** Identifies the conversation of a request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
 export function responsesConversation({ instructions, input, prompt_cache_key: name }: ResponsesRequest): Conversation {
   return conversationOf(name, startOf(instructions ?? '', input ?? ''));
 }
 
-/** The texts of the instructions and of the first message of the user. */
+/** Yields the texts of the instructions and of the user's first message. */
 function* startOf(instructions: string, input: string | ResponsesItem[]): Generator<string> {
   yield instructions;
   if (typeof input === 'string') {

@@ -1,6 +1,6 @@
 const key = '"sequence_number"';
 
-/** Where the number of an event stands in its text. */
+/** Where an event's text contains its sequence number. */
 export interface NumberPlace {
   start: number;
   end: number;
@@ -8,8 +8,8 @@ export interface NumberPlace {
 }
 
 /**
- * Finds the sequence number of an event: the field of the outermost object of its data, not one of the same name within an item
- * or a text. Reads no further than the field.
+ * Finds the sequence number of an event: the field of the outermost object of its data, not a field of the same name within an item or a
+ * text. Reads no further than the field.
  * @returns undefined for an event without a number
  */
 export function findEventNumber(event: string): NumberPlace | undefined {
@@ -39,7 +39,6 @@ export function findEventNumber(event: string): NumberPlace | undefined {
   return undefined;
 }
 
-/** The number after a colon. */
 function numberAt(text: string, from: number): NumberPlace | undefined {
   const pattern = /\s*:\s*(\d+)/y;
   pattern.lastIndex = from;
@@ -49,7 +48,7 @@ function numberAt(text: string, from: number): NumberPlace | undefined {
   return { start: pattern.lastIndex - digits.length, end: pattern.lastIndex, value: Number(digits) };
 }
 
-/** The position after the string that begins at a position. */
+/** Returns the offset after the string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

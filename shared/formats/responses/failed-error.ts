@@ -13,7 +13,6 @@ type FailedCode =
   | 'context_length_exceeded'
   | 'invalid_prompt';
 
-/** The code of each error in a response that has begun. */
 const failedCodes: Record<ErrorCode, FailedCode> = {
   missing_key: 'invalid_prompt',
   invalid_api_key: 'invalid_prompt',
@@ -62,7 +61,6 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   total_timeout: 'server_is_overloaded',
 };
 
-/** The `error` of a failed response. */
 export function failedError(failure: RouterError): { code: FailedCode; message: string } {
   const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];

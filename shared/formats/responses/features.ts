@@ -3,10 +3,10 @@ import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './request.ts';
 
-/** Types of items that are no history of tools. */
+/** Item types that belong to no tool. */
 const plainItems: ReadonlySet<string> = new Set(['message', 'reasoning', 'compaction', 'compaction_trigger']);
 
-/** Types of items that belong to calls of the client's tools. */
+/** Item types that belong to calls of the client's tools. */
 const toolItems: ReadonlySet<string> = new Set([
   'function_call',
   'function_call_output',
@@ -16,7 +16,7 @@ const toolItems: ReadonlySet<string> = new Set([
   'tool_search_output',
 ]);
 
-/** Types of items of what a server has run. */
+/** Item types for tools that a server has run. */
 const hostedItems: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
@@ -39,10 +39,9 @@ const textParts: ReadonlySet<string> = new Set([
   'input_file',
 ]);
 
-/** Types of tools that the client runs, and those that are needs of their own because the router may run them. */
+/** Types of tools that the client runs, and of tools that are needs of their own because the router may run them. */
 const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
 
-/** The parts of Responses requests that not every upstream takes. */
 export const responsesFeatures: RequestFeatures<ResponsesRequest> = { partsOf, all: features() };
 
 function features(): RequestFeature<ResponsesRequest>[] {
@@ -176,12 +175,12 @@ function isOfAssistant(item: ResponsesItem | undefined): boolean {
   return item !== undefined && (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'assistant';
 }
 
-/** Whether a choice only narrows the tools. */
+/** Whether a choice limits the tools without requiring a call. */
 function allowsAnswers({ type, mode }: JsonObject): boolean {
   return type === 'allowed_tools' && mode !== 'required';
 }
 
-/** A search among tools is the client's only if it says so. */
+/** A tool search runs on the upstream unless its `execution` is `client`. */
 function runsUpstream(tool: ResponsesTool): boolean {
   if (tool.type === 'tool_search') return tool['execution'] !== 'client';
   return !knownTools.test(tool.type);

@@ -4,7 +4,6 @@ import type { FileParts, MarkedFile } from '../file-inputs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiPath } from '../openai/problem-error.ts';
 
-/** How Responses requests name files: in the parts `input_file` and `input_image`. */
 export const responsesFileParts: FileParts = {
   fields: ['input', 'content', 'output'],
   idOf: ({ type, file_id: id }) =>
@@ -21,7 +20,7 @@ function withFile(part: JsonObject, { kind, name, mimeType, data }: MarkedFile, 
     throw new RouterError('invalid_request', `Invalid '${param}.file_id': the file '${name}' is no image.`, {
       param: `${param}.file_id`,
     });
-  // Most upstreams take no text files, and all take text.
+  // All upstreams take text, but most take no text files.
   if (kind === 'text') return { ...rest, type: 'input_text', text: `${name}\n\n${data}` };
   return { ...rest, type: 'input_file', filename: name, file_data: `data:${mimeType};base64,${data}` };
 }

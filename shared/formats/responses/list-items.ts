@@ -5,7 +5,7 @@ const defaultLimit = 20;
 const maximumLimit = 100;
 
 /**
- * A page of the items of an input, for a query with `limit` (1 to 100, default 20), `order` (`desc` by default, or `asc`) and `after`
+ * Returns one page of an input's items for a query with `limit` (1 to 100, default 20), `order` (`desc` by default, or `asc`) and `after`
  * (OpenAI API reference, "List input items").
  * @throws RouterError `invalid_request`
  */

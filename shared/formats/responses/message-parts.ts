@@ -17,7 +17,7 @@ import {
   type PartedMessage,
 } from '../message-parts.ts';
 
-/** The items of Responses for traces. An answer is one message, whatever its items are. */
+/** Converts the items of Responses to messages for traces. All items of an answer become one message. */
 export const responsesMessageParts: MessageParts = {
   request: ({ instructions, input }) => ({
     instructions: textParts(instructions),
@@ -98,7 +98,10 @@ function finishReasonOf(response: JsonObject, parts: readonly MessagePart[]): st
   return typeof reason === 'string' ? reason : 'error';
 }
 
-/** The last events have the whole response. Of a stream that was cut, the items that are over, and what there is of the others. */
+/**
+ * Joins the events of a stream. Complete streams have the whole response in their last event. For a stream that was cut off, the result has
+ * the completed items, and the text so far of the others.
+ */
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const items = new Map<Json | undefined, JsonObject>();
   let whole: JsonObject = {};

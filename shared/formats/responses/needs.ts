@@ -6,10 +6,8 @@ import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
 
-/** Tokens of an item in addition to its content. */
 const itemTokens = 4;
 
-/** What a Responses request, or one for its token count, needs of a model. */
 export function responsesNeeds(request: ResponsesRequest): Needs {
   const { tool_choice: choice, input, instructions, reasoning, text } = request;
   const items = Array.isArray(input) ? input : [];
@@ -35,7 +33,7 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
   };
 }
 
-/** A search that may not leave a cache of its vendor; clients send it with every request. */
+/** A search limited to its vendor's cache. Clients send one with every request. */
 function isUnused({ type, external_web_access: isLive }: { type: string; external_web_access?: unknown }): boolean {
   return type === 'web_search' && isLive === false;
 }
@@ -52,7 +50,7 @@ function tokensOf(item: ResponsesItem): number {
   if (parts.length > 0) return parts.reduce((sum, part) => sum + partTokens(part), 0);
   const { content, output } = item as { content?: unknown; output?: unknown };
   const whole = output ?? content;
-  // What is sealed is about as long as the text that it seals.
+  // Sealed content is about as long as the text in it.
   return estimateTokens(typeof whole === 'string' ? whole : JSON.stringify(item));
 }
 
@@ -62,7 +60,7 @@ function partTokens(part: ResponsesPart): number {
   return estimateTokens('text' in part && typeof part.text === 'string' ? part.text : JSON.stringify(part));
 }
 
-/** The text of a PDF is about a tenth of its bytes. */
+/** Estimates the tokens of a file. The text of a PDF is about a tenth of its bytes. */
 function fileTokens({ file_data: data }: { file_data?: string | null }): number {
   return typeof data === 'string' ? Math.ceil(estimateTokens(data) / 10) : imageTokens;
 }

@@ -6,8 +6,8 @@ import type { ResponsesRequest } from './request.ts';
 import { responsesRequestSchema } from './schema.ts';
 
 /**
- * Checks the body of a Responses request, or of one for its token count, and returns the same object.
- * @param skim runs the check of the fields without reading long strings
+ * Checks the body of a Responses request or token count request and returns the same object.
+ * @param skim runs the check of the fields without decoding long strings
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
  */
 export function parseResponsesRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ResponsesRequest {

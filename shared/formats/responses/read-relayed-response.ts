@@ -1,7 +1,10 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { RelayedParts, saysNothing, typeOf, type RelayedAnswer } from '../relayed-answer.ts';
 
-/** Reads the events of a response that has begun: those of its first item, a message with one part of text. */
+/**
+ * Reads the events of a response that has begun. Returns the reason as a text unless the events contain only the first item, a message with
+ * one text part.
+ */
 export function readRelayedResponse(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedParts();
   for (const event of events) {

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /*
- * The parts of a Responses request that are read here (OpenAI API reference, "Create a model response"). All objects may have
- * further fields, which pass or are ignored by the rules of a translation.
+ * The fields of a Responses request that the router reads (OpenAI API reference, "Create a model response"). All objects may have further
+ * fields, which pass or are ignored by the rules of a translation.
  */
 
 export interface ResponsesRequest extends JsonObject {
   model: string;
-  /** A string is one message of the user. */
+  /** A string stands for one message of the user. */
   input?: string | ResponsesItem[];
   instructions?: string | null;
   tools?: ResponsesTool[] | null;
@@ -28,7 +28,7 @@ export interface ResponsesRequest extends JsonObject {
   service_tier?: string | null;
 }
 
-/** A part of a message's content, or of a tool's output. */
+/** A content part of a message or of a tool's output. */
 export type ResponsesPart =
   | ({ type: 'input_text' | 'output_text' | 'text' | 'summary_text' | 'reasoning_text'; text: string } & JsonObject)
   | ({ type: 'refusal'; refusal: string } & JsonObject)
@@ -53,7 +53,6 @@ export interface ResponsesFunctionCall extends JsonObject {
   name: string;
   /** The group of tools that the name belongs to, such as one MCP server. */
   namespace?: string | null;
-  /** JSON text. */
   arguments: string;
 }
 
@@ -72,7 +71,7 @@ export interface ResponsesToolOutput extends JsonObject {
   output: string | ResponsesPart[];
 }
 
-/** A search for further tools. One that a server has run has no `call_id`. */
+/** A search for further tools. A search that a server has run has no `call_id`. */
 export interface ResponsesToolSearchCall extends JsonObject {
   type: 'tool_search_call';
   call_id?: string | null;
@@ -82,7 +81,7 @@ export interface ResponsesToolSearchCall extends JsonObject {
 export interface ResponsesToolSearchOutput extends JsonObject {
   type: 'tool_search_output';
   call_id?: string | null;
-  /** The tools that it has found. They can be called from then on. */
+  /** The tools that the search found. The model can call them from this point on. */
   tools?: ResponsesTool[] | null;
 }
 
@@ -90,11 +89,11 @@ export interface ResponsesReasoning extends JsonObject {
   type: 'reasoning';
   summary?: { type: 'summary_text'; text: string }[];
   content?: { type: 'reasoning_text' | 'text'; text: string }[] | null;
-  /** What the upstream, or this router, needs to continue the thinking. */
+  /** The encrypted state with which the upstream or this router continues the thinking. */
   encrypted_content?: string | null;
 }
 
-/** One item of the input. Items of types that are not named here are objects with a `type`. */
+/** One item of the input. Items of types that are not listed here are objects with a `type`. */
 export type ResponsesItem =
   | ResponsesMessage
   | ResponsesFunctionCall
@@ -121,7 +120,7 @@ export interface ResponsesCustomTool extends JsonObject {
   format?: JsonObject | null;
 }
 
-/** Tools of one group. Their calls carry the group's name as `namespace`. */
+/** A group of tools. Their calls carry the group's name as `namespace`. */
 export interface ResponsesNamespace extends JsonObject {
   type: 'namespace';
   name: string;

@@ -1,11 +1,9 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 
-/** Writes the events of one streamed response. They are numbered from 0. */
 export class ResponseEvents {
   #next: number;
 
-  /** @param first number of the first event */
   constructor(first = 0) {
     this.#next = first;
   }

@@ -27,10 +27,10 @@ const repeated: Readonly<Record<string, Json>> = {
   user: null,
 };
 
-/** Objects that keep the defaults of the fields that the request leaves out. */
+/** Objects whose own fields have defaults as well. */
 const merged: ReadonlySet<string> = new Set(['reasoning', 'text']);
 
-/** What the response object repeats of a request, with the defaults of what was left out. */
+/** Returns the fields that the response object repeats from a request, with defaults for fields that the request leaves out. */
 export function repeatedFields(request: JsonObject): JsonObject {
   const fields = Object.entries(repeated).map(([field, unset]): [string, Json] => {
     const given = request[field] ?? unset;
@@ -40,10 +40,10 @@ export function repeatedFields(request: JsonObject): JsonObject {
   return Object.fromEntries(fields);
 }
 
-/** Most characters of JSON of one field that the ingress keeps for as long as an answer takes. */
+/** Maximum JSON characters of a field that the ingress keeps for the duration of an answer. */
 const longestKept = 4096;
 
-/** The same for an answer that is opened before a worker has begun, and its model. Long fields are left out. */
+/** Returns the repeated fields and the model for an answer that is opened before a worker has begun. Leaves out long fields. */
 export function repeatedAtOpening(request: JsonObject): JsonObject {
   const short = Object.keys(repeated).map((field): [string, Json | undefined] => {
     const given = request[field];
@@ -53,19 +53,18 @@ export function repeatedAtOpening(request: JsonObject): JsonObject {
   return { ...repeatedFields(Object.fromEntries(short)), model: request['model'] };
 }
 
-/** Parsers of the response object expect every field of a function. */
+/** Clients' parsers of the response object expect every field of a function. */
 function describedTool(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'function') return withoutSecrets(tool);
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
-/** Begins the ids of responses. */
 export const responseIdPrefix = 'resp_';
 
 /** The states of a response that this router writes. */
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-/** What differs between the response objects of one answer. */
+/** The fields that differ between the response objects of one answer. */
 export interface ResponseState {
   id: string;
   model: string;
@@ -74,16 +73,15 @@ export interface ResponseState {
   status: ResponseStatus;
   /** See `repeatedFields`. */
   repeated: JsonObject;
-  /** Seconds since 1970, of a response with status `completed`. */
+  /** Seconds since 1970. Set for the status `completed`. */
   completed?: number | undefined;
   output?: JsonObject[];
   usage?: JsonObject | undefined;
-  /** Why the response is incomplete. */
   incompleteReason?: 'max_output_tokens' | 'content_filter' | undefined;
   error?: { code: string; message: string } | undefined;
 }
 
-/** The response object (OpenAI API reference, "The response object"); fields that are not known are null. */
+/** Returns the response object (OpenAI API reference, "The response object"). Unknown fields are null. */
 export function responseObject(state: ResponseState): JsonObject {
   const { id, model, created, status, repeated, completed, output, usage, incompleteReason, error } = state;
   return {

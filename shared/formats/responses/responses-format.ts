@@ -25,7 +25,7 @@ import { ResponsesStream } from './responses-stream.ts';
 import { responsesSigns } from './signs.ts';
 import { readRelayedResponse } from './read-relayed-response.ts';
 
-/** OpenAI's Responses, which Codex and newer SDKs use. */
+/** OpenAI's Responses format, which Codex and newer SDKs use. */
 export const responsesFormat: ClientFormat = {
   name: 'responses',
   api: openaiApi,
@@ -81,7 +81,7 @@ function parametersOf(request: ResponsesRequest, operation: ClientRoute['operati
   };
 }
 
-/** A response that may take hours (`2h`, `8h`; by default `soonest`) lets others go first. */
+/** A response that may take hours (`2h`, `8h`; by default `soonest`) gets the low priority. */
 function serviceTierOf({ service_tier: tier, background_options: options }: ResponsesRequest) {
   const window = options?.completion_window ?? 'soonest';
   if (window !== 'soonest') return 'flex';

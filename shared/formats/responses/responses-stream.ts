@@ -10,19 +10,18 @@ import { failedError } from './failed-error.ts';
 import { repeatedFields, responseIdPrefix, responseObject, type ResponseStatus } from './response-object.ts';
 import { nothing, WholeEvents } from './whole-events.ts';
 
-/** Events of an answer that carry no text of the model, at least. */
+/** Minimum number of events of an answer that carry no text. */
 const frameEvents = 8;
 
 /** Bytes of a delta event without its text. */
 const deltaBytes = 230;
 
-/** Events with which an answer begins. */
 const openings = /^event: response\.(?:created|queued|in_progress)\n/;
 
 /**
- * One streamed answer of the Responses format. The router may open it before a worker has begun, and it adds keep-alives and
- * failures; all events are numbered. As long as the router has added nothing, the worker's events pass unread; afterwards their
- * numbers follow those of the added ones. Only whole events are sent: some clients lose an event that is split over two writes.
+ * One streamed answer of the Responses format. The router may open it before a worker has begun, and adds keep-alives and failures. All
+ * events are numbered. The worker's events pass unread until the router adds an event; after that, the router renumbers them. Only whole
+ * events are sent, because some clients lose an event that is split over two writes.
  */
 export class ResponsesStream implements StreamedAnswer {
   readonly #opening: Pick<StreamOpening, 'repeated'>;
@@ -30,14 +29,12 @@ export class ResponsesStream implements StreamedAnswer {
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #events = new WholeEvents();
   readonly #relayed = new RelayedEvents();
-  /** Number of the next event; not kept while events pass unread. */
+  /** Number of the next event. Not updated while events pass unread. */
   #next = 0;
-  /** The last event that passed unread. */
   #unread: Buffer | undefined;
   #isOpen = false;
-  /** What is added to the worker's numbers; undefined as long as its first event is to come. */
+  /** The difference between new and original numbers of the worker's events; undefined before the worker's first event. */
   #shift: number | undefined;
-  /** Whether the worker's events pass unread. */
   #isUntouched = true;
 
   constructor(opening: StreamOpening) {
@@ -66,7 +63,7 @@ export class ResponsesStream implements StreamedAnswer {
     return events;
   }
 
-  /** Clients do not count comments as a sign of life, and one of them empties its items at `response.in_progress`. */
+  /** Clients do not count comments as a sign of life, and one client empties its items at `response.in_progress`. */
   keepAlive(): string {
     if (!this.#hasBegun) {
       const opening = this.#open();
@@ -84,13 +81,15 @@ export class ResponsesStream implements StreamedAnswer {
     return opening + this.#write('response.failed', { response });
   }
 
-  /** After a status of 500 or above, and after some below, Codex repeats the request many times; a failed response it obeys. */
+  /**
+   * After a status of 500 or above, and after 422, Codex repeats the request many times. It does not repeat after a failed response whose
+   * code rules this out.
+   */
   opensToFail({ code }: RouterError): boolean {
     const { status } = errorTable[code];
     return status >= 500 || status === 422;
   }
 
-  /** Whether the worker's events are being sent. */
   get #hasBegun(): boolean {
     return this.#relayed.events > 0;
   }
@@ -103,7 +102,7 @@ export class ResponsesStream implements StreamedAnswer {
     return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
   }
 
-  /** From now on, the numbers of events are kept. */
+  /** Starts to count event numbers, from the last event that passed unread. */
   #count(): void {
     if (!this.#isUntouched) return;
     this.#isUntouched = false;
@@ -112,7 +111,10 @@ export class ResponsesStream implements StreamedAnswer {
     if (last) this.#next = last.value + 1;
   }
 
-  /** The events, numbered after those that were added. Of a worker that begins, the opening was sent already. */
+  /**
+   * Returns the events with numbers that follow those of the added events. Skips the opening events of a worker, because the client already
+   * has them.
+   */
   #renumbered(events: string): string {
     let written = '';
     for (const text of events.split(/(?<=\n\n)/)) {
@@ -148,7 +150,7 @@ export class ResponsesStream implements StreamedAnswer {
   }
 }
 
-/** A copy of the last one of these events: a piece's memory may be used again. */
+/** Returns a copy of the last event, because the memory of a piece may be reused. */
 function lastEvent(events: Uint8Array): Buffer {
   const start = Buffer.from(events.buffer, events.byteOffset, events.byteLength).lastIndexOf('\n\n', -3);
   return Buffer.from(events.subarray(start < 0 ? 0 : start + 2));

@@ -1,13 +1,10 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from './request.ts';
 
-/** Items that carry tools. */
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
 
-/** Tools that the client runs. */
 const ownTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
 
-/** What of a Responses request tells what it is for. */
 export function responsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
   const items = Array.isArray(input) ? input : [];
   const messages = items.filter(isMessage);

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { StoreRequest } from '../stored-answers.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** The prefix of the ids that items of each type get here; those of other types get `item`. */
+/** The prefix of the ids that the router gives to items of each type; other types get `item`. */
 const prefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -13,10 +13,9 @@ const prefixes: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'ctco',
 };
 
-/** Ends the ids that items got here: no upstream knows them. */
+/** End of the ids that the router gives to items. No upstream knows these ids. */
 const ownEnding = /_in\d+$/;
 
-/** What a checked request has to do with stored responses. */
 export function storeRequest(request: ResponsesRequest): StoreRequest {
   const given = itemsOf(request);
   const references = new Set(given.flatMap((item) => referenceOf(item) ?? []));
@@ -37,21 +36,21 @@ export function storeRequest(request: ResponsesRequest): StoreRequest {
   };
 }
 
-/** The items of the input; a text is one message. */
+/** Returns the items of the input. A text becomes one message. */
 function itemsOf({ input }: ResponsesRequest): JsonObject[] {
   if (Array.isArray(input)) return input;
   if (typeof input !== 'string') return [];
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
-/** The id of the item that a reference stands for; its type may be left out. */
+/** Returns the item id of a reference, which may lack its type; undefined for any other item. */
 function referenceOf(item: JsonObject): string | undefined {
   const { type = null, role, id } = item;
   const isReference = type === 'item_reference' || (type === null && role === undefined);
   return isReference && typeof id === 'string' ? id : undefined;
 }
 
-/** An item as it is sent to a worker. */
+/** Returns an item as a worker gets it: without an id that the router gave it. */
 function sent(item: JsonObject): JsonObject {
   if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownEnding.test(item['id'])) return item;
   const { id: _, ...rest } = item;

@@ -3,21 +3,20 @@ import type { ReadAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
 import { itemsWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
-/** A line break and the beginning of each event that ends a stream with a response that is worth storing. */
+/** A line break and the beginning of each event that ends a stream with a response worth storing. */
 const marks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));
 
 const responseKey = '"response":';
 
 const worthStoring: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 
-/** How responses are stored and read again. */
 export const storedResponses: StoredAnswers = {
   path: '/responses',
   storeField: (store) => ({ store }),
   lastEventAt: (piece) => {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (const mark of marks) {
-      // JSON has no line breaks, so only an event begins a line with its name.
+      // JSON has no line breaks, so a line begins with this name only in an event.
       if (bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))) return 0;
       const at = bytes.indexOf(mark);
       if (at >= 0) return at + 1;
@@ -38,7 +37,7 @@ export const storedResponses: StoredAnswers = {
   outputOf: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
   storedForm: (response, previous) => {
     const { tools } = response;
-    // Upstreams may repeat what the client has sent.
+    // Upstreams may repeat the client's credentials.
     const plain = Array.isArray(tools) ? tools.map(withoutSecrets) : [];
     const own = { store: true, previous_response_id: previous ?? null };
     const hasOwn = Object.entries(own).every(([field, value]) => response[field] === value);
@@ -55,7 +54,7 @@ function finished(response: unknown, text: Uint8Array): ReadAnswer | undefined {
   return isJsonObject(response) && worthStoring.has(response['status']) ? { answer: response, text } : undefined;
 }
 
-/** The data of an event, which is one line. */
+/** Returns the data of an event, which is one line. */
 function dataOf(event: Buffer): Buffer {
   const at = event.indexOf('\ndata:');
   if (at === -1) return Buffer.alloc(0);
@@ -65,18 +64,18 @@ function dataOf(event: Buffer): Buffer {
 }
 
 /**
- * The bytes of the response object in the data of an event, if it is the last of its fields, as upstreams and this router write it:
- * whether they are one object shows when they are parsed.
+ * Returns the bytes of the response object in the data of an event if it is the last field, as upstreams and this router write it. Only
+ * parsing shows whether the bytes are one object.
  */
 function responseIn(data: Buffer): Buffer | undefined {
   const start = data.indexOf(responseKey);
   const end = data.lastIndexOf('}');
-  // Nothing is nested in front of it.
+  // No other object stands before the response object.
   if (start === -1 || data.indexOf('{', data.indexOf('{') + 1) < start) return undefined;
   return data.subarray(start + responseKey.length, end);
 }
 
-/** What an upstream sent that is no JSON is not stored. */
+/** Data of an upstream that is not JSON is not stored. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

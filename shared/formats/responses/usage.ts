@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage of a response; its `input_tokens` include cached ones. The web searches are those among its output. Undefined if it
- * has none.
+ * Reads the usage of a response. Its `input_tokens` include cached tokens, and its web searches are counted from its output. Undefined for
+ * a response without usage.
  */
 export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
@@ -34,7 +34,7 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
   };
 }
 
-/** A page that the model opened, or searched in, is no web search. */
+/** Whether an item is a completed web search. Opening a page, or searching within one, does not count. */
 function isSearch(item: Json): boolean {
   if (!isJsonObject(item) || item['type'] !== 'web_search_call' || item['status'] !== 'completed') return false;
   return objectOf(item['action'])['type'] === 'search';

@@ -1,14 +1,15 @@
-/** Two line feeds end an event. */
 const end = Buffer.from('\n\n');
 
-/** No bytes. */
 export const nothing = Buffer.alloc(0);
 
-/** Passes the pieces of a stream on as whole events: the beginning of one waits for its end. */
+/** Converts the pieces of a stream to whole events: the beginning of an event waits for its end. */
 export class WholeEvents {
   #begun: Buffer = nothing;
 
-  /** The events that are complete after this piece; no bytes if none is. A piece that ends with an event is returned itself. */
+  /**
+   * Returns the events that this piece completes; no bytes if it completes none. If the piece ends with an event, the result may be the
+   * piece itself, without a copy.
+   */
   next(piece: Uint8Array): Uint8Array {
     const bytes = this.#with(piece);
     const at = bytes.lastIndexOf(end);
@@ -22,7 +23,7 @@ export class WholeEvents {
     return bytes.subarray(0, complete);
   }
 
-  /** All that is left, with the last piece. */
+  /** Returns the last piece with everything that waits. */
   last(piece: Uint8Array): Uint8Array {
     const bytes = this.#with(piece);
     this.#begun = nothing;

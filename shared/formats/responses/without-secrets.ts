@@ -3,8 +3,8 @@ import { withTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesTool } from './request.ts';
 
 /**
- * A tool as answers repeat it and as it is stored. Of an MCP server, what lets its holder in is left out: `authorization`, `headers`
- * and all of its address but scheme and host, because some addresses contain keys (OpenAI API guide, "Connectors and MCP servers").
+ * Returns a tool as answers repeat and store it. Removes the credentials of an MCP server: `authorization`, `headers`, and all of the
+ * address but scheme and host, because some addresses contain keys (OpenAI API guide, "Connectors and MCP servers").
  */
 export function withoutSecrets(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'mcp') return tool;
@@ -13,7 +13,6 @@ export function withoutSecrets(tool: Json): Json {
   return origin === undefined ? rest : { ...rest, server_url: origin };
 }
 
-/** Items of an input as they are stored. */
 export function itemsWithoutSecrets(items: readonly JsonObject[]): JsonObject[] {
   const given = items as readonly ResponsesItem[];
   return withTools(given, (tools) => tools.map(withoutSecrets) as ResponsesTool[]);

@@ -4,7 +4,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { SpeechRequest } from './request.ts';
 
-/** The fields of a request to speak a text that the router reads (OpenAI API reference, "Create speech"). All other fields pass. */
+/** The fields of a speech request that the router reads (OpenAI API reference, "Create speech"). All other fields pass. */
 const schema = z.looseObject({
   model: z.string().min(1),
   input: z.string().min(1),
@@ -15,7 +15,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the body of a request to speak a text and returns the same object.
+ * Checks the body of a speech request and returns the same object.
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
  */
 export function parseSpeechRequest(body: unknown): SpeechRequest {

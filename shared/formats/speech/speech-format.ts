@@ -9,7 +9,7 @@ import { PlainStream } from '../sse/plain-stream.ts';
 import { parseSpeechRequest } from './parse-speech-request.ts';
 import type { SpeechRequest } from './request.ts';
 
-/** OpenAI's speech: a text is spoken. The sound is relayed as it comes. */
+/** OpenAI's speech format: the model reads a text aloud. The router relays the sound as it arrives. */
 export const speechFormat: ClientFormat = {
   name: 'speech',
   api: openaiApi,
@@ -36,7 +36,6 @@ function parametersOf(request: SpeechRequest): RequestParameters {
   };
 }
 
-/** Characters of the text; one that takes two code units is one. */
 export function spokenCharacters({ input }: SpeechRequest): number {
   return Array.from(input).length;
 }

@@ -1,12 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Most characters of one event. */
+/** Maximum characters of one event. */
 const mostWaiting = 64 * 1024 * 1024;
 
 /**
- * Reads the events of a stream that a worker has written: each has one `data:` line with a JSON object. Pieces may end within
- * an event, and within a character.
+ * Reads the events of a stream from a worker. Each event has one `data:` line with a JSON object. Pieces may end within an event and within
+ * a character.
  */
 export class EventObjects {
   readonly #decoder = new TextDecoder();
@@ -14,7 +14,7 @@ export class EventObjects {
 
   /**
    * Returns the data of the events that the piece completes.
-   * @throws RouterError `upstream_failed` if one cannot be read
+   * @throws RouterError `upstream_failed` if an event cannot be read
    */
   read(piece: Uint8Array): JsonObject[] {
     const texts = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n\n');
@@ -25,7 +25,6 @@ export class EventObjects {
   }
 }
 
-/** An event without data, such as a comment, has none. */
 function dataOf(event: string): JsonObject[] {
   const line = event.split('\n').find((each) => each.startsWith('data: '));
   if (line === undefined) return [];

@@ -1,6 +1,6 @@
 import type { StreamedAnswer } from './streamed-answer.ts';
 
-/** A streamed answer of plain bytes, such as sound: nothing can be added to it. */
+/** A streamed answer of plain bytes, such as sound. The router can add nothing to it. */
 export class PlainStream implements StreamedAnswer {
   readonly isPlain = true;
   readonly tokens = 0;

@@ -1,28 +1,28 @@
 import type { RouterError } from '#shared/core/errors.ts';
 
 /**
- * One streamed answer as the ingress relays it. Bytes pass unread; the router adds keep-alives and its own errors. A format
- * whose events carry numbers or ids keeps its state here.
+ * One streamed answer as the ingress relays it. Bytes pass unread; the router adds keep-alives and its own errors. A format whose events
+ * carry numbers or ids keeps its state here.
  */
 export interface StreamedAnswer {
   /**
-   * Takes the next piece of the worker's answer and returns the bytes to send; most formats return the piece itself. Called for
-   * every piece, so it must be cheap.
+   * Takes the next piece of the worker's answer and returns the bytes to send. Most formats return the piece itself. Called for every
+   * piece, so it must be cheap.
    * @param isLast whether the answer is complete with this piece
    */
   relayed(piece: Uint8Array, isLast?: boolean): Uint8Array;
-  /** The text to send when the client has received nothing for a while. */
+  /** Returns the text to send when the client has received nothing for a while. */
   keepAlive(): string;
-  /** The events that end an answer that fails midway. */
+  /** Returns the events that end an answer which failed midway. */
   errorEvent(error: RouterError): string;
-  /** Whether an answer that fails before its first byte begins nevertheless, with status 200, and then fails in its stream. */
+  /** Whether an answer that fails before its first byte should start with status 200 and report the failure in its stream. */
   opensToFail?(error: RouterError): boolean;
   /**
-   * Whether it consists of plain bytes, of the type that the upstream names, and not of events: it gets no keep-alives, and a failure
-   * midway closes the connection.
+   * Whether the answer consists of plain bytes, of the media type that the upstream names, and not of events. Such an answer gets no
+   * keep-alives, and a failure midway closes its connection.
    */
   readonly isPlain?: boolean;
-  /** Output tokens that were relayed, estimated: for streams whose engine reports no count. */
+  /** Estimated output tokens that were relayed. For streams whose engine reports no count. */
   readonly tokens: number;
 }
 
@@ -31,11 +31,10 @@ export interface StreamWords {
   keepAlive: string;
   errorEvent(error: RouterError, requestId: string): string;
   tokensIn(relayed: RelayedEvents): number;
-  /** Bytes of an event that brings no text, such as a ping or an empty delta, at most. Absent where events differ too much to tell. */
+  /** Maximum bytes of an event without text, such as a ping or an empty delta. Absent in a format whose events vary too much. */
   emptyBytes?(firstEventBytes: number): number;
 }
 
-/** A streamed answer in a format whose events carry no state. */
 export class StatelessStream implements StreamedAnswer {
   readonly #words: StreamWords;
   readonly #requestId: string;
@@ -67,16 +66,14 @@ export class StatelessStream implements StreamedAnswer {
 
 const lineFeed = 0x0a;
 
-/** Counts the first event of a relayed stream of server-sent events, and those of the others that bring text. */
+/** Counts the first event of a relayed stream of server-sent events, and further events that bring text. */
 export class RelayedEvents {
   events = 0;
-  /** Of these events. */
   bytes = 0;
   /** Bytes of the first event, including its empty line. */
   firstEventBytes = 0;
   readonly #words: Pick<StreamWords, 'emptyBytes'>;
   #emptyBytes = 0;
-  /** Bytes of the event that has not ended yet. */
   #begunBytes = 0;
 
   constructor(words: Pick<StreamWords, 'emptyBytes'> = {}) {

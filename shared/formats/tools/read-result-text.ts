@@ -1,21 +1,21 @@
 import type { SearchResult } from '../hosted/hosted-outcome.ts';
 
-/** A line that names one field of a result, such as `Title: …`, optionally after a bullet or in bold. */
+/** Matches a line with one field of a result, such as `Title: …`, optionally after a bullet or in bold. */
 const labelled =
   /^[\s*#>-]*(?:\d+[.)]\s*)?\**(?<label>title|url|link|source|published(?: date)?|date|age)\**\s*:\**\s*(?<value>.*)$/i;
 
-/** A line that begins a numbered result: `1. …`. */
+/** Matches a line that begins a numbered result: `1. …`. */
 const numbered = /^\s*\d+[.)]\s+\**(?<title>[^*\n]+?)\**\s*$/;
 
 const link = /\[(?<title>[^\]\n]+)\]\((?<url>https?:\/\/[^\s)]+)\)/;
 const address = /https?:\/\/[^\s<>"')\]]+/;
 
-/** Labels before a text, which is worth more without them. */
+/** Matches a label in front of a text. The text is stored without it. */
 const textLabel = /^\s*(?:content|description|summary|snippet|text|highlights?)\s*:\s*/i;
 
 /**
- * Reads results that a search tool has written for people: lines such as `Title: …` and `URL: …`, numbered titles, or links in
- * Markdown. A result begins with its title, or with its address if there is none before it.
+ * Reads search results that a tool has written for people: lines such as `Title: …` and `URL: …`, numbered titles, or Markdown links. A
+ * result begins with its title, or with its address if no title comes before the address.
  */
 export function readResultText(text: string): SearchResult[] {
   const results: SearchResult[] = [];

@@ -3,9 +3,9 @@ import type { SearchResult } from '../hosted/hosted-outcome.ts';
 import { readResultText } from './read-result-text.ts';
 import type { ToolResult } from './tool-result.ts';
 
-/** Names of fields in a search tool's results, where they differ from the usual ones. */
+/** Field names of a search tool's results, where they differ from the usual names. */
 export interface ResultFields {
-  /** The field that has the list. */
+  /** The field that contains the list. */
   list?: string | undefined;
   title?: string | undefined;
   url?: string | undefined;
@@ -13,7 +13,7 @@ export interface ResultFields {
   age?: string | undefined;
 }
 
-/** The names that search tools in use give their fields, the most telling first. */
+/** The field names that search tools use. The first present name counts. */
 const usual: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]>> = {
   title: ['title', 'name', 'heading'],
   url: ['url', 'link', 'href', 'uri'],
@@ -21,13 +21,12 @@ const usual: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]
   age: ['page_age', 'published_date', 'publishedDate', 'date', 'age', 'published'],
 };
 
-/** Levels at which a list of results is looked for. */
+/** Maximum depth of the search for a list of results. */
 const deepest = 4;
 
 /**
- * Reads the pages that a search tool has found: from its structured content, from JSON in its texts, from links to resources,
- * or from its text (see `readResultText`). An answer in which no address is found becomes one result without one, so that its
- * text is not lost.
+ * Reads the pages that a search tool has found. Tries its structured content, JSON in its texts, links to resources, and its plain text
+ * (see `readResultText`), in this order. An output without any address becomes one result without an address, so that its text is not lost.
  */
 export function readSearchResults(
   { content, structured_content: structured }: Pick<ToolResult, 'content' | 'structured_content'>,
@@ -37,7 +36,7 @@ export function readSearchResults(
   // A tool's output consists of JSON values only.
   const data = [structured as Json | undefined, ...texts.map(parsed)].filter((value) => value !== undefined);
   const found = data.flatMap((value) => resultsIn(value, fields, deepest));
-  // Tools repeat their structured content as text, for clients that read only that.
+  // Tools repeat their structured content as text, for clients that read only text.
   if (found.length > 0) return [...new Map(found.map((result) => [result.url, result])).values()];
   const links = content.flatMap((block) =>
     block.type === 'resource_link' ? resultOf(block as JsonObject, fields) : [],
@@ -53,12 +52,12 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // Text that only begins like JSON.
+    // The text only begins like JSON.
     return undefined;
   }
 }
 
-/** The first list of results at or below a value, or the value itself as one result. */
+/** Returns the first list of results at or below a value, or the value itself as one result. */
 function resultsIn(value: Json, fields: ResultFields, levels: number): SearchResult[] {
   if (Array.isArray(value)) return value.flatMap((each) => (isJsonObject(each) ? resultOf(each, fields) : []));
   if (!isJsonObject(value) || levels === 0) return [];

@@ -3,19 +3,19 @@ import { z } from 'zod';
 /** One block of a tool's output: text, an image, audio or a resource (Model Context Protocol, "Tool Result"). */
 const contentBlock = z.looseObject({ type: z.string() });
 
-/** An error as an MCP server answers with it (JSON-RPC 2.0, "Error object"). */
+/** An error in the answer of an MCP server (JSON-RPC 2.0, "Error object"). */
 const rpcError = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
 
 export type RpcError = z.output<typeof rpcError>;
 
 const toolResult = z.object({
   tool: z.string(),
-  /** Whether the tool ran and failed; `content` then has the reason. */
+  /** Whether the tool ran and failed; `content` then contains the reason. */
   is_error: z.boolean(),
   content: z.array(contentBlock),
-  /** The same output as data, if the tool returns it. */
+  /** The output as data, if the tool returns data as well. */
   structured_content: z.record(z.string(), z.unknown()).optional(),
-  /** What the tool's MCP server answered, if that was an error in place of a result. */
+  /** The error that the tool's MCP server answered in place of a result. */
   error: rpcError.optional(),
 });
 
@@ -37,12 +37,12 @@ export function encodeToolEvent(event: ToolEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** Reads an answer that is not streamed. @throws if it is malformed */
+/** Reads an answer that is not streamed. @throws if the answer is malformed */
 export function decodeToolResult(text: string): ToolResult {
   return toolResult.parse(JSON.parse(text));
 }
 
-/** Reads one line of a streamed answer. @throws if it is malformed */
+/** Reads one line of a streamed answer. @throws if the line is malformed */
 export function decodeToolEvent(line: string): ToolEvent {
   return toolEvent.parse(JSON.parse(line));
 }

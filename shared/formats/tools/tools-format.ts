@@ -4,7 +4,7 @@ import { chatStreamWords } from '../chat/stream-words.ts';
 import type { AnswerFormat } from '../client-format.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 
-/** The answers of the tools API. Its errors have the chat format's shape. */
+/** The answers of the tools API. Errors have the shape of the chat format. */
 export const toolsFormat: AnswerFormat = {
   name: 'tools',
   errorAnswer: openaiErrorAnswer,

@@ -5,10 +5,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { TranscriptionRequest } from './request.ts';
 
-/**
- * The fields of a request to write down what is said that the router reads (OpenAI API reference, "Create transcription"). All other fields
- * pass.
- */
+/** The fields of a transcription request that the router reads (OpenAI API reference, "Create transcription"). All other fields pass. */
 const schema = z.looseObject({
   model: z.string().min(1),
   file: formFileSchema,
@@ -18,7 +15,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Checks the fields of a form with sound and returns the same object.
+ * Checks the form fields of a transcription request and returns the same object.
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's name
  */
 export function parseTranscriptionRequest(body: unknown): TranscriptionRequest {

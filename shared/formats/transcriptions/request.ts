@@ -1,7 +1,7 @@
 import type { FormFile } from '../form-file.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A request to write down what is said, checked by `parseTranscriptionRequest`: the fields that the router reads. */
+/** The fields of a transcription request that the router reads. `parseTranscriptionRequest` checks them. */
 export type TranscriptionRequest = JsonObject & {
   model: string;
   file: FormFile & JsonObject;

@@ -10,13 +10,13 @@ import { parseTranscriptionRequest } from './parse-transcription-request.ts';
 import type { TranscriptionRequest } from './request.ts';
 import { soundSeconds } from './sound-seconds.ts';
 
-/** What an answer can be besides JSON; it passes as the upstream writes it. */
+/** Answer formats other than JSON. Such an answer passes as the upstream writes it. */
 const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
 
-/** Tokens of what is said in a second, at most: four words of two tokens each. */
+/** Maximum tokens of speech per second: four words of two tokens each. */
 const tokensPerSecond = 8;
 
-/** A format in which sound is written down: its request is a form, its answer JSON, a text or subtitles. */
+/** Returns a format in which a model writes down speech. The request is a form; the answer is JSON, a text or subtitles. */
 export function soundFormat(
   name: string,
   { path, operation }: { path: string; operation: ClientRoute['operation'] },

@@ -1,11 +1,11 @@
 import type { FormFile } from '../form-file.ts';
 
-/** Bytes of a second of sound in most compressed files: 128 kbit/s. */
+/** Bytes per second of sound in most compressed files: 128 kbit/s. */
 const usualRate = 16_000;
 
 /**
- * How long the sound in a file is, in whole seconds: what a WAV file says of itself, and otherwise an estimate. For what counts
- * before anybody has heard it, and where the upstream does not report it.
+ * Returns the duration of the sound in a file, in whole seconds: from the byte rate in a WAV file's header, otherwise an estimate. Used
+ * before the transcription, and if the upstream does not report the duration.
  */
 export function soundSeconds({ bytes, start }: Pick<FormFile, 'bytes' | 'start'>): number {
   const head = Buffer.from(start, 'base64');

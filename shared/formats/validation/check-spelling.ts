@@ -23,19 +23,19 @@ const known = new Set([
   ...ofOtherFormats,
 ]);
 
-/** Every known name has these characters only. */
+/** All known names consist of these characters. */
 const plainName = /^[a-z0-9_]*$/;
 
 /**
- * Refuses a request with a known field in another spelling, such as `Model`: the router would pass it on unread, and some engines' decoders
- * (Go's) would take it for the field.
+ * Refuses a request with a known field in another case, such as `Model`. The router would pass the field on unread, and the decoders of
+ * some engines (written in Go) would accept it.
  * @throws RouterError `invalid_request`
  */
 export function checkSpelling(body: unknown): void {
   if (!isJsonObject(body)) return;
   for (const name of Object.keys(body)) {
     if (plainName.test(name)) continue;
-    // As Go folds cases: `ſ` and `K` (the sign of kelvin) are an s and a k.
+    // Go's case folding maps `ſ` to `s` and `K` (the kelvin sign) to `k`.
     const folded = name.toUpperCase().toLowerCase();
     if (known.has(folded)) {
       const message = `Unknown field '${name}': the field is called '${folded}'.`;

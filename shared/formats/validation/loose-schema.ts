@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A schema for arrays that stops at the first invalid element. One is enough to refuse a request, and collecting the
+ * Returns a schema for arrays that stops at the first invalid element. One problem is enough to refuse a request, and collecting the
  * problems of a million elements would take seconds.
- * @param isPlain whether an element is known to be valid at a glance; the schema checks all others
+ * @param isPlain a cheap test that is true only for valid elements; the schema checks all others
  */
 export function eachOf(
   element: z.ZodType,
@@ -24,9 +24,9 @@ export function eachOf(
 }
 
 /**
- * A schema for objects that a string field, the tag, distinguishes. Objects with a known tag are checked by its schema;
- * objects with an unknown tag pass, because a newer client and upstream may know more than this router.
- * @param untagged the tag of an object without one; if undefined, the field is required
+ * Returns a schema for objects that a string field, the tag, distinguishes. The schema of a known tag checks the object. Objects with an
+ * unknown tag pass, because a newer client and upstream may know more types than this router.
+ * @param untagged the tag of an object without the field; if undefined, the field is required
  */
 export function openUnion(tag: string, known: Readonly<Record<string, z.ZodType>>, untagged?: string): z.ZodType {
   const schemas = new Map(Object.entries(known));

@@ -2,15 +2,13 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { JsonEnd } from './json-end.ts';
 
-/** Most characters that wait for an earlier block to be complete. */
+/** Maximum characters that wait for an earlier block to be complete. */
 const mostWaiting = 4 * 1024 * 1024;
 
-/** A tool call that is a block. */
 export interface CallBlock {
   id: string;
   /** May arrive late; known when the writer begins the block. */
   name: string | undefined;
-  /** Finds the end of the arguments. */
   end: JsonEnd;
 }
 
@@ -19,7 +17,7 @@ export interface Block<Kind extends string> {
   kind: Kind | 'call';
   /** Undefined unless the kind is `call`. */
   call: CallBlock | undefined;
-  /** Text that waits for the blocks before this one. */
+  /** Text that waits for earlier blocks to close. */
   waiting: string;
 }
 
@@ -32,12 +30,11 @@ export interface BlockWriter<Kind extends string> {
 }
 
 /**
- * Arranges an answer's text, thinking and tool calls, whose pieces a chat upstream may interleave, as blocks: one after the
- * other, each begun, filled and closed.
- *
- * The first block of the queue is open: its pieces are written at once. It closes when another block waits and it is complete:
- * text and thinking always are, a tool call is once its arguments are a complete JSON object. Pieces of later blocks wait;
- * at the end of the answer they are written in order.
+ * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave their pieces; the blocks are written one
+ * after the other, each begun, filled and closed.
+ * The first block of the queue is open: its pieces are written at once. It closes when another block waits and it is complete: text and
+ * thinking always are, a tool call is once its arguments are a complete JSON object. Pieces of later blocks wait; at the end of the answer
+ * they are written in order.
  * @template Kind the kinds of text
  */
 export class BlockQueue<Kind extends string> {
@@ -56,7 +53,10 @@ export class BlockQueue<Kind extends string> {
     return this.#queue.at(-1);
   }
 
-  /** Adds a piece of text or thinking, to the last block if it is of this kind, and returns the events that can now be sent. */
+  /**
+   * Adds a piece of text or thinking and returns the events that can now be sent. The piece extends the last block if that has the same
+   * kind.
+   */
   text(kind: Kind, text: string): string {
     const last = this.last;
     return this.#add(last?.kind === kind ? last : this.append(kind), text);
@@ -79,12 +79,12 @@ export class BlockQueue<Kind extends string> {
     return this.#add(block, piece.arguments);
   }
 
-  /** Adds a block without text. It is written by the next call that writes, once the blocks before it are complete. */
+  /** Adds a block without text. The next call that writes events begins it, once the blocks before it are complete. */
   append(kind: Kind): Block<Kind> {
     return this.#push(kind, undefined);
   }
 
-  /** Writes what can now be sent. */
+  /** Writes all events that can now be sent. */
   advance(): string {
     let events = '';
     for (let head = this.#queue[0]; head; head = this.#queue[0]) {

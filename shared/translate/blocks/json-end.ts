@@ -1,6 +1,5 @@
 /**
- * Finds the end of the first object or array in JSON text that arrives in pieces. Reads every character once and does not
- * check the syntax.
+ * Finds the end of the first object or array in JSON text that arrives in pieces. Reads every character once and does not check the syntax.
  */
 export class JsonEnd {
   #depth = 0;
@@ -8,12 +7,10 @@ export class JsonEnd {
   #inString = false;
   #escaped = false;
 
-  /** Whether the object is complete. */
   get complete(): boolean {
     return this.#begun && this.#depth === 0;
   }
 
-  /** Reads the next piece. */
   push(text: string): void {
     for (let at = 0; at < text.length && !this.complete; at++) {
       const character = text[at];

@@ -1,13 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** What of a request decides how many choices its answer has, for `Translation.recall`. */
+/** Returns the request field that decides how many choices the answer has, for `Translation.recall`. */
 export function recallChoices({ n }: JsonObject): { n: number } {
   return { n: typeof n === 'number' ? n : 1 };
 }
 
 /**
- * How many choices were asked for.
+ * Returns the number of choices that the client requested.
  * @param recalled see `Minted.recalled`
  */
 export function askedChoices(recalled: JsonObject | undefined): number {
@@ -16,9 +16,9 @@ export function askedChoices(recalled: JsonObject | undefined): number {
 }
 
 /**
- * The index of an upstream's choice in the client's answer. Of a single choice it is 0, whatever the upstream says.
- * @param position what stands for an index that is missing
- * @throws RouterError `upstream_failed` for an index that no asked choice has
+ * Returns the index of an upstream's choice in the client's answer. A single choice has the index 0, whatever the upstream sends.
+ * @param position used if the index is missing
+ * @throws RouterError `upstream_failed` for an index out of range
  */
 export function choiceIndex(given: Json | undefined, asked: number, position: number): number {
   if (asked === 1) return 0;

@@ -12,10 +12,9 @@ import { askedChoices, choiceIndex } from './asked-choices.ts';
 import { usageOfChoices } from './usage-of-choices.ts';
 
 /**
- * The chat client's answer for a chat upstream's answer: id, model and time are the router's; arguments of tool calls are JSON
- * text, and the content beside them is null if there is none; thinking is `reasoning_content`; usage has the three counts. All
- * other fields pass.
- * @throws RouterError `upstream_failed` if it is not an answer
+ * Converts a chat upstream's answer for a chat client. Id, model and time are the router's. Arguments of tool calls are JSON text, and the
+ * content beside them is null if it is empty. Thinking is in `reasoning_content`. Usage has the three counts. All other fields pass.
+ * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -48,7 +47,7 @@ function choiceIndexOf(choice: Json, asked: number, position: number): number {
   return choiceIndex(isJsonObject(choice) ? choice['index'] : undefined, asked, position);
 }
 
-/** @returns the choice, and a function for all text of the model in it */
+/** @returns the choice, and a function that returns all text of the model in it */
 function repairChoice(choice: Json, minted: Minted, index: number) {
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw withoutMessage();
   const prefix = toolCallPrefix(minted.id, index);
@@ -61,7 +60,7 @@ function withoutMessage(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
 }
 
-/** @returns the message, and a function for all text of the model */
+/** @returns the message, and a function that returns all text of the model */
 function repairMessage(
   given: JsonObject,
   prefix: string,
@@ -87,7 +86,7 @@ function repairToolCalls(
 ): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
   const order = new ToolCallOrder(prefix);
-  // In an answer that is not streamed, every element is a call of its own, whatever its index.
+  // In an answer that is not streamed, every element is a separate call, whatever its index.
   const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
   const repaired = pieces.map((piece, position) => {
     const { id, name, arguments: text } = piece;

@@ -16,37 +16,34 @@ import { askedChoices, choiceIndex } from './asked-choices.ts';
 import { probeText, RepeatedChunk } from './repeated-chunk.ts';
 import { addChoiceUsage } from './usage-of-choices.ts';
 
-/** What is known of one choice so far. */
 interface Choice {
   readonly index: number;
-  /** Undefined until there is a tool call. */
+  /** Undefined until the choice has a tool call. */
   order: ToolCallOrder | undefined;
   /** Undefined unless the request has custom tools. */
   custom: CustomCalls | undefined;
   started: boolean;
   finish: Json | undefined;
-  /** Fields of chunks without output; the last chunk carries them. */
+  /** Fields of chunks without output, which are not sent. The last chunk carries them. */
   held: JsonObject;
 }
 
 /**
- * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only a choice's first chunk has
- * the role; finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an
- * empty delta.
+ * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only the first chunk of a choice has
+ * the role. Finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an empty delta.
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
-  /** How many choices were asked for. */
   readonly #asked: number;
   readonly #choices = new Map<number, Choice>();
   readonly #repeated = new RepeatedChunk();
   #hasContent = false;
   #done = false;
   #usage: JsonObject | undefined;
-  /** Of the chunks that have nothing else. */
+  /** Sum of the usage in chunks without choices. */
   #ownUsage: JsonObject | undefined;
   #outputBytes = 0;
-  /** Fields of chunks without output; the last chunk carries them. */
+  /** Fields of chunks without output, which are not sent. The last chunk carries them. */
   #heldChunk: JsonObject = {};
 
   constructor(minted: Minted) {
@@ -126,7 +123,7 @@ export class ChatToChatStream implements StreamTranslation {
       Object.assign(this.#heldChunk, chunk);
       return '';
     }
-    // What is tried out counts as content, so there has to be some already.
+    // A probe counts as content, so the answer must have some content already.
     const mayRepeat =
       this.#hasContent &&
       wasStarted &&
@@ -143,7 +140,10 @@ export class ChatToChatStream implements StreamTranslation {
     return this.#write(chunk, shown);
   }
 
-  /** Reads an upstream's choice and makes the client's of it. Returns whether that has to be sent: what ends a choice waits. */
+  /**
+   * Reads a choice of the upstream and changes it to the client's. Returns whether the client must get it: the end of a choice waits for
+   * the last chunk.
+   */
   #read(given: JsonObject): boolean {
     const choice = this.#choiceOf(given);
     const delta = deltaOf(given) ?? {};
@@ -162,9 +162,9 @@ export class ChatToChatStream implements StreamTranslation {
     return true;
   }
 
-  /** Translates a chunk that did not come; undefined if the model did not write `probeText` in it. */
+  /** Translates a probe in place of a received chunk; undefined if `probeText` is not all the text in it. */
   #translateProbe(data: string): string | undefined {
-    // The text may be written with escapes, and what was taken for it be no text.
+    // The replaced text may contain escapes, or may not be a text at all.
     if (!isJsonObject(parseUpstreamJson(data))) return undefined;
     const bytes = this.#outputBytes;
     const text = this.#translate(data);
@@ -194,7 +194,7 @@ export class ChatToChatStream implements StreamTranslation {
     this.#usage = this.#ownUsage;
   }
 
-  /** Gives the role to the first chunk of a choice. */
+  /** Adds the role to the first chunk of a choice. */
   #opened(choice: Choice, written: JsonObject): JsonObject {
     if (choice.started) return written;
     choice.started = true;
@@ -220,7 +220,7 @@ export class ChatToChatStream implements StreamTranslation {
     return choice.order.place(call);
   }
 
-  /** Repairs a delta in place. Returns whether it has any output. */
+  /** Repairs a delta in place. Returns whether the delta has any output. */
   #repair(delta: JsonObject, choice: Choice): boolean {
     delta['role'] = undefined;
     unifyReasoning(delta);

@@ -10,7 +10,10 @@ import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { customAsFunctions, recallCustom } from '../vocabulary/custom-tools.ts';
 
-/** Chat clients on chat upstreams: passes everything except what identifies the answer, and custom tools where there are none. */
+/**
+ * Translates between chat clients and chat upstreams. Passes everything except the fields that identify the answer, and custom tools for an
+ * upstream without them.
+ */
 export const chatToChat: Translation = {
   client: chatFormat,
   upstream: chatUpstream,
@@ -25,9 +28,9 @@ export const chatToChat: Translation = {
 };
 
 /**
- * The upstream's request for a chat client's request: everything passes except the model's name, and custom tools for an upstream
- * that has functions only. Streams always request their usage.
- * @throws RouterError `unsupported_parameter` for several choices of an upstream that makes one
+ * Returns the upstream's request for a chat client's request. Everything passes except the model's name, and custom tools for an upstream
+ * that has only functions. Streams always request their usage.
+ * @throws RouterError `unsupported_parameter` for several choices on an upstream that returns only one
  */
 export function chatToChatRequest(body: JsonObject, target: Target): JsonObject {
   if (target.makesOneChoice === true && askedChoices(recallChoices(body)) > 1)

@@ -1,6 +1,5 @@
 import { passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a chat client's request for a chat upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('messages[] system, developer, leading', passed),
@@ -96,7 +95,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a chat upstream's answer for a chat client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

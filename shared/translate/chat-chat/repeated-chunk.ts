@@ -1,11 +1,11 @@
-/** Chunks that are translated in the usual way before one is learned, and times that one is learned in a stream. */
+/** Every eighth suitable chunk is learned, at most four times in a stream. */
 const chunksBefore = 8;
 const maxLearned = 4;
 
-/** Stands for the text of a chunk that is learned. */
+/** Replaces the text of a learned chunk. */
 export const probeText = 'any text';
 
-/** What JSON writes otherwise than as it is. */
+/** Characters that JSON escapes. */
 const escaped = /["\\\p{Cc}\p{Cs}]/u;
 
 interface Around {
@@ -14,16 +14,16 @@ interface Around {
 }
 
 /**
- * Recognizes the chunks of a stream that differ from an earlier one in their text alone, as nearly all of an engine's do. Their
- * text is put between what was written around the earlier one's: nothing is parsed and serialized, which is most of what a chunk
- * costs. See docs/decisions/0023-repeated-chunks.md.
+ * Recognizes chunks that differ from an earlier chunk of the stream only in their text, as nearly all chunks of an engine do. Such a text
+ * is put between the bytes that were written around the earlier text. This avoids parsing and serializing, which are most of the cost of a
+ * chunk. See docs/decisions/0023-repeated-chunks.md.
  */
 export class RepeatedChunk {
   #given: Around | undefined;
   #written: Around = { before: '', after: '' };
   #seen = 0;
 
-  /** The text of a chunk like the learned one; undefined for any other chunk. */
+  /** Returns the text of a chunk like the learned one; undefined for any other chunk. */
   textIn(data: string): string | undefined {
     const given = this.#given;
     if (!given || !data.startsWith(given.before) || !data.endsWith(given.after)) return undefined;
@@ -33,16 +33,17 @@ export class RepeatedChunk {
     return escaped.test(text) ? undefined : text;
   }
 
-  /** What is written for a chunk like the learned one with this text. */
+  /** Writes a chunk like the learned one with this text. */
   write(text: string): string {
     const { before, after } = this.#written;
     return `${before}${text}${after}`;
   }
 
   /**
-   * Learns a chunk, if it has seen enough of them.
-   * @param textOf all that the model wrote in it
-   * @param translate translates the same chunk with `probeText`; returns nothing if the model did not write just that in it
+   * Learns every eighth of the chunks that are passed to it, see `maxLearned`.
+   * @param textOf returns all that the model wrote in the chunk
+   * @param translate translates the same chunk with `probeText` as its text; returns undefined if `probeText` is not all that the model
+   * wrote in it
    */
   learn(data: string, textOf: () => string, translate: (data: string) => string | undefined): void {
     this.#seen += 1;
@@ -56,7 +57,7 @@ export class RepeatedChunk {
   }
 }
 
-/** What stands before and after a text in JSON in which it occurs once. */
+/** Returns the parts of a JSON text before and after a string; undefined unless the string occurs exactly once. */
 function around(json: string, text: string): Around | undefined {
   const quoted = JSON.stringify(text);
   const at = json.indexOf(quoted);
@@ -64,7 +65,7 @@ function around(json: string, text: string): Around | undefined {
   return { before: copyOf(json.slice(0, at + 1)), after: copyOf(json.slice(at + quoted.length - 1)) };
 }
 
-/** A slice would keep all of its string in memory. */
+/** A slice would keep its whole string in memory. */
 function copyOf(slice: string): string {
   return Buffer.from(slice).toString();
 }

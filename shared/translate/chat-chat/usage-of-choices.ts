@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * The usage of a whole answer with several choices. llama.cpp counts the output of the first one only, as its `timings` tell: the
- * others are estimated from the length of their texts.
+ * Returns the usage of a whole answer with several choices. llama.cpp counts the output of the first choice only, which its `timings`
+ * reveal. The counts of the other choices are then estimated from the length of their texts.
  * @param usage as the upstream reports it
- * @param texts functions for all that the model wrote in each choice
+ * @param texts functions that return all that the model wrote in each choice
  */
 export function usageOfChoices(
   usage: Usage | undefined,
@@ -20,8 +20,8 @@ export function usageOfChoices(
 }
 
 /**
- * The usage of a stream after a further chunk that has nothing else. llama.cpp sends one for each choice, with the output of that choice.
- * @param before of the earlier ones
+ * Adds the usage of a further chunk without choices. llama.cpp sends one such chunk per choice, with the output of that choice.
+ * @param before the sum of the earlier chunks
  */
 export function addChoiceUsage(before: JsonObject | undefined, usage: JsonObject): JsonObject {
   const [earlier, own] = [before?.['completion_tokens'], usage['completion_tokens']];

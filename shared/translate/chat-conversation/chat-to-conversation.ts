@@ -5,7 +5,6 @@ import { type Conversation, conversationUpstream } from '../conversation/convers
 import type { Translation } from '../translation.ts';
 import { readChatConversation } from './read-chat-conversation.ts';
 
-/** Chat clients on command-line agents. */
 export const chatToConversation: Translation<Conversation> = {
   client: chatFormat,
   upstream: conversationUpstream,

@@ -6,7 +6,7 @@ import { effortOf } from '../conversation/effort-of.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
-/** Fields that no CLI supports and without which the answer would be wrong. */
+/** Fields that no CLI supports. Without them, the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
   functions: 'tools of the client',
@@ -17,7 +17,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a chat request. Sampling (temperature, top_p, seed, penalties) is ignored: no CLI takes it.
+ * Reads the conversation of a chat request. Ignores sampling (temperature, top_p, seed, penalties), because no CLI takes it.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
@@ -54,7 +54,7 @@ function blocksOf(message: ChatMessage, param: string, takesImages: boolean): Tu
   });
 }
 
-/** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
+/** Refuses fields that no CLI supports. Ignores tools with the choice `none`. */
 function refuseFields(request: ChatRequest): void {
   const { response_format: format, tool_choice: choice, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');

@@ -4,16 +4,15 @@ import { chatContentToBlocks, withRefusal } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
-/** A chat's history in the messages format: the system prompt and the turns. */
 export interface TranslatedHistory {
   system: TextBlock[];
   messages: MessagesMessage[];
 }
 
 /**
- * Translates a chat's history. System and developer messages at the beginning become the system prompt; later ones keep
- * their place. Consecutive tool results and the user message after them become one user turn. Thinking is omitted, because
- * it has no signature, and so are messages without any other content.
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt; later ones keep their place.
+ * Consecutive tool results and the user message after them become one user turn. Omits thinking, because it has no signature, and messages
+ * without any other content.
  * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
@@ -80,7 +79,6 @@ function textOnly(block: MessagesBlock, param: string): TextBlock {
   throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
 }
 
-/** A single plain text becomes a string. */
 function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

@@ -10,9 +10,8 @@ import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /**
- * Translates a messages upstream's answer for a chat client. Texts are joined, thinking becomes `reasoning_content` without
- * its signature.
- * @throws RouterError `upstream_failed` if it is not an answer
+ * Translates a messages upstream's answer for a chat client. Joins texts; thinking becomes `reasoning_content` without its signature.
+ * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);
@@ -70,7 +69,7 @@ function toolCall({ id, name, input }: JsonObject): FunctionCall {
   };
 }
 
-/** The texts of all blocks of a type. The field with the text has the type's name. */
+/** Joins the texts of all blocks of a type. The field with the text has the name of the type. */
 function textOf(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
   return blocks.map((block) => (block['type'] === type && typeof block[type] === 'string' ? block[type] : '')).join('');
 }

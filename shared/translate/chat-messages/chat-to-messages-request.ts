@@ -12,7 +12,7 @@ import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 const fields = ruledFields(requestRules);
 
-/** The types of response formats that are translated. Engines have further ones, such as grammars. */
+/** The response formats with a translation. Engines have further ones, such as grammars. */
 const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /**
@@ -60,7 +60,7 @@ function refuse(request: ChatRequest): void {
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 
-/** Fields without a rule: the upstream refuses those that it does not know. */
+/** Returns fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
   return withoutRuled(request, fields);
 }

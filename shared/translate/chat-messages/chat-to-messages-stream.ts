@@ -13,20 +13,18 @@ import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
-/** A tool call that is being streamed. */
 interface OpenCall {
-  /** Position among the answer's calls. */
+  /** Position among the calls of the answer. */
   index: number;
   id: string;
-  /** Complete input from the block's start; sent at its end unless fragments arrive. */
+  /** The whole input, if the block's start contains it. Sent at the block's end unless fragments arrive. */
   input: JsonObject;
-  /** Whether any arguments were sent. */
   sent: boolean;
 }
 
 /**
- * Translates a messages upstream's stream for chat clients: text becomes `content`, thinking `reasoning_content`, and every
- * `tool_use` block a tool call with the next index. Signatures, citations and pings are omitted.
+ * Translates a messages upstream's stream for chat clients: text becomes `content`, thinking becomes `reasoning_content`, and every
+ * `tool_use` block becomes a tool call with the next index. Omits signatures, citations and pings.
  */
 export class ChatToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -94,7 +92,7 @@ export class ChatToMessagesStream implements StreamTranslation {
       case 'text':
         return this.#text('content', content['text']);
       case 'thinking':
-        // An upstream that omits the text of its thinking sends nothing else for as long as the model thinks.
+        // An upstream that omits the text of its thinking sends nothing else while the model thinks.
         this.#hasContent = true;
         return this.#text('reasoning_content', content['thinking']);
       case 'tool_use': {
@@ -128,7 +126,7 @@ export class ChatToMessagesStream implements StreamTranslation {
     }
   }
 
-  /** In the chat format, a call without arguments has an empty object. */
+  /** Ends a call. In the chat format, a call without arguments has an empty object. */
   #close(block: Json | undefined): string {
     const call = this.#openCalls.get(block);
     if (!this.#openCalls.delete(block) || !call || call.sent) return '';

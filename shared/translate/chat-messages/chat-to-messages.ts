@@ -7,7 +7,6 @@ import { chatToMessagesRequest } from './chat-to-messages-request.ts';
 import { ChatToMessagesStream } from './chat-to-messages-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Chat clients on messages upstreams. */
 export const chatToMessages: Translation = {
   client: chatFormat,
   upstream: messagesUpstream,

@@ -1,6 +1,5 @@
 import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a chat client's request for a messages upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('messages[] system, developer, leading', translated('system')),
@@ -135,7 +134,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a messages upstream's answer for a chat client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

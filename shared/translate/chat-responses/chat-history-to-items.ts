@@ -3,12 +3,12 @@ import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/req
 import { unsupportedInChat } from '../unsupported.ts';
 
 /**
- * Translates a chat's history to items. Every message keeps its place and role; tool calls and results are items of their own.
- * Thinking is omitted, because the upstream accepts only what it has encrypted itself.
+ * Translates a chat's history to items. Every message keeps its place and role; tool calls and results become separate items. Omits
+ * thinking, because the upstream accepts only thinking that it has encrypted itself.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesItem[] {
-  /** Ids of calls of custom tools, whose results are items of another type. */
+  /** Ids of calls of custom tools. Their results have another item type. */
   const custom = new Set<unknown>();
   return history.flatMap((message, at): ResponsesItem[] => {
     const param = `messages[${at}]`;

@@ -10,8 +10,8 @@ import { failureOf } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /**
- * Translates a response for a chat client. Texts are joined, thinking becomes `reasoning_content`.
- * @throws RouterError for a response that failed, `upstream_failed` if it is none
+ * Translates a response for a chat client. Joins texts; thinking becomes `reasoning_content`.
+ * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
  */
 export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = failureOf(body);

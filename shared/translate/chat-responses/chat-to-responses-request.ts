@@ -30,7 +30,7 @@ export function chatToResponsesRequest(body: JsonObject, target: Target): JsonOb
     ...chatToolsToResponses(request),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
     ...(Object.keys(text).length > 0 && { text }),
-    // Nothing of a chat is asked for again by its id.
+    // Chat clients never fetch an answer by its id.
     store: false,
   };
 }
@@ -48,7 +48,7 @@ function refuse(request: ChatRequest): void {
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 
-/** Fields that both formats have, and those without a rule: the upstream refuses what it does not know. */
+/** Returns fields that both formats have, and fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
   const further = withoutRuled(request, fields);
   for (const field of passedFields) {
@@ -85,7 +85,7 @@ function formatOf(format: JsonObject & { type: string }): JsonObject {
           name: name ?? 'answer',
           schema: schema ?? { type: 'object' },
           ...(typeof description === 'string' && { description }),
-          // Without it, this format is strict where the chat format is not.
+          // Without the field, this format is strict where the chat format is not.
           strict: strict ?? false,
         },
       };

@@ -10,13 +10,13 @@ import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 
 /**
- * Translates a Responses upstream's stream for chat clients: text becomes `content`, thinking and its summaries
- * `reasoning_content`, and every call a tool call with the next index.
+ * Translates a Responses upstream's stream for chat clients: text becomes `content`, thinking and its summaries become `reasoning_content`,
+ * and every call becomes a tool call with the next index.
  */
 export class ChatToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #reader = new ResponsesReader();
-  /** The calls of functions that have no arguments yet. */
+  /** Indexes of the function calls without arguments so far. */
   readonly #bare = new Set<number>();
   #started = false;
   #hasContent = false;

@@ -6,7 +6,6 @@ import { chatToResponsesRequest } from './chat-to-responses-request.ts';
 import { ChatToResponsesStream } from './chat-to-responses-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Chat clients on Responses upstreams. */
 export const chatToResponses: Translation = {
   client: chatFormat,
   upstream: responsesUpstream,

@@ -4,7 +4,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { flatCustomFormat } from '../vocabulary/custom-tools.ts';
 
 /**
- * Translates the tools and the tool choice of a chat request: both are flat in the Responses format.
+ * Translates the tools and the tool choice of a chat request. Both are flat in the Responses format.
  * @throws RouterError `unsupported_parameter` for tools other than functions and custom tools
  */
 export function chatToolsToResponses({ tools, tool_choice: choice }: ChatRequest): JsonObject {
@@ -25,7 +25,7 @@ function flatTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
     name,
     ...(typeof description === 'string' && { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
-    // Without it, this format is strict where the chat format is not.
+    // Without the field, this format is strict where the chat format is not.
     strict: strict ?? false,
   };
 }

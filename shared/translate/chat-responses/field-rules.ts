@@ -3,7 +3,6 @@ import { ignored, passed, refused, rule, translated, type FieldRule } from '../f
 const noParameter = ignored('the Responses format has no such parameter');
 const localEngines = ignored('specific to local engines');
 
-/** The effect on each field of a chat client's request for a Responses upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('messages[] system, developer, leading', translated('input[].role', 'the same role')),
@@ -96,7 +95,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a Responses upstream's answer for a chat client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

@@ -11,20 +11,18 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { textLogprobs } from './text-logprobs.ts';
 
 /**
- * Relays a stream of completions. Chunks pass with the router's id, model and time. The last one before `[DONE]` has a finish reason
- * and the usage, whenever the upstream sends them, as the last chunk of the chat format has.
+ * Relays a stream of completions. Chunks pass with the router's id, model and time. The last chunk before `[DONE]` has a finish reason and
+ * the usage, whenever the upstream sends them, as in the chat format.
  */
 export class CompletionsToCompletionsStream implements StreamTranslation {
   readonly #minted: Minted;
-  /** Answers, by their `index`, and whether each has ended. */
   readonly #ended = new Map<Json, boolean>();
-  /** Characters of the texts so far, by `index`. */
   readonly #lengths = new Map<Json, number>();
   #hasContent = false;
   #usage: Json | undefined;
   #outputBytes = 0;
   #finish: Json | undefined;
-  /** A chunk that ends an answer: the last one of these gets the usage. */
+  /** A chunk that ends an answer. The last such chunk gets the usage. */
   #held: JsonObject | undefined;
 
   constructor(minted: Minted) {

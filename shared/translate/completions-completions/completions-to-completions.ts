@@ -11,7 +11,7 @@ import { CompletionsToCompletionsStream } from './completions-to-completions-str
 import { answerRules, requestRules } from './field-rules.ts';
 import { textLogprobs } from './text-logprobs.ts';
 
-/** Clients that have a text continued, on upstreams that do: passes everything except what identifies the answer. */
+/** Passes everything except the fields that identify the answer. */
 export const completionsToCompletions: Translation = {
   client: completionsFormat,
   upstream: completionsUpstream,
@@ -30,7 +30,7 @@ function completionsToCompletionsRequest(body: JsonObject, { model }: Target): J
   return { ...request, model, stream_options: { ...(isJsonObject(given) && given), include_usage: true } };
 }
 
-/** @throws RouterError `upstream_failed` if it is not an answer */
+/** @throws RouterError `upstream_failed` if the body is not an answer */
 function completionsToCompletionsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;

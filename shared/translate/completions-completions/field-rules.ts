@@ -1,6 +1,5 @@
 import { passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to continue a text, for an upstream of the same format. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('prompt', passed),
@@ -24,7 +23,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of an answer of the same format. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Log probabilities as this format has them. llama.cpp sends those of the chat format here.
- * @param offset characters of the answer before this part of it
+ * Converts log probabilities to this format. llama.cpp sends those of the chat format.
+ * @param offset characters of the answer before this chunk
  */
 export function textLogprobs(given: Json, offset: number): Json {
   const content = isJsonObject(given) ? given['content'] : undefined;
@@ -25,7 +25,7 @@ function textOf({ token }: JsonObject): string {
   return typeof token === 'string' ? token : '';
 }
 
-/** The likeliest tokens in the place of one; null if none were asked for. */
+/** Returns the most likely tokens at the place of a token; null if none were requested. */
 function topOf({ top_logprobs: given }: JsonObject): Json {
   const top = Array.isArray(given) ? given.filter(isJsonObject) : [];
   if (top.length === 0) return null;

@@ -17,7 +17,7 @@ import { answerRules, requestRules } from './field-rules.ts';
 
 const fields = ruledFields(requestRules);
 
-/** Clients that have the text before a suffix written, on llama.cpp: its `/completions` refuses a suffix. */
+/** Translates text completions with a suffix for llama.cpp's `/infill`, because its `/completions` refuses a suffix. */
 export const completionsToInfill: Translation = {
   client: completionsFormat,
   upstream: infillUpstream,
@@ -47,17 +47,17 @@ function completionsToInfillRequest(body: JsonObject, { model }: Target): JsonOb
     model,
     input_prefix: prompt,
     input_suffix: suffix ?? '',
-    // It writes on and on without one.
+    // Without a limit, llama.cpp may generate endlessly.
     ...(most !== undefined && most !== null && { n_predict: most }),
     ...(stop !== undefined && stop !== null && { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(stream === true && { stream: true }),
   };
 }
 
-/** Fields that llama.cpp does not get: those that it does not know, and those that are refused unless they ask for nothing. */
+/** Fields that llama.cpp does not get: fields that it does not know, and refused fields with a value that asks for nothing. */
 const dropped: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
 
-/** One answer is what there is anyway. */
+/** Whether a field asks for more than the default: one answer, no echo and no log probabilities. */
 function asksFor(field: string, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false) return false;
   return !(typeof value === 'number' && (field === 'logprobs' ? value === 0 : value === 1));
@@ -68,8 +68,8 @@ function headOf({ id, created, model }: Minted): JsonObject {
 }
 
 /**
- * Reads a whole answer, or the last event of a streamed one.
- * @param before the text of the events before it
+ * Reads a whole answer, or the last event of a streamed answer.
+ * @param before the text of the earlier events
  */
 function readAnswer(body: JsonObject, minted: Minted, before: string): Ending & { choice: JsonObject } {
   const { content: text, stop_type: type, tokens_evaluated: input, tokens_predicted: output } = body;

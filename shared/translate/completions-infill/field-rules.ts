@@ -1,6 +1,5 @@
 import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to continue a text up to a suffix, for llama.cpp's `/infill`. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('prompt', translated('input_prefix')),
@@ -24,7 +23,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of an answer of llama.cpp's `/infill`. */
 export const answerRules: readonly FieldRule[] = [
   rule('content', translated('choices[].text')),
   rule('stop_type', translated('choices[].finish_reason', '`length` for a limit, otherwise `stop`')),

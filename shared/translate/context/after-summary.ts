@@ -7,9 +7,9 @@ import type {
 import { summaryText } from '../vocabulary/summary-text.ts';
 
 /**
- * The same request for an upstream that does not read `compaction` blocks (Anthropic API guide, "Compaction"): the newest one stands for
- * all that precedes it. Its summary becomes a text of the user, its changes of tools a system message. A block without a summary is of a
- * compaction that failed, and changes nothing.
+ * Converts a request for an upstream that does not read `compaction` blocks (Anthropic API guide, "Compaction"). The newest block replaces
+ * everything before it. Its summary becomes a text of the user, and its changes of tools become a system message. A block without a summary
+ * comes from a failed compaction and changes nothing.
  */
 export function afterSummary(request: MessagesRequest): MessagesRequest {
   const { messages } = request;
@@ -19,14 +19,17 @@ export function afterSummary(request: MessagesRequest): MessagesRequest {
   const [opening, next] = newest === -1 ? [] : [messages[newest], kept[0]];
   if (!opening) return { ...request, messages: kept };
   const [before, rest] = openingOf(opening);
-  // Many chat templates refuse two turns of the user one after the other.
+  // Many chat templates refuse two consecutive user turns.
   if (rest || next?.role !== 'user') return { ...request, messages: [...before, ...(rest ? [rest] : []), ...kept] };
   const summary = before.pop();
   const joined = [...blocksOf(summary?.content ?? []), ...blocksOf(next.content)];
   return { ...request, messages: [...before, { ...next, content: resultsFirst(joined) }, ...kept.slice(1)] };
 }
 
-/** What stands for the newest summary in a message: the changes of tools, and the text; then the rest of a turn of the assistant. */
+/**
+ * Returns the messages that replace the newest summary in a message: the changes of tools, and the text. The second element is the rest of
+ * an assistant's turn.
+ */
 function openingOf({ role, content }: MessagesMessage): [MessagesMessage[], MessagesMessage | undefined] {
   const blocks = blocksOf(content);
   const at = blocks.findLastIndex(hasSummary);
@@ -42,7 +45,7 @@ function openingOf({ role, content }: MessagesMessage): [MessagesMessage[], Mess
   ];
 }
 
-/** Results of tools precede all else in a turn of the user. */
+/** Moves tool results to the front: they precede all other content in a user turn. */
 function resultsFirst(blocks: MessagesBlock[]): MessagesBlock[] {
   return blocks.toSorted((a, b) => Number(b.type === 'tool_result') - Number(a.type === 'tool_result'));
 }

@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage } from '#shared/formats/messages/request.ts';
 import type { ContextEdit } from './context-edit.ts';
 
-/** Turns with thinking that keep it, if the edit names no number. */
+/** Turns that keep their thinking if the edit names no number. */
 const defaultKept = 1;
 
 /**
- * The edit `clear_thinking_20251015`: removes thinking from all turns of the assistant but the last ones that have any. All
- * messages up to the next words of the user are one turn, so that a round of tool calls keeps the thinking before it.
+ * Applies the edit `clear_thinking_20251015`: removes thinking from all assistant turns except the last ones with thinking. All messages up
+ * to the user's next text form one turn, so that a round of tool calls keeps the thinking before it.
  */
 export function clearThinking(messages: readonly MessagesMessage[], { keep }: JsonObject): ContextEdit | undefined {
   const kept = turnsToKeep(keep);
@@ -27,7 +27,7 @@ function turnsToKeep(keep: JsonObject[string]): number {
   return typeof value === 'number' && value >= 1 ? value : defaultKept;
 }
 
-/** The number of the turn that each message belongs to. */
+/** Returns the number of the turn that each message belongs to. */
 function turnsOf(messages: readonly MessagesMessage[]): number[] {
   let turn = 0;
   return messages.map(({ role, content }) => {
@@ -42,7 +42,7 @@ function hasThinking({ role, content }: MessagesMessage): boolean {
   return role === 'assistant' && typeof content !== 'string' && content.some(isThinking);
 }
 
-/** Omits a message that has nothing else. */
+/** Removes thinking, and the whole message if nothing else is in it. */
 function withoutThinking(message: MessagesMessage): MessagesMessage[] {
   if (!hasThinking(message) || typeof message.content === 'string') return [message];
   const content = message.content.filter((block) => !isThinking(block));

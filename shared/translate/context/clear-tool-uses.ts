@@ -7,15 +7,14 @@ import type {
 } from '#shared/formats/messages/request.ts';
 import { tokensOf, type ContextEdit } from './context-edit.ts';
 
-/** The values of an edit that names none (Anthropic API guide, "Context editing"). */
+/** The defaults of an edit (Anthropic API guide, "Context editing"). */
 const defaults = { triggerTokens: 100_000, kept: 3 };
 
-/** What the model reads instead of a cleared result. */
 const placeholder = 'The result of this call was removed to save context.';
 
 /**
- * The edit `clear_tool_uses_20250919`: replaces the results of all tool calls but the last ones by a short text, and empties
- * the inputs of the calls that `clear_tool_inputs` names, once the request is as large as `trigger` says.
+ * Applies the edit `clear_tool_uses_20250919` once the request has reached the size in `trigger`. Replaces the results of all tool calls
+ * except the last ones by a short text, and empties the inputs of the calls that `clear_tool_inputs` names.
  */
 export function clearToolUses(request: MessagesRequest, edit: JsonObject): ContextEdit | undefined {
   const { messages } = request;

@@ -5,17 +5,18 @@ import { clearThinking } from './clear-thinking.ts';
 import { clearToolUses } from './clear-tool-uses.ts';
 import { tokensOf, type ContextEdit } from './context-edit.ts';
 
-/** A history after the edits that a request asks for. */
 export interface EditedContext {
   messages: MessagesMessage[];
-  /** The edits that changed it, as `context_management.applied_edits` of the answer lists them; undefined if none was asked for. */
+  /**
+   * The edits that changed the history, in the form of `context_management.applied_edits` of the answer; undefined if the request has no
+   * edits.
+   */
   applied: JsonObject[] | undefined;
 }
 
 /**
- * Applies `context_management.edits` (Anthropic API guide, "Context editing") in their order, for upstreams that do not do it
- * themselves. Tokens are estimated. Edits of other types, such as `compact_20260112`, change nothing: a model would have to
- * write the summary.
+ * Applies `context_management.edits` (Anthropic API guide, "Context editing") in order, for upstreams that do not apply them. Token counts
+ * are estimates. Edits of other types, such as `compact_20260112`, change nothing: they would need a summary that a model writes.
  */
 export function editContext(request: MessagesRequest): EditedContext {
   const { context_management: management } = request;
@@ -35,18 +36,18 @@ export function editContext(request: MessagesRequest): EditedContext {
   return { messages, applied };
 }
 
-/** Keeps the edits of a request for its answer, which reports them. */
+/** Computes the applied edits of a request, which its answer reports. */
 export function recallEdits(body: JsonObject): JsonObject {
   return { applied_edits: editContext(afterSummary(body as MessagesRequest)).applied };
 }
 
-/** The fields by which an answer reports the edits; none if the request asks for none. */
+/** Returns the fields in which an answer reports the edits; no fields if the request has none. */
 export function reportOfEdits(recalled: JsonObject | undefined): JsonObject {
   const applied = recalled?.['applied_edits'];
   return applied === undefined ? {} : { context_management: { applied_edits: applied } };
 }
 
-/** What an edit does; undefined for nothing. */
+/** Applies one edit; undefined if nothing changes. */
 function editOnce(request: MessagesRequest, type: string, edit: JsonObject): ContextEdit | undefined {
   switch (type) {
     case 'clear_thinking_20251015':

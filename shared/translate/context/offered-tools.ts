@@ -8,15 +8,13 @@ import type {
   ToolReferenceBlock,
 } from '#shared/formats/messages/request.ts';
 
-/** Type of the tools by which Anthropic's platform searches among deferred tools. */
+/** Matches the types of tools with which Anthropic's platform searches among deferred tools. */
 const searchTool = /^tool_search_tool_/;
 
 /**
- * The tools that an upstream of another format is offered: those of the request with the additions and removals of its system messages.
- *
- * A tool with `defer_loading` is offered from the moment that the conversation refers to it, as on Anthropic's platform:
- * Claude Code's own search answers with `tool_reference` blocks. Where the platform itself would search, which other upstreams
- * cannot, all are offered.
+ * Returns the tools to offer to an upstream of another format: those of the request, with the additions and removals of its system
+ * messages. A tool with `defer_loading` is offered once the conversation refers to it, as on Anthropic's platform: Claude Code's own search
+ * answers with `tool_reference` blocks. If the platform itself would search, all tools are offered, because other upstreams cannot search.
  */
 export function offeredTools({ tools, messages, tool_choice: choice }: MessagesRequest): MessagesTool[] {
   const given = tools ?? [];
@@ -32,12 +30,12 @@ export function offeredTools({ tools, messages, tool_choice: choice }: MessagesR
   return offered;
 }
 
-/** What a model without tool search reads instead of a reference to a tool. */
+/** Returns the text that replaces a tool reference for a model without tool search. */
 export function referenceText({ tool_name: name }: ToolReferenceBlock): string {
   return `The tool ${name} can be called now.`;
 }
 
-/** Whether a block of a system message only changes the tools, and so has no text. */
+/** Whether a block of a system message changes the tools. Such a block has no text. */
 export function isToolChange(block: MessagesBlock): block is ToolChangeBlock {
   return block.type === 'tool_addition' || block.type === 'tool_removal';
 }
@@ -46,7 +44,6 @@ function isSearchTool({ type }: MessagesTool): boolean {
   return typeof type === 'string' && searchTool.test(type);
 }
 
-/** The tools after an addition or a removal. */
 function changed(
   offered: MessagesTool[],
   given: readonly MessagesTool[],
@@ -60,7 +57,7 @@ function changed(
   return added ? [...others, added] : offered;
 }
 
-/** Names of the tools that results refer to, or that were called. */
+/** Returns the names of tools that results refer to, or that the model has called. */
 function referencesIn(messages: readonly MessagesMessage[]): Set<string> {
   const names = new Set<string>();
   for (const { content } of messages) {

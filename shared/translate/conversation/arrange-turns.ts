@@ -1,7 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
 
-/** One turn of a conversation. */
 export interface Turn<Block> {
   role: 'user' | 'assistant';
   blocks: Block[];
@@ -10,15 +9,14 @@ export interface Turn<Block> {
 export interface ArrangedTurns<Block> {
   /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
   history: Turn<Block>[];
-  /** The last turn, which is the user's. */
   question: Block[];
 }
 
 const opening: TextBlock = { type: 'text', text: '…' };
 
 /**
- * Arranges turns for CLIs: consecutive turns of one role are joined, empty turns and thinking that ends a turn are omitted, and the
- * last turn, which must be the user's, is the question.
+ * Arranges turns for CLIs. Joins consecutive turns of one role, and omits empty turns and thinking at the end of a turn. The last turn
+ * becomes the question; it must be the user's.
  * @param param the client's field with the turns, for errors
  * @throws RouterError `invalid_request` without a question, `unsupported_parameter` if the last turn is the assistant's
  */
@@ -53,7 +51,7 @@ export function arrangeTurns<Block extends MessagesBlock>(
   return { history: arranged, question: last.blocks };
 }
 
-/** Drops the thinking that the last turn ends in: upstreams refuse a turn that ends so. */
+/** Removes thinking from the end of the last turn: upstreams refuse a turn that ends with thinking. */
 function dropFinalThinking(turns: { blocks: MessagesBlock[] }[]): void {
   const last = turns.at(-1);
   if (!last) return;

@@ -3,31 +3,29 @@ import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts'
 import type { UpstreamFormat } from '../upstream-format.ts';
 import type { ArrangedTurns } from './arrange-turns.ts';
 
-/** A block of a turn, in the messages format. A turn of the assistant has only text. */
+/** A block of a turn, in the messages format. Assistant turns have only text. */
 export type TurnBlock = TextBlock | ImageBlock;
 
 /** A request to a command-line agent, independent of the client format. */
 export interface Conversation extends ArrangedTurns<TurnBlock> {
   /** One of the announced models. */
   model: string;
-  /** All system text, joined; empty if there is none. */
+  /** All system text, joined; empty without any. */
   system: string;
-  /** The client's effort of thinking: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
+  /** The client's thinking effort: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
   effort?: string | undefined;
-  /** Limit of output tokens. */
   maxTokens?: number | undefined;
-  /** Stop sequences. None is empty. */
+  /** Stop sequences, none of them empty. */
   stop: string[];
 }
 
-/** The text of a turn's blocks. */
 export function textOf(blocks: readonly TurnBlock[]): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n\n');
 }
 
 /**
- * A conversation as one text, for CLIs that accept nothing else. Without history it is only the question. The turns stand between marks
- * that no client knows before, so that no text in them can pass for a turn.
+ * Writes a conversation as one text, for CLIs that accept nothing else. Without history, the text is the question alone. The turns are
+ * enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
  */
 export function transcript({ history, question }: Conversation): string {
   if (history.length === 0) return textOf(question);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
-/** The effort of thinking that a chat request asks a command-line agent for; undefined if it asks for none. */
+/** Returns the thinking effort that a chat request asks of a command-line agent; undefined if it asks for none. */
 export function effortOf(request: JsonObject): string | undefined {
   const asked = thinkingForChat(request);
   return asked?.thinking.type === 'disabled' ? 'none' : (asked?.effort ?? (asked && 'high'));

@@ -1,12 +1,11 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Whether a field requests something: it is set and is not false, 0 or an empty array. */
+/** Whether a field requests something: it is present and is not false, 0 or an empty array. */
 export function isAsked(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false || value === 0) return false;
   return !(Array.isArray(value) && value.length === 0);
 }
 
-/** The `type` of a value; undefined if it has none. */
 export function typeOf(value: Json | undefined): string | undefined {
   const { type } = (value ?? {}) as JsonObject;
   return typeof type === 'string' ? type : undefined;

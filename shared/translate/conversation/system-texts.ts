@@ -3,7 +3,6 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 /** Start of a system block with Claude Code's version, which is not meant for the model. */
 const billingHeader = 'x-anthropic-billing-header:';
 
-/** The texts of a system prompt or a system message in the messages format. */
 export function systemTexts(content: string | readonly MessagesBlock[]): string[] {
   const texts =
     typeof content === 'string' ? [content] : content.map((block) => (block.type === 'text' ? block.text : ''));

@@ -10,7 +10,7 @@ import { inputUsage } from '../upstreams/input-usage.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { encodeVector } from './vector-encoding.ts';
 
-/** What the answer needs to know of its request. */
+/** The request fields that the answer depends on. */
 interface Recalled {
   inputs: number;
   encoding: EncodingFormat;
@@ -18,7 +18,6 @@ interface Recalled {
   firstIndex: number;
 }
 
-/** Clients that ask for embeddings, on upstreams that serve them. */
 export const embeddingsToEmbeddings: Translation = {
   client: embeddingsFormat,
   upstream: embeddingsUpstream,
@@ -46,9 +45,9 @@ function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: Target): Jso
 }
 
 /**
- * The client's answer: one vector for each input, in order, in the encoding that it asked for. `data` comes first, because answers to
- * parts of a request are joined at it (`divide-embeddings.ts`).
- * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if they have not the dimensions asked for
+ * Returns the client's answer: one vector per input, in order, in the requested encoding. `data` comes first, because
+ * `divide-embeddings.ts` joins the answers to parts of a request there.
+ * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if the vectors do not have the requested dimensions
  */
 function embeddingsToEmbeddingsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -68,7 +67,7 @@ function embeddingsToEmbeddingsReply(body: JsonObject, minted: Minted): { body: 
   };
 }
 
-/** The vectors in the order of their inputs, whatever the order of the answer. */
+/** Returns the vectors in the order of their inputs, whatever the order of the answer. */
 function vectorsOf(data: Json | undefined, inputs: number): Json[] {
   const vectors: Json[] = [];
   for (const [position, item] of (Array.isArray(data) ? data : []).entries()) {
@@ -81,7 +80,7 @@ function vectorsOf(data: Json | undefined, inputs: number): Json[] {
   return vectors;
 }
 
-/** Some engines ignore the field. */
+/** Some engines ignore the field `dimensions`. */
 function otherDimensions(dimensions: number): RouterError {
   return new RouterError(
     'unsupported_parameter',

@@ -1,6 +1,5 @@
 import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request for embeddings. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('input', passed),
@@ -15,7 +14,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of an answer with embeddings. */
 export const answerRules: readonly FieldRule[] = [
   rule('data[].embedding', translated('data[].embedding', 'in the encoding that the client asked for')),
   rule('data[].index', translated('data[].index', 'vectors are in the order of the inputs')),

@@ -5,9 +5,9 @@ import type { EncodingFormat } from '#shared/formats/embeddings/request.ts';
 const bytesOfNumber = 4;
 
 /**
- * A vector in the encoding that the client asked for, whichever the upstream has used: engines differ in what they know.
- * @returns the vector, and how many numbers it has
- * @throws RouterError `upstream_failed` if it is no vector
+ * Converts a vector to the requested encoding. Upstreams may use either encoding, because engines differ in which they support.
+ * @returns the vector, and its number of dimensions
+ * @throws RouterError `upstream_failed` if the value is not a vector
  */
 export function encodeVector(vector: Json | undefined, encoding: EncodingFormat): { vector: Json; dimensions: number } {
   if (typeof vector === 'string') {

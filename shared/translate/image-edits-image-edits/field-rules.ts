@@ -1,6 +1,5 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to change pictures. */
 export const requestRules: readonly FieldRule[] = [
   rule('image', passed),
   rule('image[]', passed),

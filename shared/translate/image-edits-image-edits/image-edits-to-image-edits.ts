@@ -6,7 +6,6 @@ import type { Translation } from '../translation.ts';
 import { imageEditsUpstream } from '../upstreams/image-edits/image-edits-upstream.ts';
 import { requestRules } from './field-rules.ts';
 
-/** Clients that have pictures changed, on upstreams that do it. */
 export const imageEditsToImageEdits: Translation = {
   client: imageEditsFormat,
   upstream: imageEditsUpstream,

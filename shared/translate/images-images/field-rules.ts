@@ -1,6 +1,5 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request for pictures. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model; `auto` if absent")),
   rule('prompt', passed),
@@ -15,7 +14,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of an answer with pictures. */
 export const answerRules: readonly FieldRule[] = [
   rule('created', translated('created', "the router's clock if the upstream has none")),
   rule('data[].b64_json', passed),

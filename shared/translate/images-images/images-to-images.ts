@@ -5,7 +5,6 @@ import { imagesUpstream } from '../upstreams/images/images-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { picturesReply } from './pictures-reply.ts';
 
-/** Clients that have pictures made, on upstreams that make them. */
 export const imagesToImages: Translation = {
   client: imagesFormat,
   upstream: imagesUpstream,

@@ -5,8 +5,8 @@ import type { Ending, Minted } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 
 /**
- * The client's answer: everything passes. It counts the pictures, and tokens where the upstream does.
- * @throws RouterError `upstream_failed` if it has no pictures
+ * Returns the client's answer; everything passes. The usage counts the pictures, and the tokens that the upstream reports.
+ * @throws RouterError `upstream_failed` if the answer has no pictures
  */
 export function picturesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -22,7 +22,7 @@ function isPicture(item: Json): boolean {
   return isJsonObject(item) && (typeof item['b64_json'] === 'string' || typeof item['url'] === 'string');
 }
 
-/** These upstreams name their counts as Responses does. */
+/** Image upstreams name their counts as the Responses format does. */
 function readUsage(reported: Json | undefined): Usage {
   const { input_tokens: input, output_tokens: output } = isJsonObject(reported) ? reported : {};
   return { ...noUsage, promptTokens: count(input), completionTokens: count(output) };

@@ -7,10 +7,10 @@ import { unsupportedInMessages } from '../unsupported.ts';
 import { documentHeading } from '../vocabulary/document-heading.ts';
 
 /**
- * Translates a text, image or document block to parts of a chat message.
+ * Translates a text, image or document block to content parts of a chat message.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` for a block that the chat format does not have; `invalid_request` for an image
- * whose address is not on the web
+ * @throws RouterError `unsupported_parameter` for a block that the chat format does not have; `invalid_request` for an image whose address
+ * is not on the web
  */
 export function blockToParts(block: MessagesBlock, param: string, target: Target): ChatPart[] {
   switch (block.type) {
@@ -46,7 +46,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
   }
 }
 
-/** A text document becomes text, after its title and context. */
+/** Translates a document. A text document becomes text, after its title and context. */
 function documentParts(block: DocumentBlock, param: string, target: Target): ChatPart[] {
   const { source, title } = block;
   const heading = documentHeading(block);
@@ -74,7 +74,7 @@ function documentParts(block: DocumentBlock, param: string, target: Target): Cha
   }
 }
 
-/** The context of a document whose title is the file's name. */
+/** Returns the context of a document as a part. The document's title becomes the name of the file. */
 function contextPart({ context }: DocumentBlock): ChatPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : [];
 }

@@ -1,6 +1,5 @@
 import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a messages client's request for a chat upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('system', translated('messages[].content', 'the first message; blocks are joined by an empty line')),
@@ -153,7 +152,6 @@ export const requestRules: readonly FieldRule[] = [
 const carried =
   'in the signature of the thinking before it, else in a redacted block; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
 
-/** The effect on each field of a chat upstream's answer for a messages client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

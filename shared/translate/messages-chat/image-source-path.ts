@@ -1,14 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * The path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`;
- * undefined if there is none.
+ * Returns the path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`; undefined without
+ * such an image.
  */
 export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {
   return pathIn(messages, 'messages', address);
 }
 
-/** Searches the content of messages and of the tool results in it. */
 function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
   for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;

@@ -9,10 +9,9 @@ import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
 import type { Minted } from '../translation.ts';
 
-/** The kinds of blocks beside tool calls; a redacted one has no text. */
+/** The kinds of blocks besides tool calls. A redacted block has no text. */
 export type TextKind = 'text' | 'thinking' | 'redacted';
 
-/** Writes blocks as content blocks of the messages format, numbered from 0. */
 export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #signatures = new WeakMap<Block<TextKind>, string>();
   readonly #omitted = new WeakMap<Block<TextKind>, string>();
@@ -21,18 +20,18 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #omits: boolean;
   #index = 0;
 
-  /** @param omits whether blocks of thinking have no text: their signatures carry it */
+  /** @param omits whether thinking blocks have no text, because their signatures carry it */
   constructor(minted: Pick<Minted, 'origin' | 'model'>, omits: boolean) {
     this.#minted = minted;
     this.#omits = omits;
   }
 
-  /** Gives a block of thinking a signature that says more than that the router has signed it. */
+  /** Sets the signature of a thinking block, in place of the router's default signature. */
   sign(block: Block<TextKind>, signature: string): void {
     this.#signatures.set(block, signature);
   }
 
-  /** Gives a block of thinking, or a redacted one, what the upstream wants back. */
+  /** Attaches reasoning that the upstream wants back to a thinking block or a redacted block. */
   return(block: Block<TextKind>, returned: ReturnedReasoning): void {
     this.#returned.set(block, returned);
   }
@@ -79,7 +78,7 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   }
 }
 
-/** The block that carries what an upstream wants back where it shows no thinking. */
+/** Returns the block that carries reasoning which the upstream wants back, for an answer without visible thinking. */
 export function redactedBlock(returned: ReturnedReasoning, minted: Pick<Minted, 'origin' | 'model'>): JsonObject {
   return { type: 'redacted_thinking', data: writeReturnedSignature(returned, minted, undefined) };
 }

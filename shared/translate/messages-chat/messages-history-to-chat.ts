@@ -18,14 +18,14 @@ import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { carriedText } from '../vocabulary/shown-thinking.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
-/** Start of a system block with Claude Code's version, which changes with every turn and so defeats prefix caches. */
+/** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
 /**
- * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat
- * templates refuse a later one. In a user turn, each tool result becomes a message of its own, before the rest; images in
- * results move to the user message after them, and the result says which they are. Thinking becomes `reasoning_content`. Calls of web
- * search and web fetch become tool calls with their results.
+ * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat templates refuse
+ * a later one. In a user turn, each tool result becomes a separate message before the rest. Images in results move to the user message
+ * after them, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of web search and web fetch become
+ * tool calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(
@@ -72,7 +72,7 @@ function userMessages(content: string | MessagesBlock[], param: string, target: 
   return parts.length > 0 || results.length === 0 ? [...results, { role: 'user', content: simplest(parts) }] : results;
 }
 
-/** A tool message has one text: some engines read every part of it as a message of its own. */
+/** Translates a tool result. Its message has one text, because some engines read every part as a separate message. */
 function resultOf(block: ToolResultBlock, param: string, target: Target): { text: string; images: ChatPart[] } {
   const { content, is_error: isError } = block;
   const blocks: MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
@@ -81,25 +81,30 @@ function resultOf(block: ToolResultBlock, param: string, target: Target): { text
   return { text: isError === true ? `Error: ${text}` : text, images: parts.filter((part) => part.type !== 'text') };
 }
 
-/** Says in a result where its images and files are: its message has one text. @param before how many precede them there */
+/**
+ * Names the images and files of a result by their number in the next message. @param before number of images and files that precede them
+ * there
+ */
 function placesOf(media: readonly ChatPart[], before: number): string[] {
   return media.map(
     ({ type }, at) => `[${type === 'file' ? 'File' : 'Image'}: number ${before + at + 1} in the next message]`,
   );
 }
 
-/** The parts of an assistant's message that are not written yet. */
 interface Draft {
   parts: ChatPart[];
   calls: ChatToolCall[];
   thoughts: string[];
-  /** What the upstream wants back. */
+  /** Reasoning that the upstream wants back. */
   returned: ReturnedReasoning[];
 }
 
 const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [], returned: [] });
 
-/** The result of a hosted call becomes a message of its own, after the one with the call; what follows it begins another one. */
+/**
+ * Translates an assistant turn. The result of a hosted call becomes a separate message after the message with the call, and the content
+ * after the result begins another message.
+ */
 function assistantMessages(content: string | MessagesBlock[], param: string, target: Target): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
   const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
@@ -111,7 +116,7 @@ function assistantMessages(content: string | MessagesBlock[], param: string, tar
       draft = emptyDraft();
       messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: hostedResultText(block) });
     } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
-      // A call that was cut off has no result, and engines refuse it.
+      // A call that was cut off has no result, and engines refuse such a call.
       if (answered.has(block.id)) draft.calls.push(callOf(block));
     } else add(block, draft, `${param}.${at}`, target);
   }
@@ -133,7 +138,7 @@ function add(block: MessagesBlock, draft: Draft, param: string, target: Target):
       if (carried?.returned) returned.push(carried.returned);
       break;
     }
-    // Only the upstream that made it can read it.
+    // Only the upstream that made the block can read it.
     case 'redacted_thinking': {
       const carried = readReturnedSignature(block.data, target);
       if (carried?.returned) returned.push(carried.returned);
@@ -163,7 +168,6 @@ function written({ parts, calls, thoughts, returned }: Draft): ChatMessage {
   return withReturned(message, returned);
 }
 
-/** A single text becomes a string. */
 function simplest(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';

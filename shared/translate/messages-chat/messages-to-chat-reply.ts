@@ -19,7 +19,7 @@ import { redactedBlock } from './messages-block-writer.ts';
 
 /**
  * Translates a chat upstream's answer for a messages client: thinking, then text, then tool calls.
- * @throws RouterError `upstream_failed` if it is not an answer
+ * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function messagesToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -60,7 +60,6 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   };
 }
 
-/** What the upstream wants back of an answer. */
 function returnedBy(
   message: JsonObject,
   pieces: readonly ToolCallPiece[],

@@ -28,7 +28,7 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
     ...furtherFields(request),
     model: target.model,
     messages: messagesHistoryToChat(system, messages, target),
-    // Every engine reads this field. A request for a token count has no limit.
+    // Every engine reads this field. A token count request has no limit.
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...messagesToolsToChat(request),
     ...given(request, 'temperature'),
@@ -52,13 +52,16 @@ function refuse(request: MessagesRequest): void {
   }
 }
 
-/** An engine that can is asked not to think where nobody has asked for it: clients read what comes first as the answer. */
+/**
+ * Returns the thinking effort. Unless the client asks for thinking, an engine that can turn it off gets `none`, because clients read the
+ * first text as the answer.
+ */
 function effortOf({ thinking, output_config: config }: MessagesRequest, target: Target): string | undefined {
   const asked = effortForThinking(thinking, config?.effort);
   return asked ?? (target.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
-/** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */
+/** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuled(request, fields);
 }

@@ -21,8 +21,8 @@ import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
 
 /**
- * Translates a chat upstream's stream for messages clients. The message begins with the upstream's first event. It ends with
- * the upstream's stream, because the usage may come last.
+ * Translates a chat upstream's stream for messages clients. The message begins with the upstream's first event. It ends with the upstream's
+ * stream, because the usage may come last.
  */
 export class MessagesToChatStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -38,7 +38,7 @@ export class MessagesToChatStream implements StreamTranslation {
   #stopSequence: string | null = null;
   #usage: Json | undefined;
   #outputBytes = 0;
-  /** Whether there is thinking that the client does not get. A ping says so, to who would continue the answer. */
+  /** Whether the answer has thinking that the client does not get. A ping marks this for a worker that would continue the answer. */
   #hasHidden = false;
 
   constructor(minted: Minted) {
@@ -99,7 +99,7 @@ export class MessagesToChatStream implements StreamTranslation {
     return { text, ending: { usage, finishReason } };
   }
 
-  /** The input tokens are what is known before the upstream's usage; clients replace them by the counts at the end. */
+  /** The input tokens are the count so far, or an estimate. Clients replace them by the counts at the end. */
   #start(): string {
     if (this.#started) return '';
     this.#started = true;
@@ -134,15 +134,16 @@ export class MessagesToChatStream implements StreamTranslation {
     return events;
   }
 
-  /** Signs the thinking before it, or a block without text where the agent shows none of its thinking. */
+  /** Signs the thinking block before the signature, or a block without text if the agent shows none of its thinking. */
   #sign(signature: Json | undefined): void {
     if (this.#shown === 'none') return;
     if (typeof signature === 'string' && signature !== '') this.#writer.sign(this.#unsigned(), signature);
   }
 
   /**
-   * Gives the thinking before it, or a redacted block, what the upstream wants back. The client's next request returns it.
-   * @param isWanted without it, nothing is written yet: the block would be the first of a client that expects no thinking
+   * Attaches reasoning that the upstream wants back to the thinking block before it, or to a redacted block. The client's next request
+   * returns it.
+   * @param isWanted if false, nothing is written yet: the block would be the first of a client that expects no thinking
    */
   #return(isWanted: boolean): void {
     if (this.#returned.isEmpty || !isWanted || this.#minted.origin === undefined) return;
@@ -153,7 +154,7 @@ export class MessagesToChatStream implements StreamTranslation {
     this.#writer.return(isOpen ? last : this.#blocks.append('redacted'), returned);
   }
 
-  /** The block of thinking that has no signature yet, or a new one. */
+  /** Returns the open thinking block without a signature, or a new block. */
   #unsigned(): Block<TextKind> {
     const { last } = this.#blocks;
     return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.append('thinking');
@@ -164,7 +165,7 @@ export class MessagesToChatStream implements StreamTranslation {
     this.#outputBytes += Buffer.byteLength(text);
     if (kind === 'thinking') {
       if (this.#shown === 'none') {
-        // The upstream is at work, and must not be taken for silent.
+        // The upstream is active and must not count as silent.
         this.#hasContent = true;
         const sign = this.#hasHidden ? '' : event({ type: 'ping' });
         this.#hasHidden = true;

@@ -9,7 +9,6 @@ import { MessagesToChatStream } from './messages-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { imageSourcePath } from './image-source-path.ts';
 
-/** Messages clients on chat upstreams. */
 export const messagesToChat: Translation = {
   client: messagesFormat,
   upstream: chatUpstream,

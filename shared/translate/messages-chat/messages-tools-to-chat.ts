@@ -7,8 +7,7 @@ import { offeredTools } from '../context/offered-tools.ts';
 import { chatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * Translates the tools that are offered, and the tool choice, of a messages request to the chat format. Fields for caching are
- * omitted.
+ * Translates the offered tools and the tool choice of a messages request to the chat format. Omits fields for caching.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {

@@ -5,7 +5,6 @@ import { messagesToChat } from '../messages-chat/messages-to-chat.ts';
 import type { Translation } from '../translation.ts';
 import { readMessagesConversation } from './read-messages-conversation.ts';
 
-/** Messages clients on command-line agents. */
 export const messagesToConversation: Translation<Conversation> = {
   client: messagesFormat,
   upstream: conversationUpstream,

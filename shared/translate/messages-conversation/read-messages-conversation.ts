@@ -10,7 +10,7 @@ import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { systemTexts } from '../conversation/system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
-/** Fields that no CLI supports and without which the answer would be wrong. */
+/** Fields that no CLI supports. Without them, the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
   output_format: 'an output format',
@@ -20,7 +20,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a messages request. Sampling is ignored: no CLI takes it.
+ * Reads the conversation of a messages request. Ignores sampling, because no CLI takes it.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readMessagesConversation(given: MessagesRequest, { model, takesImages = false }: Target): Conversation {
@@ -67,9 +67,9 @@ function refusal(type: string, param: string): RouterError {
   }
 }
 
-/** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
+/** Refuses fields that no CLI supports. Ignores tools with the choice `none`. */
 function refuseFields(request: MessagesRequest): void {
-  // The lowest limit of a CLI is one token, of an answer that the client does not want.
+  // A CLI generates at least one token, and this client wants no answer.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of Object.entries(refusedFields)) {
     const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';

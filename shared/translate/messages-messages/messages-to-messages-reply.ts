@@ -7,9 +7,9 @@ import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMark } from './signature-marks.ts';
 
 /**
- * The messages client's answer for a messages upstream's answer: everything passes except id and model, and
- * that what it has signed gets its mark.
- * @throws RouterError `upstream_failed` if it is not an answer
+ * Returns the messages client's answer for a messages upstream's answer. Everything passes except id and model; signed content gets the
+ * upstream's mark.
+ * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function messagesToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);

@@ -6,9 +6,9 @@ import type { Target } from '../translation.ts';
 import { withoutMark } from './signature-marks.ts';
 
 /**
- * The upstream's request for a messages client's request: everything passes except the model's name, and what a messages
- * upstream refuses of earlier answers: thinking that the router or another upstream has signed is left out, hosted calls that the
- * router has run become text, and citations of what they have found are left out.
+ * Returns the upstream's request for a messages client's request. Everything passes except the model's name, and content of earlier answers
+ * that a messages upstream refuses: thinking that the router or another upstream has signed is left out, hosted calls that the router has
+ * run become text, and the router's citations are left out.
  */
 export function messagesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
   const { messages } = body as MessagesRequest;
@@ -27,13 +27,12 @@ function isOwn(block: MessagesBlock): boolean {
   return isOwnHostedBlock(block) || ownCitationsIn(block).length > 0;
 }
 
-/** The citations of a text that the router has made. */
 function ownCitationsIn(block: MessagesBlock): Json[] {
   const { citations } = block as JsonObject;
   return Array.isArray(citations) ? citations.filter(isOwnCitation) : [];
 }
 
-/** Omits a message without any other content. */
+/** Removes foreign content from a message, and the whole message if nothing remains. */
 function withoutForeignBlocks(message: MessagesMessage, { origin }: Target): MessagesMessage[] {
   const content = (message.content as MessagesBlock[]).flatMap((block) => {
     const kept = withoutMark(block, origin);

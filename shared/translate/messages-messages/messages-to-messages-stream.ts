@@ -9,8 +9,8 @@ import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMarkInText } from './signature-marks.ts';
 
 /**
- * Relays a messages upstream's stream to messages clients: the data of every event passes, except for id and model in
- * `message_start`, and the mark of the upstream at what it has signed. Each event gets its `event:` line, which clients need and some upstreams omit.
+ * Relays a messages upstream's stream to messages clients. The data of every event passes, except for id and model in `message_start`, and
+ * for the upstream's mark on signed content. Each event gets its `event:` line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -18,7 +18,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
   #hasContent = false;
   #complete = false;
   #hasToolCalls = false;
-  /** Whether the signature of the block has its mark. */
+  /** Whether the block's signature has its mark already. */
   #isMarked = false;
   #stopReason: Json | undefined;
   #usage: JsonObject = {};
@@ -69,7 +69,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
     return { text, ending: { usage: readMessagesUsage(this.#usage), finishReason } };
   }
 
-  /** An event whose part may be signed. A signature that comes in pieces has the mark in front of the first one. */
+  /** Writes an event whose block or delta may be signed. A signature that comes in pieces gets the mark in front of its first piece. */
   #signed(type: string, part: Json | undefined, data: string): string {
     const own = this.#isMarked ? data : withMarkInText(data, part, this.#minted.origin);
     this.#isMarked ||= own !== data;
@@ -85,12 +85,12 @@ export class MessagesToMessagesStream implements StreamTranslation {
   }
 }
 
-/** Data of several lines is written as one line, so that it stays one event. */
+/** Writes an event. Data of several lines is written as one line, so that it stays one event. */
 function written(type: string, data: string): string {
   return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
 }
 
-/** Whether a block or a delta has no content: only text begins empty, other blocks are content by themselves. */
+/** Whether a block or a delta has no content: only text may begin empty; other blocks are content by themselves. */
 function isEmptyText(part: Json | undefined): boolean {
   return isJsonObject(part) && (part['type'] === 'text' || part['type'] === 'text_delta') && !part['text'];
 }

@@ -6,7 +6,7 @@ import { messagesToMessagesRequest } from './messages-to-messages-request.ts';
 import { MessagesToMessagesStream } from './messages-to-messages-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Messages clients on messages upstreams: passes everything except what identifies the answer. */
+/** Passes everything except the fields that identify the answer. */
 export const messagesToMessages: Translation = {
   client: messagesFormat,
   upstream: messagesUpstream,

@@ -3,10 +3,12 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { marked, unmarked } from '../vocabulary/origin-mark.ts';
 import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 
-/** The beginning of what is signed in the text of a JSON value, by its field. */
+/** For each field with signed content: matches the beginning of its value in a JSON text. */
 const beginnings = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
-/** What only its upstream reads of a block, or of a delta, and its field; undefined for one without such. */
+/**
+ * Returns the content of a block or delta that only its upstream can read, and the field of that content; undefined without such content.
+ */
 function signedPart(part: Json | undefined): { field: keyof typeof beginnings; signed: string } | undefined {
   if (!isJsonObject(part)) return undefined;
   const { type } = part;
@@ -17,8 +19,8 @@ function signedPart(part: Json | undefined): { field: keyof typeof beginnings; s
 }
 
 /**
- * A block of an answer with the mark of its upstream: a later request may go to another upstream, which would refuse thinking that it
- * has not signed. The same value if there is nothing to mark.
+ * Adds the upstream's mark to a block of an answer. A later request may go to another upstream, which would refuse thinking that it has not
+ * signed. Returns the same value if nothing is signed.
  */
 export function withMark(block: Json, origin: string | undefined): Json {
   const part = signedPart(block);
@@ -27,7 +29,7 @@ export function withMark(block: Json, origin: string | undefined): Json {
 }
 
 /**
- * The same in the text of an event. All other bytes stay as they are.
+ * Adds the mark in the text of an event. All other bytes stay.
  * @param part the event's block or delta
  */
 export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
@@ -37,8 +39,8 @@ export function withMarkInText(text: string, part: Json | undefined, origin: str
 }
 
 /**
- * A block of a request as the upstream sent it; undefined for thinking that another upstream, or the router, has signed. The same
- * object if it has no mark.
+ * Returns a block of a request as its upstream sent it; undefined for thinking that another upstream, or the router, has signed. Returns
+ * the same object if it has no mark.
  */
 export function withoutMark(block: MessagesBlock, origin: string | undefined): MessagesBlock | undefined {
   const part = signedPart(block);

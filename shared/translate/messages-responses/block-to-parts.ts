@@ -6,10 +6,10 @@ import { unsupportedInMessages } from '../unsupported.ts';
 import { documentHeading } from '../vocabulary/document-heading.ts';
 
 /**
- * Translates a text, image or document block to parts of an item's content.
+ * Translates a text, image or document block to content parts of an item.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` for a block that the Responses format does not have; `invalid_request` for an
- * address that is not on the web
+ * @throws RouterError `unsupported_parameter` for a block that the Responses format does not have; `invalid_request` for an address that is
+ * not on the web
  */
 export function blockToParts(block: MessagesBlock, param: string): ResponsesPart[] {
   switch (block.type) {
@@ -41,7 +41,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
   }
 }
 
-/** A text document becomes text, after its title and context. */
+/** Translates a document. A text document becomes text, after its title and context. */
 function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
   const { source, title } = block;
   const heading = documentHeading(block);
@@ -68,7 +68,7 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
   }
 }
 
-/** The context of a document that becomes a file. */
+/** Returns the context of a document that becomes a file. */
 function contextPart({ context }: DocumentBlock): ResponsesPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
 }

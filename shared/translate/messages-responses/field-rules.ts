@@ -4,7 +4,6 @@ const cachesPrefixes = ignored('the upstream caches prefixes automatically');
 const anthropicPlatform = ignored("specific to Anthropic's platform");
 const messagesOnly = ignored('specific to the messages format; the tool is offered');
 
-/** The effect on each field of a messages client's request for a Responses upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('system', translated('instructions', 'blocks are joined by an empty line')),
@@ -136,7 +135,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a Responses upstream's answer for a messages client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

@@ -9,19 +9,18 @@ import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 import { blockToParts } from './block-to-parts.ts';
 
-/** Start of a system block with Claude Code's version, which changes with every turn and so defeats prefix caches. */
+/** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
-/** The instructions of a system prompt; '' if there are none. */
 export function instructionsOf(system: string | readonly TextBlock[] | null | undefined): string {
   const texts = typeof system === 'string' ? [system] : (system ?? []).map(({ text }) => text);
   return texts.filter((text) => text !== '' && !text.startsWith(billingHeader)).join('\n\n');
 }
 
 /**
- * Translates a messages history to items, block by block in their order. Thinking that the upstream's model has encrypted becomes
- * a reasoning item again; other thinking is omitted, also that of the same model at another upstream. Web searches and fetches become calls
- * of functions with their outputs.
+ * Translates a messages history to items, block by block. Thinking that the upstream's model has encrypted becomes a reasoning item again.
+ * Other thinking is omitted, including that of the same model on another upstream. Web searches and fetches become function calls with
+ * their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], target: Target): ResponsesItem[] {
@@ -33,7 +32,7 @@ export function messagesHistoryToItems(messages: readonly MessagesMessage[], tar
   });
 }
 
-/** Consecutive blocks other than tool results become one message. */
+/** Translates a user or system turn. Consecutive blocks other than tool results become one message. */
 function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], param: string): ResponsesItem[] {
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
@@ -57,7 +56,7 @@ function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], p
   return items;
 }
 
-/** Texts alone are joined; with an image or a document, the output is a list. */
+/** Translates the content of a tool result. Texts alone are joined; with an image or a document, the output is a list. */
 function outputOf({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
   const prefix = isError === true ? 'Error: ' : '';
   if (typeof content === 'string') return prefix + content;
@@ -72,7 +71,7 @@ function assistantItems(content: readonly MessagesBlock[], param: string, target
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
   for (const [at, block] of content.entries()) {
-    // A call that was cut off has no result, and upstreams refuse it.
+    // A call that was cut off has no result, and upstreams refuse such a call.
     if (block.type === 'server_tool_use' && isHostedName(block.name) && !answered.has(block.id)) continue;
     if (block.type === 'text') {
       if (!parts) {

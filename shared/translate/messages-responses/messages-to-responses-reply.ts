@@ -16,8 +16,8 @@ import { shownThinking } from '../vocabulary/shown-thinking.ts';
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
- * Translates a response for a messages client, item by item in their order.
- * @throws RouterError for a response that failed, `upstream_failed` if it is none
+ * Translates a response for a messages client, item by item.
+ * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
  */
 export function messagesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = failureOf(body);

@@ -32,7 +32,7 @@ export function messagesToResponsesRequest(body: JsonObject, target: Target): Js
     model: target.model,
     ...(instructions !== '' && { instructions }),
     input: messagesHistoryToItems(messages, target),
-    // A request for a token count has no limit.
+    // A token count request has no limit.
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
     ...messagesToolsToResponses(request),
     ...given(request, 'temperature'),
@@ -57,7 +57,7 @@ function refuse(request: MessagesRequest): void {
   }
 }
 
-/** Fields without a rule: the upstream refuses those that it does not know. */
+/** Returns fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuled(request, fields);
 }
@@ -67,7 +67,7 @@ function given(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonOb
   return value === undefined || value === null ? {} : { [field]: value };
 }
 
-/** A client that asks for thinking, and not to omit its text, gets a summary: the upstream shows no more. */
+/** Returns the thinking fields. A client that asks for thinking, with its text, gets a summary: the upstream shows no more. */
 function reasoningOf({ thinking, output_config: config }: MessagesRequest): JsonObject {
   const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;
   if (effort === undefined) return {};

@@ -16,8 +16,8 @@ import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
- * Translates a Responses upstream's stream for messages clients. Each reasoning item becomes a thinking block whose signature
- * carries what the upstream has encrypted.
+ * Translates a Responses upstream's stream for messages clients. Each reasoning item becomes a thinking block whose signature carries the
+ * upstream's encrypted content.
  */
 export class MessagesToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -105,7 +105,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
     }
   }
 
-  /** The block of thinking that has no signature yet, or a new one. */
+  /** Returns the open thinking block without a signature, or a new block. */
   #thinking(): Block<TextKind> {
     const { last } = this.#blocks;
     return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.append('thinking');

@@ -8,7 +8,6 @@ import { recallThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
 import { MessagesToResponsesStream } from './messages-to-responses-stream.ts';
 
-/** Messages clients on Responses upstreams. */
 export const messagesToResponses: Translation = {
   client: messagesFormat,
   upstream: responsesUpstream,

@@ -1,13 +1,11 @@
 import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to judge texts and images. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model; `auto` if absent")),
   rule('input', passed),
   rule('*', passed),
 ];
 
-/** The effect on each field of a judgement. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

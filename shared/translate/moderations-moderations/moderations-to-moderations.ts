@@ -8,7 +8,6 @@ import { inputUsage } from '../upstreams/input-usage.ts';
 import { moderationsUpstream } from '../upstreams/moderations/moderations-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Clients that have texts and images judged, on upstreams that judge them. */
 export const moderationsToModerations: Translation = {
   client: moderationsFormat,
   upstream: moderationsUpstream,
@@ -21,8 +20,8 @@ export const moderationsToModerations: Translation = {
 };
 
 /**
- * The client's answer: everything passes but what identifies it. Its tokens are estimated, because these upstreams count none.
- * @throws RouterError `upstream_failed` if it has no results
+ * Returns the client's answer; everything passes except id and model. The tokens are estimated unless the upstream counts them.
+ * @throws RouterError `upstream_failed` if the answer has no results
  */
 function moderationsToModerationsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);

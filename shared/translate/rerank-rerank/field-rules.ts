@@ -1,6 +1,5 @@
 import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to rank documents. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('query', passed),
@@ -13,7 +12,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a ranking. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

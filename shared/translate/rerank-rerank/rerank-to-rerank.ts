@@ -9,15 +9,13 @@ import { inputUsage } from '../upstreams/input-usage.ts';
 import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** What the answer needs to know of its request. */
+/** The request fields that the answer depends on. */
 interface Recalled {
   count: number;
   topN: number | null;
-  /** The documents, if the answer repeats them. */
   documents: string[] | null;
 }
 
-/** Clients that have documents ranked, on upstreams that rank them. */
 export const rerankToRerank: Translation = {
   client: rerankFormat,
   upstream: rerankUpstream,
@@ -37,12 +35,12 @@ function recalledOf({ documents, top_n, return_documents }: RerankRequest): Reca
 function rerankToRerankRequest(body: JsonObject, { model }: Target): JsonObject {
   const { return_documents: _, ...request } = body as RerankRequest;
   const { documents, top_n: most } = request;
-  // Some upstreams refuse to be asked for more results than there are documents.
+  // Some upstreams refuse a `top_n` above the number of documents.
   return { ...request, model, ...(typeof most === 'number' && { top_n: Math.min(most, documents.length) }) };
 }
 
 /**
- * The client's answer: the best documents first, as many as it asked for.
+ * Returns the client's answer: the best documents first, up to the requested number.
  * @throws RouterError `upstream_failed` if a result cannot be read
  */
 function rerankToRerankReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {

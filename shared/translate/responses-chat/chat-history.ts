@@ -1,19 +1,18 @@
 import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 
-/** An assistant message that is being put together. */
 interface AssistantTurn {
   thoughts: string[];
   parts: ChatPart[];
   calls: ChatToolCall[];
-  /** What the upstream wants back. */
+  /** Reasoning that the upstream wants back. */
   returned: ReturnedReasoning[];
 }
 
 /**
- * Puts a chat history together from single items. Instructions are joined in a first system message, because many chat templates
- * refuse a later one. Consecutive texts, thoughts and calls of the model are one message. Images that a tool returned follow its
- * results in a message of the user: a tool message has one text.
+ * Builds a chat history from single items. Instructions are joined in a first system message, because many chat templates refuse a later
+ * one. Consecutive texts, thoughts and calls of the model become one message. Images in tool results follow the results in a user message,
+ * because a tool message has one text.
  */
 export class ChatHistory {
   readonly #instructions: string[] = [];
@@ -49,7 +48,6 @@ export class ChatHistory {
     this.#openTurn().calls.push({ id, type: 'function', function: { name, arguments: json } });
   }
 
-  /** Whether there is a call with this id. */
   hasCall(id: string): boolean {
     return this.#callIds.has(id);
   }
@@ -100,7 +98,6 @@ export class ChatHistory {
   }
 }
 
-/** A single text becomes a string. */
 function simplest(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';

@@ -28,7 +28,6 @@ export class ChatOutput {
     return this.#answer.hasContent;
   }
 
-  /** The whole response. */
   get response(): JsonObject {
     return this.#answer.response;
   }
@@ -38,9 +37,9 @@ export class ChatOutput {
   }
 
   /**
-   * Adds a delta, or a whole message: thinking, text, refusal and tool calls. Changes it.
-   * @param logprobs of the choice that it belongs to
-   * @param isWhole whether every tool call is complete, so that its index tells nothing
+   * Adds a delta or a whole message with its thinking, text, refusal and tool calls. Changes the argument.
+   * @param logprobs of the choice that contains the delta
+   * @param isWhole whether every tool call is complete, so that its index has no meaning
    */
   add(delta: JsonObject, logprobs: Json | undefined, isWhole = false): string {
     unifyReasoning(delta);
@@ -81,7 +80,7 @@ export class ChatOutput {
     return { text: this.#answer.finish(ending), ending };
   }
 
-  /** Seals what the upstream wants back in the reasoning before it, or in an item without text. */
+  /** Seals the reasoning that the upstream wants back in the reasoning item before it, or in an item without text. */
   #return(): void {
     if (this.#returned.isEmpty) return;
     const { origin, model } = this.#minted;

@@ -1,6 +1,5 @@
 import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a Responses client's request for a chat upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('instructions', translated('messages[].content', 'the first message, with the texts of developers')),
@@ -183,7 +182,6 @@ export const requestRules: readonly FieldRule[] = [
 const sealed =
   'sealed in the reasoning before it, else in an item of its own; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
 
-/** The effect on each field of a chat upstream's answer for a Responses client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

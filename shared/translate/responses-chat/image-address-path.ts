@@ -1,14 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * The path of the first image with this address in a Responses request, such as `input[0].content[1].image_url`; undefined if there
- * is none.
+ * Returns the path of the first image with this address in a Responses request, such as `input[0].content[1].image_url`; undefined without
+ * such an image.
  */
 export function imageAddressPath({ input }: JsonObject, address: string): string | undefined {
   return pathIn(input, 'input', address);
 }
 
-/** Searches the content of messages and the outputs of tools. */
 function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
   for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;

@@ -27,7 +27,7 @@ import { partToChat } from './part-to-chat.ts';
 /**
  * Translates instructions and input to the messages of a chat request.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have; `invalid_request` for the output of a
- * call that is not there
+ * missing call
  */
 export function responsesHistoryToChat(
   { instructions, input }: ResponsesRequest,

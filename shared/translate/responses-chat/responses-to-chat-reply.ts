@@ -6,7 +6,7 @@ import { ChatOutput } from './chat-output.ts';
 
 /**
  * Translates a chat upstream's answer for a Responses client: thinking, then text, then tool calls, each as an item.
- * @throws RouterError `upstream_failed` if it is not an answer
+ * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function responsesToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);

@@ -11,7 +11,6 @@ import { responsesToolsToChat } from './responses-tools-to-chat.ts';
 
 const fields = ruledFields(requestRules);
 
-/** Fields that the chat format has under the same name. */
 const same = [
   'temperature',
   'top_p',
@@ -55,14 +54,14 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** An upstream that has none ignores or refuses them by name. */
+/** An upstream without log probabilities ignores these fields, or refuses them by name. */
 function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
   return { logprobs: true, ...(count !== undefined && { top_logprobs: count }) };
 }
 
-/** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */
+/** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuled(request, fields);
 }

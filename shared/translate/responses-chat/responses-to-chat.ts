@@ -8,7 +8,6 @@ import { responsesToChatReply } from './responses-to-chat-reply.ts';
 import { responsesToChatRequest } from './responses-to-chat-request.ts';
 import { ResponsesToChatStream } from './responses-to-chat-stream.ts';
 
-/** Responses clients on chat upstreams. */
 export const responsesToChat: Translation = {
   client: responsesFormat,
   upstream: chatUpstream,

@@ -7,10 +7,10 @@ import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
 import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
 
 /**
- * Translates the tools and the tool choice of a request to the chat format, where engines refuse a choice without tools. Of
- * `allowed_tools`, only these are offered: few engines know that choice.
- * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice among them; `invalid_request` for a choice
- * of a tool that is not there
+ * Translates the tools and the tool choice of a request to the chat format, where engines refuse a choice without tools. For a choice of
+ * `allowed_tools`, offers only those tools, because few engines know that choice.
+ * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice of one; `invalid_request` for a choice of a
+ * tool that is missing
  */
 export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
   const { tool_choice: given, parallel_tool_calls: parallel } = request;
@@ -44,7 +44,6 @@ function translateTool({ name, description, parameters, strict }: FlatTool): Cha
   };
 }
 
-/** The tools that a choice names; undefined for one that names none. */
 function namesIn(choice: ChatToolChoice): string[] | undefined {
   if (typeof choice === 'string') return undefined;
   const { allowed_tools: allowed } = choice;

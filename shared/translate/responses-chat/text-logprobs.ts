@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * The log probabilities of a text in a chat upstream's choice, as a Responses client reads them. Some engines report those of thinking and
- * calls beside them, in one list: what does not belong to the text is left out.
+ * Returns the log probabilities of a text in a chat upstream's choice, in the Responses format. Some engines report thinking, text and
+ * calls in one list; only the tokens of the text are returned.
  * @param logprobs `choices[].logprobs` of an answer or a chunk
  */
 export function textLogprobs(logprobs: Json | undefined, text: string): JsonObject[] {
@@ -13,7 +13,10 @@ export function textLogprobs(logprobs: Json | undefined, text: string): JsonObje
   return entries.slice(start, end).map(written);
 }
 
-/** Which tokens the text consists of. All, if they are no part of a longer list: a token may have less than a character. */
+/**
+ * Returns the range of tokens that make up the text. Without extra tokens, the range covers the whole list, because a token may be less
+ * than a character.
+ */
 function rangeOf(tokens: readonly string[], text: string): [number, number] | undefined {
   const all = tokens.join('');
   if (all.length <= text.length) return [0, tokens.length];

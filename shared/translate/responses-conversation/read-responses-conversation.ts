@@ -10,7 +10,7 @@ import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
-/** Fields that no CLI supports and without which the answer would be wrong. */
+/** Fields that no CLI supports. Without them, the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
   top_logprobs: 'log probabilities',
   conversation: 'conversations stored on the server',
@@ -18,7 +18,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a Responses request. Sampling is ignored: no CLI takes it. So is thinking of earlier turns.
+ * Reads the conversation of a Responses request. Ignores sampling, because no CLI takes it, and thinking of earlier turns.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readResponsesConversation(request: ResponsesRequest, target: Target): Conversation {
@@ -47,7 +47,10 @@ export function readResponsesConversation(request: ResponsesRequest, target: Tar
   };
 }
 
-/** The item if it is a message; undefined for one that a CLI needs not know. */
+/**
+ * Returns an item that is a message; undefined for an item that a CLI does not need. @throws RouterError `unsupported_parameter` for other
+ * items
+ */
 function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
     case undefined:
@@ -71,7 +74,7 @@ function blocksOf(content: ResponsesMessage['content'], param: string, takesImag
   });
 }
 
-/** Tools with the choice `none` are ignored. */
+/** Refuses tools. Ignores them with the choice `none`. */
 function refuseTools(request: ResponsesRequest): void {
   if (request.tool_choice === 'none') return;
   const { tools, hosted } = flattenTools(request);

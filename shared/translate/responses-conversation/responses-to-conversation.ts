@@ -7,7 +7,6 @@ import { recallResponses } from '../responses/recall-request.ts';
 import type { Translation } from '../translation.ts';
 import { readResponsesConversation } from './read-responses-conversation.ts';
 
-/** Responses clients on command-line agents. */
 export const responsesToConversation: Translation<Conversation> = {
   client: responsesFormat,
   upstream: conversationUpstream,

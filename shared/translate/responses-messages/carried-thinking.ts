@@ -5,12 +5,12 @@ import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Minted, Target } from '../translation.ts';
 import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 
-/** A block of the messages format, or what is known of one. */
+/** A block of the messages format, or an object with some of its fields. */
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**
- * What a reasoning item carries, beside its text, of a thinking block of the messages format; undefined for a block that no
- * upstream would accept again, because it has no signature. Upstreams refuse thinking of other upstreams and models, so these are part of it.
+ * Returns the fields of a thinking block that a reasoning item carries besides its text; undefined for a block without a signature, which
+ * no upstream would accept again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
  */
 export function carriedThinking(
   block: PossiblyThinking,
@@ -24,7 +24,7 @@ export function carriedThinking(
 }
 
 /**
- * The thinking block that a reasoning item stands for, as the upstream sent it; undefined for thinking that was not sealed for this
+ * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Undefined for thinking that was not sealed for this
  * owner, that a client has changed, or that another upstream or model made.
  */
 export function thinkingBlock(item: ResponsesReasoning, { model, origin, unseal }: Target): MessagesBlock | undefined {

@@ -2,7 +2,6 @@ import { ignored, passed, refused, rule, translated, type FieldRule } from '../f
 
 const noText = 'without empty text, which the messages format refuses';
 
-/** The effect on each field of a Responses client's request for a messages upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('instructions', translated('system', 'before the messages of developers')),
@@ -216,7 +215,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a messages upstream's answer for a Responses client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

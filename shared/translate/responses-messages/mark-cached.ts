@@ -4,17 +4,20 @@ import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { cacheMark } from '../vocabulary/cache-mark.ts';
 import type { TranslatedHistory } from './message-turns.ts';
 
-/** Marks that a messages upstream accepts in one request. */
+/** Maximum cache marks that a messages upstream accepts in one request. */
 const mostMarks = 4;
 
-/** Turns of the user with a mark: the last, up to which the next request reads, and the one before, up to which this one does. */
+/**
+ * Number of user turns with a mark: the last turn, up to which the next request reads the cache, and the turn before it, up to which this
+ * request reads the cache.
+ */
 const markedTurns = 2;
 
 /**
- * Marks what an upstream keeps in its prompt cache. Upstreams of the Responses format choose that themselves, those of the messages
- * format cache only what is marked: the end of the system prompt and of the user's last two turns, beside the client's own
- * `prompt_cache_breakpoint`s. A request that nothing suggests will be continued gets no marks, because it costs more to write a
- * cache than not to: one without a key for the cache, without tools and without an earlier answer.
+ * Marks the content that an upstream keeps in its prompt cache. Upstreams of the Responses format choose this content themselves; those of
+ * the messages format cache only marked content. Marks the ends of the system prompt and of the user's last two turns, besides the client's
+ * own `prompt_cache_breakpoint`s. A request without signs of a continuation (a cache key, tools or an earlier answer) gets no marks,
+ * because writing a cache costs more than not caching.
  */
 export function markCached(history: TranslatedHistory, request: ResponsesRequest, hasTools: boolean): void {
   const { mode, ttl } = isJsonObject(request['prompt_cache_options']) ? request['prompt_cache_options'] : {};
@@ -24,7 +27,7 @@ export function markCached(history: TranslatedHistory, request: ResponsesRequest
   if (mode !== 'explicit' && isContinued)
     for (const block of endsIn(history)) block['cache_control'] ??= cacheMark(ttl);
   const marked = blocksIn(history).filter((block) => block['cache_control'] !== undefined);
-  // The format refuses a longer time after a shorter one, so the longest counts for all.
+  // The format refuses a longer lifetime after a shorter one, so the longest applies to all marks.
   const longest = marked.map((block) => block['cache_control']).find((mark) => isJsonObject(mark) && 'ttl' in mark);
   for (const [at, block] of marked.entries()) {
     if (at < marked.length - mostMarks) delete block['cache_control'];
@@ -32,7 +35,7 @@ export function markCached(history: TranslatedHistory, request: ResponsesRequest
   }
 }
 
-/** The last block of the system prompt, and of the last turns of the user. */
+/** Returns the last block of the system prompt, and of each of the user's last turns. */
 function endsIn({ system, messages }: TranslatedHistory): MessagesBlock[] {
   const turns = messages.filter(({ role }) => role === 'user').slice(-markedTurns);
   return [system, ...turns.map(blocksOf)].flatMap((blocks) => blocks.at(-1) ?? []);
@@ -45,7 +48,7 @@ function blocksIn({ system, messages }: TranslatedHistory): MessagesBlock[] {
   );
 }
 
-/** The blocks of a message, which become its content: a text alone cannot be marked. */
+/** Returns the blocks of a message and makes them its content, because a plain string cannot be marked. */
 function blocksOf(message: MessagesMessage): MessagesBlock[] {
   const { content } = message;
   if (typeof content !== 'string') return content;

@@ -1,6 +1,5 @@
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolUseBlock } from '#shared/formats/messages/request.ts';
 
-/** The history of a request in the messages format: the system prompt and the turns. */
 export interface TranslatedHistory {
   system: TextBlock[];
   messages: MessagesMessage[];
@@ -12,19 +11,17 @@ interface Message {
 }
 
 /**
- * Arranges items, which Responses clients send one after the other, as turns of the messages format. Thinking, texts and calls of
- * the assistant become one turn; the results of its calls and the user's message after them become the next. The format requires
- * the results directly after their calls, so what comes between them waits until all calls have a result.
+ * Arranges the items of a Responses client, which come one after the other, as turns of the messages format. Thinking, texts and calls of
+ * the assistant become one turn; the results of its calls and the user's message after them become the next. The format requires the
+ * results directly after their calls, so messages between them wait until all calls have a result.
  */
 export class MessageTurns {
-  /** What precedes the first turn. */
+  /** System texts before the first turn. */
   readonly #system: TextBlock[] = [];
   readonly #messages: MessagesMessage[] = [];
-  /** Calls without a result yet. */
   readonly #unanswered = new Set<string>();
-  /** Messages that wait for results. */
   #waiting: Message[] = [];
-  /** The turn that is being filled. */
+  /** The turn to which new blocks are added. */
   #open: Message | undefined;
 
   addSystem(blocks: TextBlock[]): void {
@@ -52,7 +49,7 @@ export class MessageTurns {
     if (this.#unanswered.size === 0) this.#addWaiting();
   }
 
-  /** The whole history. Called once, after the last item. */
+  /** Returns the whole history. Called once, after the last item. */
   finish(): TranslatedHistory {
     this.#unanswered.clear();
     this.#addWaiting();
@@ -81,7 +78,7 @@ export class MessageTurns {
     this.#messages.push({ role, content: simplest(content) });
   }
 
-  /** The open turn if it is of this role, otherwise a new one. */
+  /** Returns the open turn if it has this role, otherwise a new turn. */
   #turn(role: 'user' | 'assistant'): Message {
     if (this.#open?.role === role) return this.#open;
     this.#close();
@@ -90,7 +87,10 @@ export class MessageTurns {
     return turn;
   }
 
-  /** The format refuses a turn that ends in thinking, as one of an answer that was cut does. */
+  /**
+   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking, as a turn of a cut-off
+   * answer may.
+   */
   #close(): void {
     const content = this.#open?.content ?? [];
     while (isThinking(content.at(-1))) content.pop();
@@ -103,7 +103,6 @@ function isThinking(block: MessagesBlock | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-/** A single plain text becomes a string. */
 export function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

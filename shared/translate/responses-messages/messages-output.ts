@@ -9,17 +9,16 @@ import { finishReasonFor, refusalText } from '../vocabulary/stop-reason.ts';
 import { carriedThinking } from './carried-thinking.ts';
 import { webSearchItem } from './web-search-tool.ts';
 
-/** A block of thinking or a call that is being received. `json` is the input of a call so far. */
+/** A thinking block or a call that is being received. `json` is the input of a call so far. */
 type OpenBlock =
-  /** `signature` so far. */
   | { type: 'thinking'; signature: string }
-  /** `input` from the block's start, which counts if no pieces follow. */
+  /** `input` from the block's start, used if no pieces follow. */
   | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean }
   | { type: 'server_tool_use'; block: JsonObject; json: string };
 
 /**
- * Writes the blocks of a messages upstream's answer as items of a response. Citations, and the results of tools that run on the
- * upstream, are omitted. Results are text ready to be sent.
+ * Writes the blocks of a messages upstream's answer as items of a response. Omits citations, and the results of tools that run on the
+ * upstream. Results are text ready to be sent.
  */
 export class MessagesOutput {
   readonly #minted: Minted;
@@ -38,7 +37,6 @@ export class MessagesOutput {
     return this.#answer.hasContent;
   }
 
-  /** The whole response. */
   get response(): JsonObject {
     return this.#answer.response;
   }
@@ -54,7 +52,7 @@ export class MessagesOutput {
         return this.#text(textIn(block['text']));
       case 'thinking':
         this.#open.set(index, { type: 'thinking', signature: textIn(block['signature']) });
-        // A model that does not show its thinking has an item too.
+        // A model that does not show its thinking gets an item too.
         return this.#reasoning(textIn(block['thinking']));
       case 'redacted_thinking':
         return this.#seal(block);
@@ -68,7 +66,6 @@ export class MessagesOutput {
     }
   }
 
-  /** Adds a delta of the messages format to a block. */
   add(index: Json | undefined, delta: JsonObject): string {
     const open = this.#open.get(index);
     switch (delta['type']) {
@@ -87,7 +84,6 @@ export class MessagesOutput {
     }
   }
 
-  /** Ends a block. */
   close(index: Json | undefined): string {
     const open = this.#open.get(index);
     this.#open.delete(index);
@@ -105,7 +101,7 @@ export class MessagesOutput {
 
   /**
    * Ends the answer.
-   * @param ended has `stop_reason` and `stop_details`
+   * @param ended contains `stop_reason` and `stop_details`
    */
   finish(ended: JsonObject, usage: Json | undefined): { text: string; ending: Ending } {
     const refusal = refusalText(ended) ?? '';

@@ -24,8 +24,7 @@ import { MessageTurns, simplest, type TranslatedHistory } from './message-turns.
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 
 /**
- * Translates instructions and input. System and developer messages at the beginning become the system prompt; later ones keep
- * their place.
+ * Translates instructions and input. System and developer messages at the beginning become the system prompt; later ones keep their place.
  * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
  */
 export function responsesHistoryToMessages(

@@ -6,7 +6,7 @@ import { MessagesOutput } from './messages-output.ts';
 
 /**
  * Translates a messages upstream's answer for a Responses client: each block becomes an item, in the same order.
- * @throws RouterError `upstream_failed` if it is not an answer
+ * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function responsesToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);

@@ -15,8 +15,9 @@ import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can. The messages format
- * requires a limit, and thinking counts. A higher one would be refused with a long input by upstreams that add both.
+ * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can generate. The messages
+ * format requires a limit, and thinking counts towards it. With a long input, upstreams that add input and limit would refuse a higher
+ * limit.
  */
 const usualMaxTokens = 32_000;
 
@@ -62,12 +63,12 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** Fields without a rule: the upstream refuses those that it does not know. */
+/** Returns fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuled(request, fields);
 }
 
-/** Some models show their thinking only if they are asked to. */
+/** Returns the thinking settings. Some models show their thinking only if a request asks for it. */
 function thinkingOf(request: ResponsesRequest): ThinkingRequest | undefined {
   const asked = thinkingForChat({ reasoning: request.reasoning ?? undefined });
   const shows = typeof request.reasoning?.summary === 'string';

@@ -6,12 +6,12 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { MessagesOutput } from './messages-output.ts';
 
-/** Translates a messages upstream's stream for Responses clients. Pings and citations are omitted. */
+/** Translates a messages upstream's stream for Responses clients. Omits pings and citations. */
 export class ResponsesToMessagesStream implements StreamTranslation {
   readonly #output: MessagesOutput;
   #started = false;
   #complete = false;
-  /** `stop_reason` and `stop_details`, once they have come. */
+  /** `stop_reason` and `stop_details`, once the upstream has sent them. */
   #ended: JsonObject = {};
   #usage: JsonObject = {};
 

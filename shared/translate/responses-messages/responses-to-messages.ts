@@ -7,7 +7,6 @@ import { responsesToMessagesReply } from './responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from './responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from './responses-to-messages-stream.ts';
 
-/** Responses clients on messages upstreams. */
 export const responsesToMessages: Translation = {
   client: responsesFormat,
   upstream: messagesUpstream,

@@ -2,15 +2,17 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import type { HostedTool } from '../responses/flatten-tools.ts';
 
-/** The name that messages upstreams demand of their search. */
+/** The name that messages upstreams require for their search. */
 const searchName = 'web_search';
 
-/** Whether a tool of a Responses request searches the web itself, not a cache of its vendor. */
+/** Whether a tool of a Responses request searches the web, and not only its vendor's cache. */
 export function isWebSearch({ tool }: HostedTool): boolean {
   return tool.type.startsWith('web_search') && tool['external_web_access'] !== false;
 }
 
-/** The search that a messages upstream runs (Anthropic API guide, "Web search tool"), for that of a Responses request. */
+/**
+ * Returns the search tool that a messages upstream runs (Anthropic API guide, "Web search tool") for the search of a Responses request.
+ */
 export function webSearchTool({ tool }: HostedTool): MessagesTool {
   const { filters, user_location: location } = tool;
   const domains = isJsonObject(filters) ? filters['allowed_domains'] : undefined;
@@ -23,7 +25,7 @@ export function webSearchTool({ tool }: HostedTool): MessagesTool {
 }
 
 /**
- * The item for a search that a messages upstream has run; undefined for a call of another of its tools.
+ * Returns the item for a search that a messages upstream has run; undefined for a call of another tool.
  * @param id of the item
  * @param block `server_tool_use`, with its whole input
  */

@@ -7,8 +7,8 @@ import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 const compacted = /"type"\s*:\s*"compaction"/;
 
 /**
- * Relays the answer to a request that compacts its conversation. It is held until its end: an upstream that compacts itself has
- * written a `compaction` item then, and its events pass; the summary of any other becomes such an item.
+ * Relays the answer to a request that compacts its conversation. Holds the answer back until its end. If the upstream has written a
+ * `compaction` item by then, its events pass; otherwise its summary becomes such an item.
  */
 export class CompactionStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -18,7 +18,7 @@ export class CompactionStream implements StreamTranslation {
   #summary = '';
   #isCompacted = false;
 
-  /** @param relay the translation of answers to other requests */
+  /** @param relay the translation for answers to other requests */
   constructor(minted: Minted, relay: StreamTranslation) {
     this.#minted = minted;
     this.#relay = relay;
@@ -44,7 +44,7 @@ export class CompactionStream implements StreamTranslation {
   }
 }
 
-/** The summary that an upstream without compaction has written; undefined if it has written a `compaction` item. */
+/** Returns the summary of an upstream that does not compact; undefined for an output with a `compaction` item. */
 export function summaryIn(output: readonly Json[]): string | undefined {
   if (output.some((item) => isJsonObject(item) && item['type'] === 'compaction')) return undefined;
   return piecesOfItems(output)

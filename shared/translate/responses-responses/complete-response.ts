@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import type { Minted } from '../translation.ts';
 
-/** What every response object has, and some servers leave out. */
+/** Fields of every response object that some servers leave out. */
 const unset: JsonObject = { completed_at: null, error: null, incomplete_details: null, output: [], usage: null };
 
 /**
- * A response object with the fields that the format demands. Servers that repeat nothing of the request leave most of them out,
- * and parsers of the object then fail; an object that has its tools is left as it is.
+ * Returns a response object with the fields that the format requires. Servers that repeat none of the request's fields leave most of them
+ * out, and clients' parsers of the object then fail. An object with `tools` counts as complete and is returned unchanged.
  */
 export function completeResponse(response: JsonObject, { model, created, recalled }: Minted): JsonObject {
   if (response['tools'] !== undefined) return response;

@@ -5,22 +5,21 @@ import { completeResponse } from './complete-response.ts';
 
 export type TypedEvent = JsonObject & { type: string };
 
-/** An item that has begun. */
 interface OpenItem {
   index: number;
   /** Whether its one content part has begun. */
   hasPart: boolean;
-  /** Whether its last text, arguments or part was reported as done. */
+  /** Whether the last event reported the item's text, arguments or part as done. */
   isDone: boolean;
 }
 
-/** Events of a part of an item's content; the others with an `item_id` are of the item. */
+/** Matches the events about a content part of an item. Other events with an `item_id` are about the item itself. */
 const ofContent = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
 const ofSummary = /^response\.reasoning_summary/;
 
 /**
- * Completes the events of a server that leaves out what clients put answers together by, as llama-server does: the numbers of
- * events, items and parts, the beginning and end of reasoning text, the end of arguments, most of the response object.
+ * Completes the events of a server, such as llama-server, that leaves out fields and events by which clients assemble answers: the numbers
+ * of events, items and parts, the beginning and end of reasoning text, the end of arguments, most of the response object.
  */
 export class EventCompletion {
   readonly #minted: Minted;
@@ -31,7 +30,7 @@ export class EventCompletion {
     this.#minted = minted;
   }
 
-  /** The events to send for one of the server's, in order. */
+  /** Returns the events to send for one event of the server, in order. */
   complete(event: JsonObject): TypedEvent[] {
     const { type, item, response } = event;
     if (isJsonObject(response))
@@ -66,7 +65,7 @@ export class EventCompletion {
     return [...done, this.#numbered({ ...event, output_index: open?.index ?? 0 })];
   }
 
-  /** The events that end an item's text or arguments, where the server sends none. */
+  /** Returns the events that end an item's text or arguments if the server sent none. */
   #ending(open: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
     if (!open || open.isDone) return [];
     if (item['type'] === 'function_call') {

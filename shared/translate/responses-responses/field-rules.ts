@@ -1,6 +1,5 @@
 import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a Responses client's request for a Responses upstream. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('instructions', passed),
@@ -128,7 +127,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of a Responses upstream's answer for a Responses client. */
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),

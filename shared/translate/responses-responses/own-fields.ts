@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Minted } from '../translation.ts';
 
-/** Fields of the request that the router keeps from the upstream, and answers itself. */
+/** Request fields that the router does not send to the upstream and answers itself. */
 const kept = ['store', 'previous_response_id'] as const;
 
-/** The fields of a response object that are the router's, as far as the object has them. */
+/** Returns the fields of a response object that the router sets, if the object has them. */
 export function ownFields(response: JsonObject, { id, model, recalled }: Minted): JsonObject {
   const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : {};
   const own: JsonObject = { id };
@@ -17,8 +17,7 @@ export function ownFields(response: JsonObject, { id, model, recalled }: Minted)
 }
 
 /**
- * An event's data with other values in some fields of its response object. All other bytes stay as they are, unless a field's
- * text stands in the data more than once.
+ * Replaces fields of the response object in an event's data. All other bytes stay, unless a field's text occurs more than once in the data.
  */
 export function withOwnFields(data: string, event: JsonObject, own: JsonObject): string {
   const response = isJsonObject(event['response']) ? event['response'] : {};
@@ -33,7 +32,7 @@ export function withOwnFields(data: string, event: JsonObject, own: JsonObject):
   return text;
 }
 
-/** Undefined unless the field with this value stands in the text exactly once. */
+/** Returns undefined unless the text contains the field with this value exactly once. */
 function replaceOnce(text: string, field: string, from: Json | undefined, to: Json | undefined): string | undefined {
   if (from === undefined || isJsonObject(from)) return undefined;
   const before = `"${field}":${JSON.stringify(from)}`;

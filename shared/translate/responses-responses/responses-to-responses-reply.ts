@@ -13,10 +13,10 @@ import { completeResponse } from './complete-response.ts';
 import { ownFields } from './own-fields.ts';
 
 /**
- * The Responses client's answer for a Responses upstream's answer: everything passes except what identifies the answer, and what
- * the router stores itself. What the upstream has encrypted gets its mark. A summary that was asked for in place of a compaction becomes
- * its item.
- * @throws RouterError for a response that failed, `upstream_failed` if it is none
+ * Returns the Responses client's answer for a Responses upstream's answer. Everything passes except fields that identify the answer, and
+ * fields about stored responses. Encrypted content gets the upstream's mark. A summary that was requested in place of a compaction becomes
+ * a `compaction` item.
+ * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
  */
 export function responsesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = failureOf(body);

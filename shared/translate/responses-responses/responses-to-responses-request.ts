@@ -13,16 +13,18 @@ import { requestRules } from './field-rules.ts';
 
 const fields = ruledFields(requestRules);
 
-/** The ids of items that this router has written, also in a later turn of one answer: the upstream does not know them. */
+/**
+ * Matches the ids of items that this router has written, including those of later turns of one answer. The upstream does not know them.
+ */
 const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
- * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored
- * responses, and what only this router or another upstream can read. The router stores responses itself, so the upstream stores none, and
- * is asked to encrypt the thinking that a stored response must be able to continue, if it is known to do so. Hosted calls that the router
- * has run become calls of functions. An upstream that does not compact conversations is asked for a summary.
- * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have, `invalid_request` for a conversation that
- * another upstream has compacted
+ * Returns the upstream's request for a Responses client's request. Everything passes except the model's name, fields about stored
+ * responses, and content that only this router or another upstream can read. The router stores responses itself, so the upstream stores
+ * none. A stored response must be able to continue its thinking, so an upstream that is known to encrypt thinking is asked to do so. Hosted
+ * calls that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
+ * @throws RouterError `unsupported_parameter` for fields that would share the operator's account among clients, `invalid_request` for a
+ * conversation that another upstream has compacted
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
   const expand = target.compacts === true ? expandSummaries : expandCompaction;
@@ -48,7 +50,7 @@ export function responsesToResponsesRequest(body: JsonObject, target: Target): J
   };
 }
 
-/** An upstream's own conversations and prompts belong to all that use the router's account there. */
+/** Refuses conversations and prompts that the upstream stores: they belong to everybody who uses the router's account there. */
 function refuse(request: JsonObject, { takesPrompts }: Target): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
@@ -60,7 +62,7 @@ function refuse(request: JsonObject, { takesPrompts }: Target): void {
 function itemFor(item: ResponsesItem, target: Target, param: string): ResponsesItem[] {
   switch (item.type) {
     case 'item_reference':
-      // The item that it names stands in the input already.
+      // The input already contains the item that the reference names.
       return [];
     case 'reasoning':
       return reasoningFor(item as ResponsesReasoning, target);
@@ -69,7 +71,7 @@ function itemFor(item: ResponsesItem, target: Target, param: string): ResponsesI
   }
 }
 
-/** What another upstream has encrypted says nothing to this one. */
+/** Another upstream's encrypted content is unreadable for this one. */
 function otherItem(item: ResponsesItem, { origin }: Target, param: string): ResponsesItem[] {
   const own = withoutMarks(item, origin);
   if (own) return [withoutOwnId(own)];
@@ -79,8 +81,9 @@ function otherItem(item: ResponsesItem, { origin }: Target, param: string): Resp
 }
 
 /**
- * Thinking that the upstream has encrypted passes. What this router has sealed is that of another upstream, and so is what has the mark of
- * another one: its text passes, which open models read. Nothing is left of thinking without either.
+ * Returns thinking for the upstream. Thinking that the upstream has encrypted passes. Content that this router has sealed, or that has
+ * another upstream's mark, comes from another upstream: only its text passes, which open models read. Thinking without encrypted content
+ * and without text is dropped.
  */
 function reasoningFor(given: ResponsesReasoning, { unseal, origin }: Target): ResponsesItem[] {
   const item = withoutMarks(given, origin) ?? withoutEncrypted(given);
@@ -95,7 +98,7 @@ function reasoningFor(given: ResponsesReasoning, { unseal, origin }: Target): Re
   return [{ type: 'reasoning', summary: item.summary ?? [], content: [{ type: 'reasoning_text', text }] }];
 }
 
-/** The thinking of another upstream, whose ids are not known here either. */
+/** Removes the encrypted content and the id, which this upstream does not know. */
 function withoutEncrypted(item: ResponsesReasoning): ResponsesReasoning {
   const { encrypted_content: _, id: __, ...rest } = item;
   return rest;

@@ -13,23 +13,22 @@ import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';
 import { ownFields, withOwnFields } from './own-fields.ts';
 
-/** Events that carry the response object. */
 const lifecycle = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
 
-/** Events that only open a stream or an item. */
+/** Matches events that only open a stream or an item. */
 const opening = /^(?:keepalive|response\.(?:created|queued|in_progress|content_part\.added))$/;
 
-/** Bytes of an event with a delta, without its text. */
+/** Bytes of a delta event without its text. */
 const deltaBytes = 150;
 
 /**
- * Relays a Responses upstream's stream to Responses clients: the data of every event passes, except for what identifies the answer
- * in the events that carry the response object, and for the mark of the upstream on what it has encrypted. The others are not parsed,
- * unless the server leaves out what clients need.
+ * Relays a Responses upstream's stream to Responses clients. The data of every event passes, except for the fields that identify the answer
+ * in events with the response object, and for the upstream's mark on encrypted content. Other events are not parsed, unless the server
+ * leaves out fields that clients need.
  */
 export class ResponsesToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
-  /** Undefined for a server whose events are complete, which its first one shows. */
+  /** Undefined for a server whose first event shows that its events are complete. */
   #completion: EventCompletion | undefined;
   #started = false;
   #hasContent = false;
@@ -81,13 +80,11 @@ export class ResponsesToResponsesStream implements StreamTranslation {
 
   #item(item: JsonObject[string]): void {
     this.#hasToolCalls ||= isToolCall(item);
-    // A message is content once it has a text; other items are by themselves, because hidden thinking shows nothing else.
+    // A message is content once it has a text. Other items are content by themselves, because hidden thinking sends nothing else.
     this.#hasContent ||= isJsonObject(item) && item['type'] !== 'message';
   }
 
-  /**
-   * @throws RouterError for a response that failed before any of its content was sent
-   */
+  /** @throws RouterError for a response that failed before any of its content was sent */
   #response(type: string, data: string): string {
     const event = parseUpstreamEvent(data);
     const response = isJsonObject(event['response']) ? event['response'] : {};

@@ -10,7 +10,7 @@ import { responsesToResponsesReply } from './responses-to-responses-reply.ts';
 import { responsesToResponsesRequest } from './responses-to-responses-request.ts';
 import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
 
-/** Responses clients on Responses upstreams: passes everything except what identifies the answer. */
+/** Passes everything except the fields that identify the answer. */
 export const responsesToResponses: Translation = {
   client: responsesFormat,
   upstream: responsesUpstream,

@@ -4,20 +4,20 @@ import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import type { Minted, Target } from '../translation.ts';
 import { summaryText } from '../vocabulary/summary-text.ts';
 
-/** What a model is asked for in place of a `compaction_trigger`. */
+/** The message to the model in place of a `compaction_trigger`. */
 const instruction = `Write a summary of this conversation for a model that continues it and sees nothing else of it.
 Say what the user wants, in their own words where they matter, what was decided and why, what was done with which files,
 commands and results, what failed, and what remains to be done next. Keep names, paths, numbers and identifiers exact.
 Call no tool, and answer with the summary alone.`;
 
-/** Whether a request asks for a summary of its conversation: its answer is one `compaction` item. */
+/** Whether a request asks for a summary of its conversation. Its answer is one `compaction` item. */
 export function isCompaction({ input }: JsonObject): boolean {
   return Array.isArray(input) && input.some((item) => typeOf(item) === 'compaction_trigger');
 }
 
 /**
- * The item that stands for a conversation in later requests: its summary, sealed.
- * @throws RouterError `upstream_failed` without a summary, `store_unavailable` if nothing can be sealed yet
+ * Returns the item that replaces a conversation in later requests: its sealed summary.
+ * @throws RouterError `upstream_failed` without a summary, `store_unavailable` without a key to seal it
  */
 export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summary: string): JsonObject {
   if (summary.trim() === '')
@@ -28,7 +28,7 @@ export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summar
 }
 
 /**
- * Replaces what concerns compaction in a request by messages, for an upstream that does not know it.
+ * Replaces the compaction items of a request by messages, for an upstream that does not know them.
  * @throws RouterError `invalid_request` for a summary that was not sealed for this owner, or as `expandSummaries` does
  */
 export function expandCompaction(given: JsonObject, unseal: Target['unseal']): JsonObject {
@@ -44,8 +44,8 @@ export function expandCompaction(given: JsonObject, unseal: Target['unseal']): J
 }
 
 /**
- * Replaces the summaries that this router has sealed for the owner: no upstream can read them.
- * @throws RouterError `store_unavailable` while the owner's key is not known
+ * Replaces summaries that this router has sealed for the owner, because no upstream can read them.
+ * @throws RouterError `store_unavailable` without the owner's key
  */
 export function expandSummaries(body: JsonObject, unseal: Target['unseal']): JsonObject {
   const { input } = body;
@@ -65,7 +65,7 @@ function summaryOf(item: unknown, unseal: NonNullable<Target['unseal']>): string
   return isJsonObject(kept) && typeof kept['summary'] === 'string' ? kept['summary'] : undefined;
 }
 
-/** A node that has started while Redis is away does not know the secret yet. */
+/** A node that has started while Redis is unreachable does not have the secret yet. */
 function secretUnknown(does: 'seals' | 'opens'): RouterError {
   return new RouterError('store_unavailable', `The secret that ${does} the summary is not known yet.`, {
     retryAfter: 2,

@@ -5,7 +5,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 import type { FlatTools } from './flatten-tools.ts';
 
 /**
- * The tool choice of a request in the chat format, with the flat names of the tools. Custom tools are functions there.
+ * Returns the tool choice of a request in the chat format, with the flat names of the tools. Custom tools are functions there.
  * @throws RouterError `unsupported_parameter` for a choice of tools that run on the server
  */
 export function flatToolChoice(

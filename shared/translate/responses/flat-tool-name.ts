@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Most characters of a tool's name that every upstream accepts. */
+/** Maximum characters of a tool's name that every upstream accepts. */
 const longestName = 64;
 
 /**
- * The name of a tool, with that of its namespace, in the characters and the length that every upstream accepts. The same tool
- * has the same name in every request, so that prompt caches hold; different tools have different names.
+ * Returns a name for a tool and its namespace, in the characters and the length that every upstream accepts. The same tool has the same
+ * name in every request, so that prompt caches stay valid. Different tools have different names.
  */
 export function flatToolName(name: string, namespace: string | undefined): string {
   const whole = namespace === undefined || namespace === '' ? name : `${namespace}__${name}`;
@@ -14,7 +14,7 @@ export function flatToolName(name: string, namespace: string | undefined): strin
   return distinctToolName(plain, name, namespace);
 }
 
-/** The name with a hash of the tool, for one whose flat name another tool has. */
+/** Returns a name with a hash of the tool, for a tool whose flat name belongs to another tool. */
 export function distinctToolName(plain: string, name: string, namespace: string | undefined): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([namespace ?? '', name]))

@@ -9,47 +9,45 @@ import type {
 import { distinctToolName, flatToolName } from './flat-tool-name.ts';
 import { inputArgument } from './input-unwrapper.ts';
 
-/** A tool of the client, as its calls name it. */
+/** A client's tool as its calls name it. */
 export interface CalledTool extends JsonObject {
   type: 'function' | 'custom' | 'tool_search';
   name: string;
   namespace?: string;
 }
 
-/** A function that stands for one of the client's tools, with a name that every upstream accepts. */
+/** The function that replaces one of the client's tools, with a name that every upstream accepts. */
 export interface FlatTool {
   name: string;
   description: string | undefined;
-  /** JSON schema. */
   parameters: JsonObject;
   strict: boolean | undefined;
 }
 
-/** A tool that no function can stand for: it runs on the server. */
+/** A tool that runs on the server, so that no function can replace it. */
 export interface HostedTool {
   tool: JsonObject & { type: string };
-  /** Its place in the request, such as `tools[2]`. */
+  /** The path in the request, such as `tools[2]`. */
   param: string;
 }
 
-/** The tools of a request without groups. */
 export interface FlatTools {
   tools: FlatTool[];
   /** The client's tool for each flat name. */
   called: ReadonlyMap<string, CalledTool>;
   hosted: HostedTool[];
-  /** The flat name of a tool, also of one that the request does not offer. */
+  /** Returns the flat name of a tool, even if the request does not offer the tool. */
   nameOf: (name: string, namespace?: string | null) => string;
 }
 
 const noParameters: JsonObject = { type: 'object', properties: {} };
 
-/** The name under which an upstream calls the client's search for tools. */
+/** The name by which an upstream calls the client's tool search. */
 const toolSearchName = 'tool_search';
 
 /**
- * Makes one list of functions of all the tools that a request offers: in `tools`, in groups (namespaces), and those that items of
- * the input add. A custom tool becomes a function with one string. Of a tool that is offered twice, the last one counts.
+ * Collects all tools that a request offers in one list of functions: those in `tools`, those in groups (namespaces), and those that items
+ * of the input add. A custom tool becomes a function with one string. If a tool is offered twice, the last one counts.
  */
 export function flattenTools(request: ResponsesRequest): FlatTools {
   const tools = new Map<string, FlatTool>();
@@ -83,7 +81,7 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
         return undefined;
       }
       case 'tool_search':
-        // The client searches; a search that the server would run needs a server that can.
+        // The client runs this search. A search that runs on the server needs a server that supports it.
         if (tool['execution'] !== 'client') break;
         return put({ type: 'tool_search', name: toolSearchName }, undefined, (name) =>
           flatFunction({ ...(tool as JsonObject), type: 'function', name: toolSearchName }, name),
@@ -120,7 +118,7 @@ function flatFunction({ description, parameters, strict }: ResponsesFunctionTool
   return { name, description: description ?? undefined, parameters: schema, strict: strict ?? undefined };
 }
 
-/** The function that stands for a custom tool. A grammar cannot be enforced by a schema, so the model reads it in the description. */
+/** Returns the function for a custom tool. A schema cannot enforce a grammar, so the description contains the grammar. */
 export function flatCustom({ description, format }: ResponsesCustomTool, name: string): FlatTool {
   const { syntax, definition } = format ?? {};
   const grammar =

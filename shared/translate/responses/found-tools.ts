@@ -2,8 +2,8 @@ import type { ResponsesTool } from '#shared/formats/responses/request.ts';
 import { flattenTools } from './flatten-tools.ts';
 
 /**
- * The text of a search's result for the model: the names of the tools that the client's search has found. The tools themselves are
- * offered with those of the request.
+ * Returns the result of the client's tool search for the model: the names of the found tools. The tools themselves are offered together
+ * with those of the request.
  */
 export function foundTools(found: readonly ResponsesTool[]): string {
   const names = flattenTools({ model: '', tools: [...found] }).tools.map(({ name }) => name);

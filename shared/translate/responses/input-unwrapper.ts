@@ -1,28 +1,28 @@
 import { isJsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
-/** The name of the only argument of a function that stands for a custom tool. */
+/** The name of the only argument of a function that replaces a custom tool. */
 export const inputArgument = 'input';
 
-/** What precedes the text: the object begins with the argument. */
+/** Matches the beginning of arguments whose first field is the input. */
 const opening = /^\s*\{\s*"input"\s*:\s*"/;
 
-/** Characters within which it ends. Of arguments that begin otherwise, the input is found at their end. */
+/** Maximum characters of such a beginning. For arguments that begin differently, the input is extracted at their end. */
 const longestOpening = 100;
 
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /**
- * Takes the text out of a custom tool's arguments, `{"input": "…"}`, while they arrive: a model calls such a tool as a function
- * with one argument.
+ * Extracts the text from a custom tool's arguments, `{"input": "…"}`, while they arrive: a model calls such a tool as a function with one
+ * argument.
  */
 export class InputUnwrapper {
-  /** The JSON text, without what was taken of it: searched as a whole for each piece, it would cost its square. */
+  /** The JSON text that is not consumed yet. Searching the whole text for each piece would take quadratic time. */
   #json = '';
   #state: 'before' | 'within' | 'after' = 'before';
   #input = '';
 
-  /** Adds a piece of the arguments and returns the further text of the input. */
+  /** Adds a piece of the arguments and returns the new text of the input. */
   push(json: string): string {
     if (this.#state === 'after') return '';
     const known = this.#json.length;
@@ -39,7 +39,7 @@ export class InputUnwrapper {
     return text;
   }
 
-  /** The whole input, once the arguments are complete. Arguments that are no such object are the input themselves. */
+  /** Returns the whole input, once the arguments are complete. Arguments of another form are the input themselves. */
   finish(): string {
     if (this.#state !== 'before') return this.#input;
     const value = parseUpstreamJson(this.#json);
@@ -49,7 +49,7 @@ export class InputUnwrapper {
     return this.#json;
   }
 
-  /** Takes the JSON string, as far as its characters are complete. */
+  /** Consumes the JSON string as far as its characters are complete. */
   #take(): string {
     const json = this.#json;
     let text = '';
@@ -70,7 +70,7 @@ export class InputUnwrapper {
   }
 }
 
-/** Length of the escape sequence at a position; of both, if it is the first half of a pair. Undefined if it is incomplete. */
+/** Returns the length of the escape sequence at a position, or of both sequences of a surrogate pair. Undefined if it is incomplete. */
 function escapeLength(json: string, at: number): number | undefined {
   const kind = json[at + 1];
   if (kind === undefined) return undefined;

@@ -1,4 +1,3 @@
-/** Calls of tools that a server has run, and what else it reports of them. */
 const hostedCalls: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
@@ -11,8 +10,8 @@ const hostedCalls: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an item of this type is a call that a server has run for an earlier answer. Another upstream does without it: the text of
- * that answer has what came of the call.
+ * Whether an item of this type belongs to a call that a server has run for an earlier answer. Other upstreams do not need the item: the
+ * text of that answer contains the outcome.
  */
 export function isHostedCall(type: string): boolean {
   return hostedCalls.has(type);

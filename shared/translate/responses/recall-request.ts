@@ -4,13 +4,11 @@ import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import { isCompaction } from './compaction.ts';
 import { type CalledTool, flattenTools } from './flatten-tools.ts';
 
-/** What the answer to a Responses request needs to know of it. */
+/** The fields of a Responses request that its answer depends on. */
 export interface RecalledRequest extends JsonObject {
-  /** Fields that the response object repeats. */
   repeated: JsonObject;
-  /** The client's tools by the names that the upstream calls. */
+  /** The client's tools by their flat names, which the upstream calls. */
   tools: Record<string, CalledTool>;
-  /** Whether reasoning items have a summary. */
   summarizes: boolean;
   /** Whether reasoning items carry `encrypted_content`. */
   seals: boolean;
@@ -18,7 +16,6 @@ export interface RecalledRequest extends JsonObject {
   compacts: boolean;
 }
 
-/** The `recall` of the translations of Responses clients. */
 export function recallResponses(body: JsonObject): RecalledRequest {
   const request = body as ResponsesRequest;
   return {
@@ -31,7 +28,7 @@ export function recallResponses(body: JsonObject): RecalledRequest {
   };
 }
 
-/** What was recalled of a request; of a request that nothing was recalled of, an answer to a request without settings. */
+/** Returns the recalled fields of a request. Without any, returns those of a request without settings. */
 export function readRecalled(recalled: JsonObject | undefined): RecalledRequest {
   return (recalled as RecalledRequest | undefined) ?? recallResponses({});
 }

@@ -2,10 +2,10 @@ import { unsupportedInChat } from '../unsupported.ts';
 import type { FlatTools, HostedTool } from './flatten-tools.ts';
 
 /**
- * Refuses the tools of a request that would run on the server, except those that a request can do without: a web search without
- * access to the web, which searches a cache of its vendor, and one beside tools of the client. Codex offers a web search in every
- * request, the second kind where it may use the network.
- * @throws RouterError `unsupported_parameter` that names the first one
+ * Refuses the tools of a request that would run on the server, with two exceptions: a web search without access to the web, which searches
+ * its vendor's cache, and a web search beside tools of the client. Codex offers a web search in every request; if it may use the network,
+ * the search has access to the web.
+ * @throws RouterError `unsupported_parameter` that names the first refused tool
  */
 export function refuseHostedTools({ hosted, tools }: Pick<FlatTools, 'hosted' | 'tools'>): void {
   const refused = hosted.find(({ tool }) => !(isWebSearch(tool) && (isOffline(tool) || tools.length > 0)));

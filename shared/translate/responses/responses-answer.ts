@@ -12,8 +12,8 @@ import { readRecalled } from './recall-request.ts';
 import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block-writer.ts';
 
 /**
- * Writes one answer of the Responses format from the pieces that an upstream sends: as events, each of them complete, and as the
- * whole object. Items come one after the other; pieces of a later one wait until those before it are complete.
+ * Writes one answer of the Responses format from the pieces of an upstream's answer, both as complete events and as the whole object. Items
+ * follow one another; pieces of a later item wait until the earlier items are complete.
  */
 export class ResponsesAnswer {
   readonly #minted: Minted;
@@ -22,10 +22,10 @@ export class ResponsesAnswer {
   readonly #writer: ResponsesBlockWriter;
   readonly #queue: BlockQueue<ResponsesBlockKind>;
   #hasContent = false;
-  /** Whether reasoning items carry what only a later request of the owner can open. */
+  /** Whether reasoning items carry content that only a later request of the owner can open. */
   readonly seals: boolean;
   #reasoningBytes = 0;
-  /** The text so far, if it is to become one `compaction` item. */
+  /** The text so far, if it will become one `compaction` item. */
   #summary: string | undefined;
   #last: JsonObject;
 
@@ -45,7 +45,6 @@ export class ResponsesAnswer {
     this.#last = this.#object({ status: 'in_progress' });
   }
 
-  /** Whether there is any output. */
   get hasContent(): boolean {
     return this.#hasContent;
   }
@@ -55,7 +54,6 @@ export class ResponsesAnswer {
     return this.#last;
   }
 
-  /** The first two events. */
   begin(): string {
     const response = this.#last;
     return (
@@ -63,7 +61,7 @@ export class ResponsesAnswer {
     );
   }
 
-  /** @param logprobs of its tokens, where the upstream gives them */
+  /** @param logprobs log probabilities of its tokens, if the upstream reports them */
   text(delta: string, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length > 0 && this.#summary === undefined) {
       const last = this.#queue.last;
@@ -80,14 +78,14 @@ export class ResponsesAnswer {
     this.#reasoningBytes += Buffer.byteLength(delta);
     if (this.#summary !== undefined) return '';
     const last = this.#queue.last;
-    // What is sealed ends its item.
+    // A reasoning item ends once its sealed content is set.
     if (last?.kind === 'reasoning' && this.#writer.carried.has(last)) this.#queue.append('reasoning');
     return this.#text('reasoning', delta);
   }
 
   /**
-   * Sets what the last reasoning item's `encrypted_content` carries beside its text, such as an upstream's signature; without an
-   * open reasoning item, a new one carries it.
+   * Sets the content of the last reasoning item's `encrypted_content` besides its text, such as an upstream's signature. Without an open
+   * reasoning item, a new item carries it.
    */
   sealReasoning(value: JsonObject): void {
     if (this.#summary !== undefined) return;
@@ -104,7 +102,7 @@ export class ResponsesAnswer {
     return this.#queue.tool(piece);
   }
 
-  /** Adds an item that is complete; it gets an id if it has none. */
+  /** Adds a complete item. An item without an id gets one. */
   item(item: JsonObject): string {
     this.#hasContent = true;
     this.#writer.carried.set(this.#queue.append('item'), item);
@@ -113,7 +111,7 @@ export class ResponsesAnswer {
 
   /**
    * Closes all items and writes the last event.
-   * @throws RouterError `upstream_failed` if a tool call has no name, or the summary that was asked for is missing
+   * @throws RouterError `upstream_failed` if a tool call has no name, or the requested summary is missing
    */
   finish({ finishReason, usage }: Ending): string {
     const reason = incompleteReasons[finishReason];
@@ -138,7 +136,7 @@ export class ResponsesAnswer {
     return '';
   }
 
-  /** Thinking has cost tokens, also if the upstream does not count them. */
+  /** Estimates the thinking tokens if the upstream does not count them. */
   #complete(usage: Usage): Usage {
     if (this.#reasoningBytes === 0 || usage.reasoningTokens > 0) return usage;
     const estimated = Math.min(estimateTokensOfBytes(this.#reasoningBytes), usage.completionTokens);
@@ -151,7 +149,6 @@ export class ResponsesAnswer {
   }
 }
 
-/** Why a response is incomplete, by the chat format's finish reason. */
 const incompleteReasons: Readonly<Record<string, ResponseState['incompleteReason']>> = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',

@@ -8,7 +8,7 @@ import { MessageItem } from './items/message-item.ts';
 import { ReasoningItem } from './items/reasoning-item.ts';
 import { WholeItem } from './items/whole-item.ts';
 
-/** The kinds of blocks beside tool calls; `item` arrives whole. */
+/** The kinds of blocks besides tool calls. An `item` arrives whole. */
 export type ResponsesBlockKind = 'text' | 'refusal' | 'reasoning' | 'item';
 type ResponsesBlock = Block<ResponsesBlockKind>;
 
@@ -19,17 +19,14 @@ export interface ResponsesWriterParts {
   events: ResponseEvents;
 }
 
-/** Writes blocks as output items of one response. */
 export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   readonly #parts: ResponsesWriterParts;
   readonly #hex: string;
-  /** The items that are complete. */
   readonly output: JsonObject[] = [];
-  /** What blocks carry beside their text: the item of a whole one, the sealed part of a reasoning one. */
+  /** Content of blocks besides their text: the item of a whole block, the sealed content of a reasoning block. */
   readonly carried = new Map<ResponsesBlock, JsonObject>();
   /** Log probabilities of text that is not written yet. */
   readonly #logprobs = new Map<ResponsesBlock, JsonObject[]>();
-  /** The state of items that are closed from now on. */
   closingStatus: 'completed' | 'incomplete' = 'completed';
   #open: OpenItem | undefined;
 
@@ -49,7 +46,6 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     return this.#open?.piece(text, logprobs) ?? '';
   }
 
-  /** Adds log probabilities of the next piece of a text. */
   addLogprobs(block: ResponsesBlock, logprobs: readonly JsonObject[]): void {
     this.#logprobs.set(block, [...(this.#logprobs.get(block) ?? []), ...logprobs]);
   }
@@ -82,7 +78,6 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     }
   }
 
-  /** Writes the events of the next item. */
   #events(prefix: string): ItemEvents {
     const position = this.output.length;
     const id = `${prefix}_${this.#hex}_${position}`;
@@ -94,7 +89,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   }
 }
 
-/** A model may call a tool that the client did not offer; it is a function then. */
+/** Returns the client's tool of a call. A model may call a tool that the client did not offer; that tool counts as a function. */
 function toolNamed({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return tool ?? { type: 'function', name };

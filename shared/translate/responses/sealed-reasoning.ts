@@ -2,21 +2,20 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
-/** The thinking of one reasoning item. */
 export interface Reasoning {
   text: string;
-  /** What the upstream that thought needs to continue, such as a signature; undefined if it needs nothing. */
+  /** The state that the upstream needs to continue its thinking, such as a signature; undefined if it needs none. */
   sealed: JsonObject | undefined;
 }
 
-/** The text that is sealed as a reasoning item's `encrypted_content`. */
+/** Returns the text to seal as a reasoning item's `encrypted_content`. */
 export function writeReasoning({ text, sealed }: Reasoning): string {
   return JSON.stringify({ text, ...(sealed !== undefined && { sealed }) });
 }
 
 /**
- * Reads a reasoning item that a client returns: the text that was sealed, else its `content`, else its summary. What was sealed
- * for another owner, or by another server, is not read.
+ * Reads a reasoning item that a client returns: the sealed text, else its `content`, else its summary. Content that was sealed for another
+ * owner, or by another server, cannot be read.
  */
 export function readReasoning(
   item: ResponsesReasoning,

@@ -1,6 +1,5 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to speak a text. */
 export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('input', passed),
@@ -12,5 +11,4 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on an answer: it has no fields. */
 export const answerRules: readonly FieldRule[] = [rule('*', passed)];

@@ -7,7 +7,7 @@ import type { Ending, Minted, Translation } from '../translation.ts';
 import { speechUpstream } from '../upstreams/speech/speech-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Clients that have a text spoken, on upstreams that speak it. The sound passes as it comes. */
+/** Passes speech requests to upstreams of the same format. The sound passes as it arrives. */
 export const speechToSpeech: Translation = {
   client: speechFormat,
   upstream: speechUpstream,
@@ -23,7 +23,7 @@ export const speechToSpeech: Translation = {
   stream: neverStreamed,
 };
 
-/** No upstream counts what it has spoken. */
+/** Returns the usage of an answer. Its characters are counted from the request, because no upstream reports them. */
 function endingOf({ promptTokens, recalled }: Minted): Ending {
   const characters = recalled?.['characters'];
   const units = { characters: typeof characters === 'number' ? characters : 0 };

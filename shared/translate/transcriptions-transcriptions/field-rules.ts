@@ -1,6 +1,5 @@
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** The effect on each field of a request to write down what is said. */
 export const requestRules: readonly FieldRule[] = [
   rule('file', passed),
   rule('model', translated('model', "the upstream's name for the chosen model")),
@@ -12,7 +11,6 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** The effect on each field of what was said. */
 export const answerRules: readonly FieldRule[] = [
   rule('text', passed),
   rule('usage', passed),

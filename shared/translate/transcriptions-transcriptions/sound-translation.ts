@@ -10,7 +10,7 @@ import type { HttpUpstreamFormat } from '../upstream-format.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** From clients that have sound written down to upstreams that do it, in the same format. */
+/** Returns the translation of a format that writes down speech, for upstreams of the same format. */
 export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFormat): Translation {
   return {
     client,
@@ -20,7 +20,7 @@ export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFor
     passesHeaders: false,
     recall: (body) => ({ seconds: soundSeconds((body as TranscriptionRequest).file) }),
     request: (body, { model }) => ({ ...body, model }),
-    // In silence nothing is said.
+    // The transcription of silence is empty.
     bytes: { ending: (minted) => endingOf(minted, {}), mayBeEmpty: true },
     reply: soundReply,
     stream: neverStreamed,
@@ -28,8 +28,8 @@ export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFor
 }
 
 /**
- * The client's answer: everything passes.
- * @throws RouterError `upstream_failed` if it has no text
+ * Returns the client's answer; everything passes.
+ * @throws RouterError `upstream_failed` if the answer has no text
  */
 function soundReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -39,7 +39,10 @@ function soundReply(body: JsonObject, minted: Minted): { body: JsonObject; endin
   return { body, ending: endingOf(minted, body) };
 }
 
-/** Some upstreams count tokens, and some seconds; some report the length of the sound, as a number or a text. */
+/**
+ * Returns the usage of an answer. Some upstreams count tokens, others seconds; some report the duration of the sound, as a number or a
+ * text.
+ */
 function endingOf({ recalled }: Minted, { usage: reported, duration }: JsonObject): Ending {
   const { input_tokens: input, output_tokens: output, seconds } = isJsonObject(reported) ? reported : {};
   const heard = count(seconds) || count(duration) || count(recalled?.['seconds']);

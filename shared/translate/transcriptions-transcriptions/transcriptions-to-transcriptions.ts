@@ -2,5 +2,4 @@ import { transcriptionsFormat } from '#shared/formats/transcriptions/transcripti
 import { transcriptionsUpstream } from '../upstreams/transcriptions/transcriptions-upstream.ts';
 import { soundTranslation } from './sound-translation.ts';
 
-/** Clients that have sound written down, on upstreams that do it. */
 export const transcriptionsToTranscriptions = soundTranslation(transcriptionsFormat, transcriptionsUpstream);

@@ -3,7 +3,7 @@ import { formFileSchema, type FormFile } from '#shared/formats/form-file.ts';
 import type { EncodedRequest } from '../upstream-format.ts';
 
 /**
- * A request as a form (RFC 7578): its texts, numbers and truth values, then its files.
+ * Encodes a request as a form (RFC 7578): its texts, numbers and booleans, then its files.
  * @param boundary a text that occurs in none of them
  */
 export function formBody(request: JsonObject, boundary: string): EncodedRequest {
@@ -31,7 +31,7 @@ function fileOf(value: Json | undefined): FormFile | undefined {
   return isJsonObject(value) ? formFileSchema.safeParse(value).data : undefined;
 }
 
-/** As browsers write names in forms (HTML, "Multipart form data"). */
+/** Escapes a name as browsers do in forms (HTML, "Multipart form data"). */
 function quoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -3,7 +3,7 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import type { Minted } from '../translation.ts';
 
-/** The usage of an answer without output tokens: as the upstream reports it, by whichever of its two counts, else estimated. */
+/** Returns the usage of an answer without output tokens: the prompt or total count that the upstream reports, else an estimate. */
 export function inputUsage(usage: Json | undefined, { promptTokens }: Pick<Minted, 'promptTokens'>): Usage {
   const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
   const read = readChatUsage(usage) ?? noUsage;

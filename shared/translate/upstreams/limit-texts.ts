@@ -1,6 +1,6 @@
 /**
- * What the programs of Anthropic, OpenAI and Google, and their APIs, say of an account whose allowance is used up, for hours or days.
- * Limits of rates are worded otherwise, and name the operator's organization.
+ * Messages of the programs and APIs of Anthropic, OpenAI and Google about an account whose allowance is used up for hours or days. Messages
+ * about rate limits have other wording, and name the operator's organization.
  */
 const allowances: readonly RegExp[] = [
   // Claude Code.
@@ -8,13 +8,13 @@ const allowances: readonly RegExp[] = [
   /^[\w -]{0,30}\b(?:usage|5-hour|session|weekly|Opus) limit reached/i,
   // Anthropic's API, with status 400.
   /^You have reached your specified API usage limits/,
-  // Codex, and what it asks.
+  // Codex and the API behind it.
   /^The usage limit has been reached/,
   // Gemini CLI.
   /^You have exhausted your .{0,40}(?:quota|capacity)/,
 ];
 
-/** Seconds until an allowance is asked for again whose end is not known. */
+/** Seconds until the next request to an account whose allowance ends at an unknown time. */
 const unknownWait = 300;
 
 const seconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
@@ -26,37 +26,37 @@ const duration = new RegExp(
 const amounts = /(\d+(?:\.\d+)?)\s?(ms|milli|[smhd])/gi;
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** A month, a day and a year where it is not today, a time, and a zone: "Oct 6, 1pm (Europe/Paris)", "Dec 3rd, 2026 4:18 AM". */
+/**
+ * Matches a time with an optional month, day and year before it, and an optional zone: "Oct 6, 1pm (Europe/Paris)", "Dec 3rd, 2026 4:18
+ * AM".
+ */
 const clock =
   /(?:resets|try again) (?:at )?(?:([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d\d))?\s?([ap])m\b(?: \(([\w/+-]{1,40})\))?/i;
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** An allowance of an account that is used up. */
 export interface SpentAllowance {
-  /** What the upstream says of it, for clients. */
   message: string;
-  /** Seconds until it begins anew, or is to be asked for again. */
   retryAfter: number;
 }
 
 /**
  * Reads that an account's allowance is used up; undefined for any other refusal.
- * @param known seconds until it begins anew, where the upstream says so elsewhere
+ * @param known seconds until the allowance begins anew, if the upstream reports them in another place
  */
 export function readSpentAllowance(sentence: string, known?: number): SpentAllowance | undefined {
   if (!allowances.some((text) => text.test(sentence))) return undefined;
-  // What a program waits for by itself, in place of its user, is shorter than its words say.
+  // The delay that a program uses for itself is shorter than the time in its message, so the longer one counts.
   const retryAfter = Math.max(known ?? 0, readWait(sentence) ?? 0) || unknownWait;
-  // What follows is for whoever sits before the program.
+  // The rest of the message is for the person at the program.
   const [message = ''] = sentence.split(/\n|\|\d/);
   return { message, retryAfter };
 }
 
 /**
- * Seconds, at least one, until an upstream takes requests again, by its words; undefined where they name no time. Times without a zone are
- * those of this machine.
+ * Returns the seconds, at least one, until an upstream takes requests again, read from its message; undefined for a message without a time.
+ * A time without a zone is in the zone of this machine.
  * @param now milliseconds since 1970
  */
 export function readWait(sentence: string, now = Date.now()): number | undefined {
@@ -90,12 +90,12 @@ function waitForClock(sentence: string, now: number): number | undefined {
     Date.UTC(inYear, monthAt, day === undefined ? of.getUTCDate() : Number(day)) + at * minuteMs;
   const waitMs = dateOf(year === undefined ? of.getUTCFullYear() : Number(year)) - here;
   if (waitMs > 0) return waitMs / 1000;
-  // Seconds are not named, so the time may be over by a moment; else it is that of tomorrow, or of the next year.
+  // The message has no seconds, so the time may have just passed. Otherwise the time is that of tomorrow, or of the next year.
   if (waitMs > -5 * minuteMs || year !== undefined) return 60;
   return (day === undefined ? waitMs + dayMs : dateOf(of.getUTCFullYear() + 1) - here) / 1000;
 }
 
-/** What a clock shows in a zone, as if it were UTC: milliseconds since 1970. */
+/** Returns the clock time in a zone as if it were UTC: milliseconds since 1970. */
 function wallClock(now: number, zone: string | undefined): number {
   const timeZone = zone !== undefined && isZone(zone) ? zone : undefined;
   const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });

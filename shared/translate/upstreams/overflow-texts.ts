@@ -1,6 +1,6 @@
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 
-/** Error messages of upstreams for requests that do not fit, and the meaning of their numbers. */
+/** Messages of upstreams about requests that do not fit, and the meaning of their numbers. */
 const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => Overflow }[] = [
   // Anthropic.
   {
@@ -17,7 +17,7 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
       /maximum context length is (\d+) tokens\. However, you requested \d+ tokens \((\d+) in the messages, (\d+) in the completion\)/,
     read: ([maximum, input, output]) => ({ input, output, maximum }),
   },
-  // Newer vLLM counts the input up to one token after what fits, and nothing of a text with too many characters for that.
+  // Newer vLLM counts the input only up to one token more than fits, and does not count a text with too many characters.
   {
     pattern:
       /maximum context length is (\d+) tokens\. However, (?:you requested (\d+) output tokens and )?your prompt contains (?:at least (\d+) input|\d+ characters)/,
@@ -47,7 +47,7 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
     pattern: /maximum context length is (\d+) tokens\. However, you requested about \d+ tokens \((\d+) of text input\)/,
     read: ([maximum, input]) => ({ input, maximum }),
   },
-  // Newer vLLM, output too large for what is left.
+  // Newer vLLM: the output exceeds the remaining context.
   {
     pattern:
       /is too large: (\d+)\. This model's maximum context length is (\d+) tokens and your request has (\d+) input tokens/,
@@ -88,22 +88,22 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
     pattern: /must be <= (\d+)\. Given: (\d+) `inputs` tokens and (\d+) `max_new_tokens`/,
     read: ([maximum, input, output]) => ({ input, output, maximum }),
   },
-  // LM Studio, Ollama and others, which report the limit at most.
+  // LM Studio, Ollama and others, which report only the limit, or nothing.
   { pattern: /loaded with context length of only (\d+) tokens/, read: ([maximum]) => ({ maximum }) },
   { pattern: /maximum context length (?:is|of) (\d+)/, read: ([maximum]) => ({ maximum }) },
   { pattern: /prompt is too long|input length exceeds|exceeds the available context size/, read: () => ({}) },
 ];
 
-/** @param least tokens that the input has at least */
+/** @param least minimum number of input tokens */
 function notCounted([maximum = 0, output = 0, least = 0]: readonly (number | undefined)[]): Overflow {
   return output === 0 || least > maximum ? { maximum } : { output, maximum };
 }
 
-/** The counts in an upstream's error message for a request that does not fit; undefined for other messages. */
+/** Reads the counts from an upstream's message about a request that does not fit; undefined for other messages. */
 export function readOverflowText(message: string): Overflow | undefined {
   for (const { pattern, read } of texts) {
     const match = pattern.exec(message);
-    // A part that is not named has no tokens.
+    // A part that the message does not name has no tokens.
     if (match) return read(match.slice(1).map((digits?: string) => Number(digits ?? 0)));
   }
   return undefined;

@@ -12,7 +12,7 @@ export function parseUpstreamJson(text: string, parse: (text: string) => unknown
 
 /**
  * Parses one event of an upstream's stream.
- * @throws RouterError `upstream_failed` if it is not a JSON object
+ * @throws RouterError `upstream_failed` if the event is not a JSON object
  */
 export function parseUpstreamEvent(data: string): JsonObject {
   const event = parseUpstreamJson(data);

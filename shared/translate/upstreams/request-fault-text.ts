@@ -1,14 +1,14 @@
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /**
- * What upstreams say of requests that they cannot serve, whatever the status: llama.cpp and Ollama have 500 for some of it. With the
- * capability that is missing, where clients go on without it.
+ * Messages of upstreams about requests that they cannot serve, whatever the status: llama.cpp and Ollama send 500 for some. Each with the
+ * missing capability, if clients can continue without it.
  */
 const texts: readonly [RegExp, RejectedCapability | undefined][] = [
   // llama.cpp, Mistral.
   [/image input is not supported/i, 'image_block'],
   [/(?:audio|video) input is not supported/i, undefined],
-  // vLLM, a newer one first.
+  // vLLM, newer wording first.
   [/At most 0 image/i, 'image_block'],
   [/At most 0 (?:audio|video)/i, undefined],
   [/is not a multimodal model/i, 'image_block'],
@@ -16,7 +16,7 @@ const texts: readonly [RegExp, RejectedCapability | undefined][] = [
   [/is missing data required for image input/i, 'image_block'],
   // OpenRouter, with 404.
   [/No endpoints found that support image/i, 'image_block'],
-  // OpenAI, DeepSeek, xAI, and engines that read a text where a list stands.
+  // OpenAI, DeepSeek, xAI, and engines that expect a text in place of a list.
   [/image_url\W* is only supported by certain models/i, 'image_block'],
   [/unknown variant \W*image_url/i, 'image_block'],
   [/(?:content|messages\S*) (?:must|should) be a (?:valid )?string/i, 'image_block'],
@@ -32,14 +32,14 @@ const texts: readonly [RegExp, RejectedCapability | undefined][] = [
     /(?:failed|unable|cannot|could not) (?:to )?(?:load|decode|identify|open|process|preprocess) (?:the )?(?:image|audio|media|bitmap)/i,
     undefined,
   ],
-  // LM Studio, Gemini, and llama.cpp for models of several kinds.
+  // LM Studio, Gemini, and llama.cpp for several kinds of models.
   [/does not support (?:image|vision|multimodal)/i, 'image_block'],
   [/does not support (?:audio|video)/i, undefined],
 ];
 
 /**
- * Reads from an upstream's message that the request is wrong, not the upstream.
- * @returns undefined for any other message; else the capability that is missing, where clients go on without it
+ * Reads from an upstream's message whether the request is at fault, not the upstream.
+ * @returns undefined for any other message; otherwise the missing capability, if clients can continue without it
  */
 export function readRequestFault(sentence: string): { missing: RejectedCapability | undefined } | undefined {
   const found = texts.find(([text]) => text.test(sentence));

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Seconds to wait, where an upstream reports them in the fields of its error: Gemini as `{retryDelay: "34.07s"}` among the details (Google's
- * `RetryInfo`), OpenAI as `resets_in_seconds` or `resets_at` (seconds since 1970) of an account's limit.
+ * Returns the seconds to wait that an upstream reports in the fields of its error. Gemini sends `{retryDelay: "34.07s"}` among the details
+ * (Google's `RetryInfo`); OpenAI sends `resets_in_seconds` or `resets_at` (seconds since 1970) of an account's limit.
  */
 export function retryDelayOf({ details, resets_in_seconds: inSeconds, resets_at: at }: JsonObject): number | undefined {
   if (typeof inSeconds === 'number' && inSeconds >= 0) return inSeconds;

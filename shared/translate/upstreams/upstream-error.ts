@@ -10,25 +10,25 @@ import { readRequestFault } from './request-fault-text.ts';
 /** An upstream's error, read from the error shape of its format. */
 export interface UpstreamFailure {
   status: number;
-  /** Its error message; empty if there is none. */
+  /** The upstream's error message; empty without one. */
   message: string;
-  /** The field that it names, as a path of the chat format. */
+  /** The field that the error names, as a path of the chat format. */
   param?: string | undefined;
-  /** Its code, in the words of OpenAI's API; of any other kind it is not read. */
+  /** The error's code. Only a text in the style of OpenAI's codes is used. */
   code?: Json | undefined;
-  /** Seconds to wait, if it names them. */
+  /** Seconds to wait; undefined if the upstream names none. */
   retryAfter: number | undefined;
   /** Set if the error's type or fields, not only its message, report that the request does not fit. */
   overflow?: Overflow | undefined;
 }
 
-/** Most characters of an upstream's message that a client receives. */
+/** Maximum characters of an upstream's message that a client receives. */
 const longestMessage = 1000;
 
 /**
- * The router's error for an upstream's failure. If the upstream refuses the router's credentials (401, 403) or model name
- * (404), the router's configuration is wrong, not the client's request, so the error is `upstream_failed`: some clients
- * would read the status as a failed sign-in. Messages of the upstream's internal errors are only logged.
+ * Returns the router's error for an upstream's failure. If the upstream refuses the router's credentials (401, 403) or model name (404),
+ * the router's configuration is wrong, not the client's request, so the error is `upstream_failed`: some clients would read the status as a
+ * failed sign-in. Messages of the upstream's internal errors are only logged.
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
   const { status, message, param, code, retryAfter, overflow } = failure;
@@ -42,7 +42,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       if (outOfMoney.test(sentence)) return failed(outOfMoneyStatus, sentence);
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
-      // llama.cpp in router mode: a worker that has not seen yet that the model was unloaded asked for it.
+      // llama.cpp in router mode: the worker has requested a model that was unloaded shortly before.
       if (sentence.startsWith('model is not loaded')) return failed(status, sentence);
       const tooLarge = readOutputLimit(sentence);
       if (tooLarge) return tooLarge;
@@ -66,7 +66,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 401:
     case 403:
       return new RouterError('upstream_failed', `The upstream refused the router's credentials (status ${status}).`, {
-        // With 403 it may be one model that they are not for.
+        // Status 403 may mean that the credentials lack access to one model.
         refusesCredentials: status === 401,
         byUpstream: true,
       });
@@ -89,11 +89,10 @@ function failed(status: number, sentence: string): RouterError {
   return new RouterError('upstream_failed', message, { byUpstream: true, cause: sentence });
 }
 
-/** What Anthropic says, with status 400, of an account without credit; others have a status for it. */
+/** Anthropic's message, with status 400, about an account without credit. Others have a status for it. */
 const outOfMoney = /^(?:Your )?credit balance is too low/i;
 const outOfMoneyStatus = 402;
 
-/** The request is wrong, in the upstream's own words. */
 function refused(
   sentence: string,
   { param, code }: Pick<UpstreamFailure, 'param' | 'code'>,
@@ -103,23 +102,26 @@ function refused(
   return new RouterError('invalid_request', sentence, { param, details, upstreamCode: refusalCode(code) });
 }
 
-/** Names of kinds of errors that some engines have in the place of their codes, and that say no more than the status. */
+/** Error kinds that some engines send in place of codes. They say no more than the status. */
 const unspecificCodes: ReadonlySet<string> = new Set(['invalid_request_error', 'bad_request']);
 
-/** The code of a refusal. An engine that has none, or its status as a number, has refused a value. */
+/** Returns the code of a refusal: `invalid_value` if the engine sends no code, or only its status as a number. */
 function refusalCode(code: Json | undefined): string {
   const isCode = typeof code === 'string' && /^[a-z][a-z0-9_]{2,59}$/.test(code) && !unspecificCodes.has(code);
   return isCode ? code : 'invalid_value';
 }
 
-/** What DeepSeek, Alibaba and Groq say of a limit of output tokens above the model's own. */
+/** Messages of DeepSeek, Alibaba and Groq about a limit of output tokens above the model's maximum. */
 const outputLimitTexts = [
   /valid range of max_tokens is \[\d+, (\d+)\]/,
   /Range of max_(?:completion_)?tokens should be \[\d+, (\d+)\]/,
   /`max_(?:completion_)?tokens` must be less than or equal to `(\d+)`/,
 ] as const;
 
-/** The error for a limit of output tokens above the model's own. OpenAI's has the text from which Claude Code reads it. */
+/**
+ * Returns the error for a limit of output tokens above the model's maximum. For OpenAI's message, the error has the wording from which
+ * Claude Code reads the maximum.
+ */
 function readOutputLimit(sentence: string): RouterError | undefined {
   const [, asked, most] =
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
@@ -132,8 +134,8 @@ function readOutputLimit(sentence: string): RouterError | undefined {
 }
 
 /**
- * Seconds to wait, from `retry-after-ms` (OpenAI, Azure) or `retry-after` (RFC 9110, 10.2.3), which is a number or a date. A date is
- * compared with that of the answer, so that clocks need not agree.
+ * Returns the seconds to wait from `retry-after-ms` (OpenAI, Azure) or `retry-after` (RFC 9110, 10.2.3), which is a number or a date. A
+ * date is compared with the date of the answer, so that the clocks of both machines need not agree.
  */
 export function readRetryAfter(headers: GivenHeaders): number | undefined {
   const ms = numberIn(headers['retry-after-ms']);
@@ -149,7 +151,7 @@ function numberIn(header: string | string[] | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Milliseconds since 1970 of an HTTP date, which is always in GMT. */
+/** Parses an HTTP date, which is always in GMT, to milliseconds since 1970. */
 function dateIn(header: string | string[] | undefined): number | undefined {
   const text = firstOf(header);
   const at = text !== undefined && /^[A-Z][a-z]{2,8},? .+(?:GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;

@@ -2,16 +2,14 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { InputUnwrapper } from '../responses/input-unwrapper.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 
-/** A call whose input is being unwrapped. */
 interface OpenCall {
   unwrapper: InputUnwrapper;
-  /** Characters of the input that were taken. */
   taken: number;
 }
 
 /**
- * Makes calls of custom tools of the calls of functions that stand for them, see `customAsFunctions`. Results are elements of the
- * chat format's `tool_calls`.
+ * Converts function calls back to the calls of custom tools that `customAsFunctions` replaced. Results are elements of the chat format's
+ * `tool_calls`.
  */
 export class CustomCalls {
   readonly #names: readonly string[];
@@ -21,13 +19,13 @@ export class CustomCalls {
     this.#names = names;
   }
 
-  /** @param recalled what `recallCustom` kept of the request; undefined if it has no custom tools */
+  /** @param recalled the result of `recallCustom` for the request; undefined if the request has no custom tools */
   static of(recalled: JsonObject | undefined): CustomCalls | undefined {
     const names = recalled?.['custom'];
     return names === undefined ? undefined : new CustomCalls(names as string[]);
   }
 
-  /** The custom call, in an answer that came whole; undefined for the call of a function. */
+  /** Returns the custom call in a whole answer; undefined for a function call. */
   whole({ id, name = '', arguments: json }: Omit<ToolCallPiece, 'index' | 'first'>): JsonObject | undefined {
     if (!this.#names.includes(name)) return undefined;
     const unwrapper = new InputUnwrapper();
@@ -35,7 +33,7 @@ export class CustomCalls {
     return { id, type: 'custom', custom: { name, input: unwrapper.finish() } };
   }
 
-  /** The piece of a custom call; undefined for one of the call of a function. */
+  /** Returns the piece of a custom call; undefined for a piece of a function call. */
   piece({ index, id, first, name, arguments: json }: ToolCallPiece): JsonObject | undefined {
     const known = this.#open.get(index);
     if (!known && (name === undefined || !this.#names.includes(name))) return undefined;
@@ -46,7 +44,7 @@ export class CustomCalls {
     return first ? { index, id, type: 'custom', custom: { name, input } } : { index, custom: { input } };
   }
 
-  /** What the inputs of all calls have beyond their pieces, once the answer is complete. */
+  /** Returns the rest of all inputs beyond their pieces, once the answer is complete. */
   rest(): JsonObject[] {
     return [...this.#open].flatMap(([index, { unwrapper, taken }]) => {
       const input = unwrapper.finish().slice(taken);

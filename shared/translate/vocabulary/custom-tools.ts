@@ -12,8 +12,8 @@ import { flatCustom } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 
 /**
- * A chat request in which functions with one string, `{"input": "…"}`, stand for its custom tools and their calls, for an upstream
- * that has functions only; the same object if it has none. Lists may have one text in the place of their elements.
+ * Replaces custom tools and their calls in a chat request by functions with one string, `{"input": "…"}`, for an upstream that has only
+ * functions. Returns the same object if the request has none. Lists may hold one text in place of their elements.
  */
 export function customAsFunctions(request: ChatRequest): ChatRequest {
   const { messages, tools, tool_choice: choice } = request;
@@ -27,13 +27,13 @@ export function customAsFunctions(request: ChatRequest): ChatRequest {
   };
 }
 
-/** What of a request makes custom calls of the answer's, for `Translation.recall`: the names of its custom tools, if it has any. */
+/** Returns the names of a request's custom tools, for `Translation.recall`. Their calls in the answer become custom calls. */
 export function recallCustom({ tools }: JsonObject): { custom?: string[] } {
   if (!Array.isArray(tools) || !(tools as ChatCustomTool[]).some(isCustom)) return {};
   return { custom: (tools as ChatCustomTool[]).filter(isCustom).map(({ custom: { name } }) => name) };
 }
 
-/** A custom tool's format without the levels that only the chat format has: `{type, syntax, definition}`. */
+/** Returns a custom tool's format without the nesting of the chat format: `{type, syntax, definition}`. */
 export function flatCustomFormat({ custom: { format } }: ChatCustomTool): JsonObject | undefined {
   if (!isJsonObject(format)) return undefined;
   const { grammar, ...rest } = format;

@@ -1,6 +1,6 @@
 import type { DocumentBlock } from '#shared/formats/messages/request.ts';
 
-/** What a model of another format reads before a document: its title and its context; '' for neither. */
+/** Returns a document's title and context as text in front of the document, for models of other formats; '' without both. */
 export function documentHeading({ title, context }: DocumentBlock): string {
   return [title, context].map((text) => (typeof text === 'string' && text !== '' ? `${text}\n\n` : '')).join('');
 }

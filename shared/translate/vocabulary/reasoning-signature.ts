@@ -3,27 +3,25 @@ import type { Minted } from '../translation.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
 
-/** What a signature begins with that carries the thinking of a Responses upstream. */
+/** Start of a signature that carries the thinking of a Responses upstream. */
 const reasoningSignature = `${ownSignature}reasoning.`;
 
-/** Thinking that only the upstream that encrypted it can read. */
+/** Thinking that only the upstream which encrypted it can read. */
 export interface EncryptedThinking {
-  /** The model that thought. */
   model: string;
-  /** The reasoning item's id, which the upstream compares with the encrypted one; undefined if it has none. */
+  /** The reasoning item's id, which the upstream compares with the encrypted id; undefined without one. */
   id: string | undefined;
   encrypted: string;
-  /** See `Minted.origin`. */
   origin: string | undefined;
 }
 
-/** A signature by which a messages client returns the encrypted thinking of a Responses upstream. */
+/** Returns a signature with which a messages client returns the encrypted thinking of a Responses upstream. */
 export function writeReasoningSignature({ model, id, encrypted, origin }: EncryptedThinking): string {
   const fields = [model, id ?? null, encrypted, origin ?? null];
   return `${reasoningSignature}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
 }
 
-/** The encrypted thinking in a signature; undefined for any other signature. */
+/** Reads the encrypted thinking in a signature; undefined for any other signature. */
 export function readReasoningSignature(signature: unknown): EncryptedThinking | undefined {
   if (typeof signature !== 'string' || !signature.startsWith(reasoningSignature)) return undefined;
   const value = parseUpstreamJson(Buffer.from(signature.slice(reasoningSignature.length), 'base64url').toString());
@@ -34,8 +32,8 @@ export function readReasoningSignature(signature: unknown): EncryptedThinking | 
 }
 
 /**
- * The signature of the thinking block for a reasoning item: it carries what the upstream needs to continue the thinking, so that
- * a client's next request returns it. Undefined if the upstream has encrypted nothing.
+ * Returns the signature of the thinking block for a reasoning item. It carries the encrypted thinking, so that the client's next request
+ * returns it. Undefined if the upstream has encrypted nothing.
  */
 export function signatureFor(
   item: JsonObject,

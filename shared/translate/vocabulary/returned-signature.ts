@@ -3,7 +3,7 @@ import { readReturned, type ReturnedReasoning } from '../upstreams/chat/returned
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
 
-/** What a signature begins with, or the data of a redacted block, that carries what a chat upstream wants back. */
+/** Start of a signature, or of the data of a redacted block, that carries reasoning which a chat upstream wants back. */
 const returning = `${ownSignature}returned.`;
 
 /** @param omitted text of thinking that the block omits */
@@ -18,7 +18,7 @@ export function writeReturnedSignature(
 
 /**
  * Reads a signature, or the data of a redacted block.
- * @returns undefined for any other one; `returned` only if it came from the target's upstream, account and model
+ * @returns undefined for any other signature; `returned` only if it came from the same upstream, account and model
  */
 export function readReturnedSignature(
   signature: unknown,

@@ -5,7 +5,7 @@ import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
 /**
- * The messages format's stop reason for the chat format's finish reason.
+ * Returns the messages format's stop reason for the chat format's finish reason.
  * @param stopSequence the stop sequence that the engine reports, if any
  */
 export function stopReasonFor(finishReason: FinishReason, stopSequence: string | null): StopReason {
@@ -23,21 +23,21 @@ export function stopReasonFor(finishReason: FinishReason, stopSequence: string |
 }
 
 /**
- * The finish reason of an answer to messages clients, whose format has a stop reason for refusals. A Responses upstream writes a
+ * Returns the finish reason of an answer to messages clients, whose format has a stop reason for refusals. A Responses upstream writes a
  * refusal as text and reports an ordinary end.
  */
 export function finishReasonOfRefusal(finishReason: FinishReason, refused: boolean): FinishReason {
   return refused && finishReason === 'stop' ? 'content_filter' : finishReason;
 }
 
-/** The stop sequence in a chat choice, if the engine reports it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
+/** Returns the stop sequence in a chat choice, if the engine reports it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
 export function matchedStop(choice: { stop_reason?: Json; matched_stop?: Json }): string | null {
   const { stop_reason: vllm, matched_stop: sglang } = choice;
   if (typeof vllm === 'string') return vllm;
   return typeof sglang === 'string' ? sglang : null;
 }
 
-/** The chat format's finish reason for the messages format's stop reason. An unknown reason is an ordinary end. */
+/** Returns the chat format's finish reason for the messages format's stop reason. An unknown reason is an ordinary end. */
 export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: boolean): FinishReason {
   switch (stopReason) {
     case 'max_tokens':
@@ -50,7 +50,7 @@ export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: bool
   }
 }
 
-/** The chat format's `refusal`, if a messages upstream explains why it refused. */
+/** Returns the text of the chat format's `refusal`, if a messages upstream explains why it refused. */
 export function refusalText(message: JsonObject): string | undefined {
   const { stop_reason: reason, stop_details: details } = message;
   if (reason !== 'refusal' || !isJsonObject(details)) return undefined;

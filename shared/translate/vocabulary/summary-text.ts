@@ -1,7 +1,7 @@
-/** Precedes a summary in the conversations that go on with it. */
+/** Stands before a summary in the conversations that continue it. */
 const introduction = 'Summary of the conversation before this message:\n\n';
 
-/** What a model reads in place of the conversation that a summary stands for, as a message of the user. */
+/** Returns the text of the user message that replaces a summarized conversation. */
 export function summaryText(summary: string): string {
   return introduction + summary;
 }

@@ -1,14 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** The thinking settings of a messages request. */
 export interface ThinkingRequest {
   thinking: JsonObject & { type: string };
   effort?: string;
 }
 
 /**
- * The messages format's thinking settings for a chat request; undefined if it has none. `thinking`, in the messages format,
- * takes precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and chat templates.
+ * Returns the messages format's thinking settings for a chat request; undefined without any. `thinking`, in the messages format, takes
+ * precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and chat templates.
  */
 export function thinkingForChat(request: JsonObject): ThinkingRequest | undefined {
   const { thinking, reasoning_effort: effort, reasoning, chat_template_kwargs: template } = request;
@@ -46,8 +45,8 @@ function effortOfShare(share: number): string {
 }
 
 /**
- * The effort that a chat request asks for, as a word; undefined if it asks for none. Its own fields take precedence over
- * `thinking`, in the messages format.
+ * Returns the effort of a chat request as a word; undefined without one. The chat format's own fields take precedence over `thinking`, in
+ * the messages format.
  */
 export function effortForChat({ reasoning_effort: effort, reasoning, thinking }: JsonObject): string | undefined {
   const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
@@ -61,7 +60,7 @@ export function effortForChat({ reasoning_effort: effort, reasoning, thinking }:
 }
 
 /**
- * The chat format's `reasoning_effort` for a messages request's `thinking`; undefined if it has none.
+ * Returns the chat format's `reasoning_effort` for a messages request's `thinking`; undefined without it.
  * @param effort `output_config.effort`; the default for adaptive thinking is high, as in Anthropic's API
  */
 export function effortForThinking(
@@ -81,7 +80,7 @@ export function effortForThinking(
   }
 }
 
-/** Tokens of thinking at most, as OpenRouter's clients ask for them. */
+/** Returns the maximum tokens of thinking, as OpenRouter's clients send them. */
 function budgetOf(reasoning: Json | undefined): number | undefined {
   const budget = isJsonObject(reasoning) ? reasoning['max_tokens'] : undefined;
   return typeof budget === 'number' ? budget : undefined;
@@ -92,13 +91,13 @@ function switchOf(reasoning: Json | undefined): boolean | undefined {
   return typeof enabled === 'boolean' ? enabled : undefined;
 }
 
-/** The level of effort that a budget of thinking stands for. */
+/** Returns the effort level for a thinking budget. */
 export function effortOfBudget(tokens: number): string {
   if (tokens <= 2048) return 'low';
   return tokens <= 8192 ? 'medium' : 'high';
 }
 
-/** The budget of thinking that a level of effort stands for, in tokens; high is the default of the messages format. */
+/** Returns the thinking budget for an effort level, in tokens; high is the default of the messages format. */
 export function budgetOfEffort(effort = 'high'): number {
   switch (effort) {
     case 'minimal':
@@ -113,16 +112,16 @@ export function budgetOfEffort(effort = 'high'): number {
   }
 }
 
-/** What every signature of the router's own begins with. */
+/** Start of every signature that the router writes. */
 export const ownSignature = 'model-router-';
 
 /**
- * The signature of thinking from engines that sign nothing. Messages clients return a thinking block only with a signature,
- * which they do not check. Messages upstreams do, so a block with this signature must not reach them.
+ * The signature of thinking from engines that sign nothing. Messages clients return a thinking block only with a signature, which they do
+ * not check. Messages upstreams do, so a block with this signature must not reach them.
  */
 export const syntheticSignature = `${ownSignature}unsigned`;
 
-/** Whether the router signed a thinking block, for whichever upstream. */
+/** Whether the router signed a thinking block, for any upstream. */
 export function isSyntheticSignature(signature: unknown): boolean {
   return typeof signature === 'string' && signature.startsWith(ownSignature);
 }

@@ -3,7 +3,6 @@ import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
-/** Translates a messages tool choice to the chat format. */
 export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   switch (choice.type) {
     case 'auto':
@@ -17,7 +16,6 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   }
 }
 
-/** A chat tool choice in the messages format. */
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
   /** Names of the only tools to offer; undefined for all. */
@@ -26,7 +24,7 @@ export interface TranslatedToolChoice {
 
 /**
  * Translates a chat tool choice to the messages format. `allowed_tools` becomes its mode and a list of tools.
- * @throws RouterError `unsupported_parameter` for a choice among tools that only chat upstreams have
+ * @throws RouterError `unsupported_parameter` for a choice of tools that only chat upstreams have
  */
 export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {
   switch (choice) {

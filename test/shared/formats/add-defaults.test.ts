@@ -5,7 +5,7 @@ describe('defaults of a registry name', () => {
   const body = Buffer.from(' { "model": "fast", "temperature": 1 }');
   const given: unknown = JSON.parse(body.toString());
 
-  it('fill in missing fields, and change nothing else', () => {
+  it('add the fields that a body lacks, and change nothing else', () => {
     const filled = addDefaults(body, given, { temperature: 0.2, max_tokens: 50, stop: ['x'] });
     expect(JSON.parse(filled.toString())).toEqual({ model: 'fast', temperature: 1, max_tokens: 50, stop: ['x'] });
   });

@@ -27,10 +27,10 @@ describe.each([
   ['chat', chat],
   ['messages', messages],
   ['responses', responses],
-])('a conversation of %s', (_, conversation) => {
+])('the digest of a conversation of %s', (_, conversation) => {
   const first = conversation('Be brief.', [user('one')]);
 
-  it('has the same start at each of its turns', () => {
+  it('has the same start at each turn of the conversation', () => {
     const turns = [user('one'), assistant('1'), user('two'), assistant('2'), user('three')];
     expect(conversation('Be brief.', turns, { temperature: 0.5, stream: true })).toEqual(first);
   });
@@ -51,7 +51,7 @@ describe.each([
     expect(after.start).not.toBe(before.start);
   });
 
-  it('has the same start when only the marks of the cache move', () => {
+  it('has the same start if only cache marks move', () => {
     const type = conversation === responses ? 'input_text' : 'text';
     const partsOf = (...texts: string[]) => texts.map((text) => ({ type, text }));
     const marked = [{ type, text: 'one', cache_control: { type: 'ephemeral' } }];
@@ -60,7 +60,7 @@ describe.each([
     expect(turn(partsOf('one', 'two'))).not.toBe(turn(partsOf('one', 'three')));
   });
 
-  it('is told apart by both ends of long texts', () => {
+  it('depends on both ends of long texts', () => {
     const middle = 'x'.repeat(100_000);
     const starts = ['a', 'b'].flatMap((end) => [
       conversation('Be brief.', [user(`${end}${middle}`)]),
@@ -73,8 +73,8 @@ describe.each([
 describe.each([
   ['chat', chat],
   ['responses', responses],
-])('a conversation of %s', (_, conversation) => {
-  it('has the name that the client gives it with prompt_cache_key', () => {
+])('the digest of a conversation of %s', (_, conversation) => {
+  it('has the name from prompt_cache_key', () => {
     const named = (name: unknown) => conversation('Be brief.', [user('one')], { prompt_cache_key: name }).name;
     expect(named('key-1')).toBe(named('key-1'));
     expect(named('key-1')).not.toBe(named('key-2'));
@@ -82,7 +82,7 @@ describe.each([
     if (conversation === chat) expect(named(7)).toBeUndefined();
   });
 
-  it('has another start with another message of the developer', () => {
+  it('has another start with another developer message', () => {
     const starts = ['x', 'y'].map((content) =>
       conversation('Be brief.', [{ role: 'developer', content }, user('one')]),
     );
@@ -96,7 +96,7 @@ describe.each([
   });
 });
 
-it('a conversation of Claude Code has the same start, whatever the block says that it puts before the system prompt', () => {
+it('the digest of a Claude Code conversation has the same start, whatever its billing block contains', () => {
   const start = (version: string) => {
     const system = parts(`x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`, 'Be brief.');
     return read(messagesFormat, { system, messages: [user('one')] }).start;

@@ -21,7 +21,7 @@ const png = 'data:image/png;base64,iVBORw0K';
 const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
 
 describe('the messages of a request', () => {
-  it('are parts: texts, thinking, calls of tools and their results', () => {
+  it('consist of parts: texts, thinking, tool calls and their results', () => {
     const { instructions, messages } = chatMessageParts.request({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -48,7 +48,7 @@ describe('the messages of a request', () => {
     ]);
   });
 
-  it('of the messages format have the instructions beside them', () => {
+  it('in the messages format have separate instructions', () => {
     const map = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0K' } };
     const results = [
       { type: 'tool_result', tool_use_id: 'c1', content: '21 degrees' },
@@ -77,7 +77,7 @@ describe('the messages of a request', () => {
     expect(messagesMessageParts.request({ system: 'Be kind.' }).instructions).toEqual([text('Be kind.')]);
   });
 
-  it('of Responses are its items, with the instructions beside them', () => {
+  it('in the Responses format are its items, with separate instructions', () => {
     const { instructions, messages } = responsesMessageParts.request({
       instructions: 'Be brief.',
       input: [
@@ -111,7 +111,7 @@ describe('the messages of a request', () => {
     [[1, 2, 3], []],
     [[[1], [2]], []],
     [undefined, []],
-  ])('of completions are the prompts that are text: %j', (prompt, said) => {
+  ])('in the completions format are the prompts that are text: %j', (prompt, said) => {
     const messages = said.map((each) => ({ role: 'user', parts: [text(each)] }));
     expect(completionsMessageParts.request({ prompt })).toEqual({ instructions: [], messages });
   });
@@ -168,7 +168,7 @@ describe('the messages of a request', () => {
         { type: 'uri', modality: 'document', uri: url('a.pdf') },
       ],
     ],
-  ])('of %s have references in place of images, sounds and files', (_, { request }, content, parts) => {
+  ])('in %s have references in place of images, sounds and files', (_, { request }, content, parts) => {
     const said = [{ role: 'user', content }];
     expect(request({ messages: said, input: said }).messages[0]?.parts).toEqual(parts);
   });
@@ -186,11 +186,11 @@ describe('the messages of a request', () => {
     [responsesMessageParts, {}],
     [responsesMessageParts, { input: 1 }],
     [responsesMessageParts, { input: [null, 'a', { type: 'unknown', text: 'x' }, user({ type: 'input_image' })] }],
-  ])('are none of what is unknown (%#)', ({ request }, body) => {
+  ])('are empty for unknown content (%#)', ({ request }, body) => {
     expect(request(body)).toEqual({ instructions: [], messages: [] });
   });
 
-  it('have arguments that nest too deeply to be written as a text', () => {
+  it('keep arguments that nest too deeply as a text', () => {
     const deep = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`;
     const calls = [{ id: 'c1', function: { name: 'deep', arguments: deep } }];
     const { messages } = chatMessageParts.request({ messages: [{ role: 'assistant', tool_calls: calls }] });
@@ -201,13 +201,13 @@ describe('the messages of a request', () => {
 describe('the messages of an answer', () => {
   const warm = { role: 'assistant', parts: [text('Warm.')] };
 
-  it('of the chat format are its choices', () => {
+  it('in the chat format are its choices', () => {
     const call = { id: 'c1', function: { name: 'weather', arguments: '{"city":' } };
     const choices = [
       { index: 0, message: { role: 'assistant', content: 'Warm.' }, finish_reason: 'stop' },
       { index: 1, message: { content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
     ];
-    // What is no JSON stays as the model wrote it.
+    // Text that is not JSON stays as the model wrote it.
     const unread = { ...called, arguments: '{"city":' };
     expect(chatMessageParts.answer({ choices })).toEqual([
       { ...warm, finish_reason: 'stop' },
@@ -222,12 +222,12 @@ describe('the messages of an answer', () => {
     ['refusal', 'content_filter'],
     ['pause_turn', 'pause_turn'],
     [null, 'error'],
-  ])('of the messages format that ended with %s have the finish reason %s', (reason, finish_reason) => {
+  ])('in the messages format that ended with %s have the finish reason %s', (reason, finish_reason) => {
     const body = { type: 'message', content: [{ type: 'text', text: 'Warm.' }], stop_reason: reason };
     expect(messagesMessageParts.answer(body)).toEqual([{ ...warm, finish_reason }]);
   });
 
-  it('of Responses are one of all its items', () => {
+  it('in the Responses format are joined in one', () => {
     const output = [
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'A tool knows.' }] },
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Warm.' }] },
@@ -244,7 +244,7 @@ describe('the messages of an answer', () => {
     expect(answer({ status: 'queued', output: [] })).toEqual([]);
   });
 
-  it('of completions are their texts', () => {
+  it('in the completions format are their texts', () => {
     const choices = [{ index: 0, text: ' upon a time', finish_reason: 'length' }];
     expect(completionsMessageParts.answer({ choices })).toEqual([
       { role: 'assistant', parts: [text(' upon a time')], finish_reason: 'length' },
@@ -252,7 +252,7 @@ describe('the messages of an answer', () => {
     expect(completionsMessageParts.answer({ choices: [null, { text: 1 }] })).toEqual([]);
   });
 
-  it('are none of an error or a count', () => {
+  it('are empty for an error or a count', () => {
     for (const { answer } of [chatMessageParts, messagesMessageParts, responsesMessageParts])
       expect(answer({ type: 'error', error: { message: 'No.' } })).toEqual([]);
     expect(messagesMessageParts.answer({ input_tokens: 3 })).toEqual([]);
@@ -275,7 +275,7 @@ const responses = [
   { type: 'response.completed', response: { id: 'r', status: 'completed', output: items } },
 ];
 
-/** The streams with the number of events after which a text has come in part, and the finish reason. */
+/** For each stream: the number of events after which part of a text has come, and the finish reason. */
 const streams: [string, MessageParts, readonly (object | string)[], number, string][] = [
   ['chat', chatMessageParts, upstreamStreams.chat, 4, 'stop'],
   ['messages', messagesMessageParts, upstreamStreams.messages, 7, 'tool_call'],
@@ -285,29 +285,32 @@ const streams: [string, MessageParts, readonly (object | string)[], number, stri
 const written = (events: readonly (object | string)[]) =>
   events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
 
-describe.each(streams)('the message of a stream of %s', (_, { answer, joined }, events, inText, finish_reason) => {
-  const thinking = { type: 'reasoning', content: 'hm' };
+describe.each(streams)(
+  'the trace message of a stream of %s',
+  (_, { answer, joined }, events, inText, finish_reason) => {
+    const thinking = { type: 'reasoning', content: 'hm' };
 
-  it('is joined of its events', () => {
-    const calls = [
-      { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } },
-      { type: 'tool_call', id: 'c1', name: 'g', arguments: {} },
-    ];
-    expect(answer(joined(readEvents(`: waiting\n\n${written(events).join('')}`)))).toEqual([
-      { role: 'assistant', parts: [thinking, text('Hello'), ...calls], finish_reason },
-    ]);
-  });
+    it('is joined from its events', () => {
+      const calls = [
+        { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } },
+        { type: 'tool_call', id: 'c1', name: 'g', arguments: {} },
+      ];
+      expect(answer(joined(readEvents(`: waiting\n\n${written(events).join('')}`)))).toEqual([
+        { role: 'assistant', parts: [thinking, text('Hello'), ...calls], finish_reason },
+      ]);
+    });
 
-  it('is what there is of one that was cut', () => {
-    const begun = written(events.slice(0, inText + 1)).join('');
-    const said = { type: 'text', content: expect.stringMatching(/^Hel?$/) as string };
-    expect(answer(joined(readEvents(begun.slice(0, -5))))).toEqual([
-      { role: 'assistant', parts: [thinking, said], finish_reason: 'error' },
-    ]);
-  });
-});
+    it('has the content so far if the stream was cut off', () => {
+      const begun = written(events.slice(0, inText + 1)).join('');
+      const said = { type: 'text', content: expect.stringMatching(/^Hel?$/) as string };
+      expect(answer(joined(readEvents(begun.slice(0, -5))))).toEqual([
+        { role: 'assistant', parts: [thinking, said], finish_reason: 'error' },
+      ]);
+    });
+  },
+);
 
-it('the messages of a stream of completions are joined of its chunks, for each choice', () => {
+it('the trace messages of a stream of completions are joined from its chunks, one for each choice', () => {
   const chunk = (index: number, text: string, finish_reason: string | null = null) => {
     return { choices: [{ index, text, finish_reason }] };
   };

@@ -27,7 +27,7 @@ describe('the needs of a chat request', () => {
     [{ chat_template_kwargs: { enable_thinking: false } }, {}],
     [{ response_format: { type: 'text' } }, {}],
     [{ response_format: { type: 'json_object' } }, { json: true }],
-  ])('are, for %j, %j', (fields, needs) => {
+  ])('for %j are %j', (fields, needs) => {
     expect(chat(fields)).toMatchObject({ ...nothing, ...needs });
   });
 
@@ -50,7 +50,7 @@ describe('the needs of a messages request', () => {
     [{ thinking: { type: 'adaptive' } }, { thinking: true }],
     [{ thinking: { type: 'disabled' } }, {}],
     [{ output_config: { format: { type: 'json_schema', schema: {} } } }, { json: true }],
-  ])('are, for %j, %j', (fields, needs) => {
+  ])('for %j are %j', (fields, needs) => {
     expect(messages(fields)).toMatchObject({ ...nothing, ...needs });
   });
 

@@ -41,7 +41,7 @@ describe('the tokens of a part of a stream', () => {
     expect(inMessages(...messagesHead)).toBe(0);
   });
 
-  it('are the events of engines that send each token by itself, in pieces of any size', () => {
+  it('are the number of events if the engine sends each token by itself, in pieces of any size', () => {
     const words = Array.from({ length: 50 }, (_, index) => [' the', ' of', ' word', ','][index % 4] ?? '');
     const chunks = words.map((content) => chunk({ content }));
     expect(inChat(chatHead, ...chunks)).toBe(50);
@@ -49,7 +49,7 @@ describe('the tokens of a part of a stream', () => {
     expect(inMessages(...messagesHead, ...words.map(delta))).toBe(50);
   });
 
-  it('do not grow by pings and empty deltas', () => {
+  it('do not grow with pings and empty deltas', () => {
     const empty = Array.from({ length: 100 }, () => chunk({ content: '' }));
     expect(inChat(chatHead, chunk({ content: 'one' }), ...empty)).toBe(1);
     const pings = Array.from({ length: 100 }, () => ['event: ping\ndata: {"type":"ping"}\n\n', delta('')]).flat();
@@ -57,7 +57,7 @@ describe('the tokens of a part of a stream', () => {
     expect(inMessages([...messagesHead, delta('one'), ...pings].join(''))).toBe(1);
   });
 
-  it('follow from the length of texts with many tokens', () => {
+  it('follow from the length of the texts if an event has many tokens', () => {
     const text = 'A whole sentence comes in one piece, as clouds send it. '.repeat(3);
     const tokens = Math.ceil((10 * text.length) / 4);
     const ofChat = inChat(chatHead, ...Array.from({ length: 10 }, () => chunk({ content: text })));

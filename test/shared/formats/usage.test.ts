@@ -5,7 +5,7 @@ import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 describe('the usage of a chat or Responses upstream', () => {
   it.each([
-    // As Gemini's and xAI's APIs count reasoning.
+    // Gemini's and xAI's APIs count reasoning in the total alone.
     ['reasoning that is in the total alone', { completion_tokens: 1_499, total_tokens: 14_428 }, 4_308],
     ['no total', { completion_tokens: 12 }, 12],
     ['a total that is too small', { completion_tokens: 12, total_tokens: 9 }, 12],
@@ -19,7 +19,7 @@ describe('the usage of a chat or Responses upstream', () => {
     });
   });
 
-  it('has no output of a total without a prompt', () => {
+  it('has no output from a total without a prompt', () => {
     expect(readChatUsage({ total_tokens: 7 })).toMatchObject({ promptTokens: 0, completionTokens: 0 });
   });
 });
@@ -36,7 +36,7 @@ describe('the usage of a messages upstream', () => {
     service_tier: 'standard',
   };
 
-  it('has what the cache keeps for an hour, and its web searches', () => {
+  it('has the tokens cached for an hour, and the web searches', () => {
     expect(readMessagesUsage(usage)).toEqual({
       promptTokens: 1_576,
       cachedTokens: 1_000,
@@ -48,7 +48,7 @@ describe('the usage of a messages upstream', () => {
     });
   });
 
-  it('has neither where it names none', () => {
+  it('has neither hour cache tokens nor searches if the upstream reports none', () => {
     const { cache_creation: _, server_tool_use: __, ...others } = usage;
     const plain = readMessagesUsage({ ...others, cache_creation: null, server_tool_use: null });
     expect(plain).not.toHaveProperty('hourCacheWriteTokens');
@@ -56,7 +56,7 @@ describe('the usage of a messages upstream', () => {
   });
 });
 
-it('the usage of a response has the searches among its output, not the pages that were opened, nor what failed', () => {
+it('the usage of a response counts the completed searches in its output, not opened pages or failed searches', () => {
   const call = (type: string, status = 'completed'): object => ({ type: 'web_search_call', status, action: { type } });
   const output = [call('search'), call('open_page'), call('search'), call('search', 'failed'), { type: 'message' }];
   const response = { usage: { input_tokens: 5, output_tokens: 6 }, output: JSON.parse(JSON.stringify(output)) };

@@ -19,7 +19,7 @@ function chatAnswer(message: JsonObject, choice: JsonObject = {}, more: JsonObje
   };
 }
 
-/** A message with further fields, and with fewer. */
+/** Returns an answer whose message has these fields, and an answer whose message has fewer fields. */
 function message(fields: JsonObject, without: JsonObject = {}): Example {
   return { with: chatAnswer(fields), without: chatAnswer(without) };
 }

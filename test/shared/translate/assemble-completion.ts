@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A stream as a chat client reads it. */
 export interface AssembledCompletion {
   content: string;
   reasoning: string;

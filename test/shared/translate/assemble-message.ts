@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** A stream as a messages client reads it. */
 export interface AssembledMessage {
   start: JsonObject;
   content: JsonObject[];

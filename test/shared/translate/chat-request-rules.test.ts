@@ -21,7 +21,7 @@ function history(added: Json[], before: Json[] = [user], without: Json[] = befor
   return { with: { ...base, messages: [...before, ...added] }, without: { ...base, messages: without } };
 }
 
-/** A message of the user with and without a part, or a part with and without fields; `field` is what the rule is about. */
+/** Returns a user message with and without a content part, or with and without fields of the part; `field` is the field of the rule. */
 function part(part: Json, field = '', without: Json[] = []): Example {
   return {
     with: { ...base, messages: [said('user', [textBlock('a'), part])] },
@@ -35,7 +35,7 @@ function assistant(fields: JsonObject, path: string): Example {
   return { ...history([{ ...message, ...fields }], [user], [user, message]), path: `messages[].${path}` };
 }
 
-/** A format of answers with a schema, and with further fields. */
+/** Returns a request with a schema as response format, with and without further fields. */
 function schemaWith(fields: JsonObject, base: JsonObject = { schema: {} }): Example {
   const format = (json_schema: JsonObject) => ({ response_format: { type: 'json_schema', json_schema } });
   return top(format({ ...base, ...fields }), format(base));
@@ -50,7 +50,6 @@ const ofAnyValue =
     ' ',
   );
 
-/** An example for every rule. */
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
   'messages[] system, developer, leading': history([user], [{ role: 'developer', content: 'd' }], [user]),

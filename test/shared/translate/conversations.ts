@@ -14,7 +14,6 @@ const base64 = fc.base64String({ minLength: 4, maxLength: 24 });
 const imageType = fc.constantFrom('image/jpeg', 'image/png', 'image/gif', 'image/webp');
 const url = name.map((path) => `https://example.com/${path}.png`);
 
-/** An input of a tool, as parsed from JSON. */
 const input = fc
   .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
@@ -119,7 +118,7 @@ const chatTool = fc.record({
   ),
 });
 
-/** A chat request that loses nothing on its way to the messages format and back. */
+/** A chat request that survives the way to the messages format and back without loss. */
 export const chatConversation: fc.Arbitrary<JsonObject> = fc
   .record({
     system: fc.option(text),
@@ -163,7 +162,7 @@ export const chatConversation: fc.Arbitrary<JsonObject> = fc
   })
   .filter(({ messages }) => !twoUserMessagesInARow(messages));
 
-/** A user message after results joins them, so a second one would too. */
+/** A user message after tool results joins their turn, so a second user message would join it too. */
 function twoUserMessagesInARow(messages: readonly JsonObject[]): boolean {
   return messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.['role'] === 'user');
 }
@@ -192,7 +191,7 @@ function messagesTurn(turn: number): fc.Arbitrary<JsonObject[]> {
     });
 }
 
-/** A messages request that loses nothing on its way to the chat format and back. */
+/** A messages request that survives the way to the chat format and back without loss. */
 export const messagesConversation: fc.Arbitrary<JsonObject> = fc
   .record({
     first: contentOf<JsonObject>(messagesText, messagesImage),

@@ -12,7 +12,7 @@ const custom = { name: 'apply_patch', description: 'Edits files.', format: { typ
 const call = { id: 'a', type: 'custom', custom: { name: 'apply_patch', input: patch } };
 const other = { id: 'b', type: 'function', function: { name: 'ls', arguments: '{"d":1}' } };
 
-/** As Copilot CLI asks: with a call of each kind and its result in the history. */
+/** A request in the form of Copilot CLI's, with a call of each kind and its result in the history. */
 const request = {
   model: 'm',
   max_tokens: 9,
@@ -38,7 +38,7 @@ function sentTo(upstream: string, body: JsonObject = request, takesCustomTools =
 }
 
 describe('custom tools of a chat client, with their calls, results and choice', () => {
-  it('are functions with one string for a messages upstream', () => {
+  it('become functions with one string for a messages upstream', () => {
     expect(sentTo('messages')).toMatchObject({
       messages: [
         said('user', 'Edit.'),
@@ -56,7 +56,7 @@ describe('custom tools of a chat client, with their calls, results and choice', 
     });
   });
 
-  it('are custom tools for a Responses upstream', () => {
+  it('become custom tools for a Responses upstream', () => {
     expect(sentTo('responses')).toMatchObject({
       input: [
         { role: 'user' },
@@ -73,7 +73,7 @@ describe('custom tools of a chat client, with their calls, results and choice', 
     });
   });
 
-  it('are functions with one string for a chat upstream, unless that has custom tools', () => {
+  it('become functions with one string for a chat upstream without custom tools', () => {
     expect(sentTo('chat')).toMatchObject({
       messages: [
         {},
@@ -93,7 +93,7 @@ describe('custom tools of a chat client, with their calls, results and choice', 
     expect(sentTo('chat', request, true)).toEqual(request);
   });
 
-  it('are chosen among others', () => {
+  it('can be among the allowed tools', () => {
     const allowed = { mode: 'required', tools: [{ type: 'custom', custom: { name: 'apply_patch' } }] };
     const body = { ...request, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } };
     expect(sentTo('messages', body)).toMatchObject({ tools: [{ name: 'apply_patch' }], tool_choice: { type: 'any' } });
@@ -103,7 +103,7 @@ describe('custom tools of a chat client, with their calls, results and choice', 
     expect(sentTo('chat', body)).toMatchObject({ tool_choice: { allowed_tools: { tools: [fn] } } });
   });
 
-  it('are refused where a request has none of the chosen name', () => {
+  it('are refused if the request has none of the chosen name', () => {
     const choice = { type: 'custom', custom: { name: 'other' } };
     expect(() => parseChatRequest({ ...request, tool_choice: choice })).toThrow(/no tool of this name/);
     expect(() => parseChatRequest({ ...request, tools: [{ type: 'custom' }] })).toThrow(/tools\[0\]\.custom/);
@@ -114,7 +114,7 @@ const pieces = (text: string): string[] => text.match(/[^]{1,7}/g) ?? [];
 const item = { type: 'custom_tool_call', id: 'ctc', call_id: 'c0', name: 'apply_patch' };
 const fnItem = { type: 'function_call', id: 'fc', call_id: 'c1', name: 'ls', arguments: '{"d":1}' };
 
-/** The same answer of upstreams: a call of the custom tool and of the function, with arguments in the given pieces. */
+/** The same answer from each upstream format: a call of the custom tool and a call of the function, with arguments in the given pieces. */
 function streams(json: string): Record<string, (JsonObject | string)[]> {
   return {
     chat: [
@@ -181,7 +181,7 @@ describe.each(['chat', 'messages', 'responses'])(
     const recalled = translation.recall?.(request);
     const minted = { id: 'chatcmpl-1', model: 'm', created: 1, promptTokens: () => 1, recalled };
 
-    it('has its input as text, whole', () => {
+    it('has its input as text in a whole answer', () => {
       const { body } = translation.reply(answers[upstream] ?? {}, minted);
       const [choice] = body['choices'] as unknown as { message: JsonObject; finish_reason: string }[];
       expect(choice?.finish_reason).toBe('tool_calls');
@@ -195,7 +195,7 @@ describe.each(['chat', 'messages', 'responses'])(
       ['in its usual form', wrapped],
       ['under another name', JSON.stringify({ patch })],
       ['bare', patch],
-    ])('has its input as text, streamed, where the model wrote it %s', (_, json) => {
+    ])('has its input as text in a stream where the model wrote it %s', (_, json) => {
       const { text } = runStream(translation.stream(minted), streams(json)[upstream] ?? []);
       const chunks = text.split('\n\n').filter((line) => line.startsWith('data: {'));
       const calls = chunks.flatMap((line) => {

@@ -70,7 +70,7 @@ const answers = [
 describe.each(answers)(
   'the estimated tokens of an answer of a %s upstream without usage',
   (upstream, whole, stream) => {
-    // What a messages or Responses upstream says of its usage passes to clients of its format as it is.
+    // Usage that a messages or Responses upstream reports passes unchanged to clients of its format.
     const clients = clientsOf(upstream).filter((client) => client === 'chat' || client !== upstream);
 
     it.each(clients)('are the same for a %s client, streamed or not, without a count of thinking', (client) => {
@@ -79,13 +79,13 @@ describe.each(answers)(
       const streamed = runStream(translation.stream(minted), stream);
       const tokens = Math.ceil(Buffer.byteLength(written) / 4);
       for (const { ending } of [reply, streamed]) expect(ending.usage.completionTokens).toBe(tokens);
-      // The Responses format requires a count, which is estimated then.
+      // The Responses format requires a count, so it is estimated.
       const counts = client === 'responses' ? /thinking_tokens/ : /reasoning_tokens|thinking_tokens/;
       expect(JSON.stringify(reply.body) + streamed.text).not.toMatch(counts);
       expect(streamed.text).toContain('usage');
     });
 
-    it('come in a chunk of their own, without choices, where that is asked for', () => {
+    it('come in a separate chunk without choices if the client requests that', () => {
       const asked = translationBetween('chat', upstream).stream({ ...minted, usageChunk: true });
       const data = runStream(asked, stream).text.split('\n\n');
       const [finish, usage] = data.slice(-4, -2).map((each) => JSON.parse(each.slice('data: '.length)) as JsonObject);

@@ -15,7 +15,7 @@ const item = (type: string, fields: JsonObject): JsonObject => ({
 });
 const response = { id: 'r', model: 'm', output: [] };
 
-/** By upstream format: what comes before the first content, the kinds of first content, and the end of an empty answer. */
+/** By upstream format: the events before the first content, the kinds of first content, and the end of an empty answer. */
 const streams: Record<string, { opening: JsonObject[]; contents: Record<string, JsonObject>; end: JsonObject[] }> = {
   chat: {
     opening: [chatChunk({ role: 'assistant' }), chatChunk(said('assistant', '')), chatChunk({ content: null })],
@@ -53,7 +53,7 @@ const streams: Record<string, { opening: JsonObject[]; contents: Record<string, 
   },
 };
 
-/** By client format: what a whole stream contains, and its end. */
+/** By client format: the content of a whole stream, and its end. */
 const wholes: Record<string, { opening: string; end: RegExp }> = {
   chat: { opening: '"role":"assistant"', end: /\[DONE\]$/ },
   messages: { opening: 'message_start', end: /"type":\s?"message_stop"\}$/ },
@@ -88,7 +88,7 @@ describe.each(pairs)('the opening of a stream from $upstream to $client', ({ cli
   });
 });
 
-it('an opening that never ends is relayed from 64 KiB on', () => {
+it('the opening of a stream is relayed from 64 KiB on', () => {
   const stream = holdOpening(translationBetween('chat', 'chat').stream(minted));
   let events = 0;
   const event = JSON.stringify(chatChunk(said('assistant', '')));

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Effect, FieldRule } from '#shared/translate/field-rule.ts';
 
-/** Two bodies that differ in just the field of a rule. */
+/** Two bodies that differ only in the field of a rule. */
 export interface Example {
   with: JsonObject;
   without: JsonObject;
@@ -30,7 +30,7 @@ export function testRules(
   });
 }
 
-/** The name of the model that a request is translated for: another one each time for the rule about it. */
+/** Returns the upstream's name of the model. The name changes with each call for the rule about the model. */
 export function targetFor(field: string, count: number): string {
   return field === 'model' ? `target-${count}` : 'target';
 }
@@ -60,7 +60,7 @@ function holdRule(field: string, effect: Effect, example: Example, translate: (b
       translate(example.without);
       const error = refusal(() => translate(example.with));
       expect(['unsupported_parameter', 'invalid_request']).toContain(error.code);
-      // A part or an item that has no place is named by its type, not by the field that the rule is about.
+      // The error for an unsupported part or item names its type, not the field of the rule.
       const place = path.replace(/\[\]\.\w+$/, '[]');
       expect(error.param?.replaceAll(/\[\d+\]|\.\d+/g, '[]')).toContain(place);
       expect(error.message).toContain(error.param);
@@ -78,7 +78,7 @@ function refusal(attempt: () => unknown): RouterError {
   throw new Error('nothing was refused');
 }
 
-/** All values at a path, `[]` for every element. */
+/** Returns all values at a path, with `[]` for every element. */
 function collect(body: JsonObject, path: string): Json[] {
   let values: Json[] = [body];
   for (const step of path.split('.')) {

@@ -15,7 +15,7 @@ const found = {
 };
 const page = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'The page.' }, title: null };
 
-/** An answer with two calls at once, one that was cut off, and text around them. */
+/** An answer with two parallel calls, a call that was cut off, and text around them. */
 const content: JsonObject[] = [
   textBlock('Let me see.'),
   { type: 'server_tool_use', id: first, name: 'web_search', input: { query: 'q' } },
@@ -38,7 +38,7 @@ function translated(upstream: string): JsonObject {
 }
 
 describe('searches and fetches that the router has run, in a later request', () => {
-  it('are tool calls with their results on chat upstreams', () => {
+  it('become tool calls with their results on chat upstreams', () => {
     const call = (id: string, name: string, input: object) => ({
       id,
       type: 'function',
@@ -61,20 +61,20 @@ describe('searches and fetches that the router has run, in a later request', () 
     ]);
   });
 
-  it('are text on messages upstreams', () => {
+  it('become text on messages upstreams', () => {
     const [, answer] = translated('messages')['messages'] as { content: { type: string; text: string }[] }[];
     expect(answer?.content.map(({ type }) => type)).toEqual(content.map(() => 'text'));
     expect(answer?.content[1]?.text).toContain('web_search: {"query":"q"}');
     expect(answer?.content.slice(3, 5).map(({ text }) => text.split('\n').slice(1).join('\n'))).toEqual(results);
   });
 
-  it('are text for command-line agents', () => {
+  it('become text for command-line agents', () => {
     const all = JSON.stringify(messagesToConversation.request(request, { model: 'm' }));
     for (const result of ['Let me see.', ...results]) expect(all).toContain(JSON.stringify(result).slice(1, -1));
   });
 });
 
-it('an error of a search has its code as result', () => {
+it('a failed search in a later request has its error code as result', () => {
   const failed = {
     type: 'web_search_tool_result',
     tool_use_id: first,

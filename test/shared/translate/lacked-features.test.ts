@@ -7,7 +7,10 @@ import { featureKey } from '#shared/formats/request-feature.ts';
 import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { conversationTranslations, translations } from '#shared/translate/translations.ts';
 
-/** The rules that refuse something, with the feature that stands for it; a rule that no choice of a worker helps with has none. */
+/**
+ * The rules that refuse a field, each with the feature that stands for the field. A rule has no feature if no choice of a worker would
+ * help.
+ */
 const refusedFields: Record<string, Record<string, string | undefined>> = {
   chat: {
     'messages[].content[] file, by id': 'file_ids',
@@ -40,7 +43,7 @@ const refusedFields: Record<string, Record<string, string | undefined>> = {
     mcp_servers: 'mcp_servers',
     container: 'container',
     stop_sequences: 'stop_sequences',
-    // Every upstream's.
+    // Refused on every upstream.
     thread: undefined,
     // Fields of another format.
     "* that names what the provider's account has stored": undefined,
@@ -55,9 +58,9 @@ const refusedFields: Record<string, Record<string, string | undefined>> = {
     'include message.output_text.logprobs': 'logprobs',
     top_logprobs: 'logprobs',
     prompt: 'prompts',
-    // Every upstream's.
+    // Refused on every upstream.
     conversation: undefined,
-    // Needs of their own: the router may run these tools.
+    // Separate needs, because the router may run these tools.
     'tools[] web_search alone': undefined,
     'tools[] mcp': undefined,
   },
@@ -75,20 +78,20 @@ describe.each(withFeatures.map((format) => [format.name, format] as const))('a %
   const features = format.features?.all ?? [];
 
   it.each(features.map((feature) => [feature.name, feature.example] as const))(
-    'with %s is read as one that needs it',
+    'with %s has the need for that feature',
     (feature, example) => {
       expect(needsOf(format, example)).toContain(feature);
     },
   );
 
-  it('of text alone needs none', () => {
+  it('with text alone needs no feature', () => {
     const plain = name === 'responses' ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] };
     expect(needsOf(format, plain)).toBeUndefined();
   });
 
   const toOthers = translations.filter(({ client }) => client === format);
   it.each(toOthers.map((each) => [each.upstream.name, each] as const))(
-    'has a feature for all that its rules for a %s upstream refuse',
+    'has a feature for everything that its rules for a %s upstream refuse',
     (_, translation) => {
       const lacked = lackedFeatures([translation], { model: 'm' });
       const refused = (translation.requestRules ?? []).filter(({ effect }) => effect.kind === 'refused');
@@ -100,8 +103,8 @@ describe.each(withFeatures.map((format) => [format.name, format] as const))('a %
   );
 });
 
-describe('a worker', () => {
-  it('of a command-line agent lacks what its conversations refuse', () => {
+describe('the features that a worker announces to lack', () => {
+  it('are those that the conversations of a command-line agent refuse', () => {
     expect(lackedFeatures(conversationTranslations, { model: 'm' })).toEqual(
       expect.arrayContaining([
         ...['documents', 'audio_input', 'logprobs', 'prefill', 'several_choices'].map((name) => `${name}@chat`),
@@ -113,17 +116,17 @@ describe('a worker', () => {
     );
   });
 
-  it('has custom tools of the chat format, whatever its upstream', () => {
+  it('do not include custom tools of the chat format, whatever the upstream', () => {
     const ofChat = translations.filter(({ client }) => client.name === 'chat');
     expect(lackedFeatures(ofChat, { model: 'm' }).filter((feature) => feature.startsWith('custom'))).toEqual([]);
   });
 
-  it('whose upstream has the same format lacks nothing', () => {
+  it("are none if the upstream has the client's format", () => {
     const same = translations.filter(({ client, upstream }) => client.name === upstream.name);
     expect(lackedFeatures(same, { model: 'm', takesPrompts: true })).toEqual([]);
   });
 
-  it('whose upstream makes one choice lacks several', () => {
+  it('include several choices if the upstream returns one', () => {
     const same = translations.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
     expect(lackedFeatures(same, { model: 'm', makesOneChoice: true })).toEqual(['several_choices@chat']);
     for (const engine of ['ollama', 'lm-studio'] as const)
@@ -132,7 +135,7 @@ describe('a worker', () => {
       expect(engineLacks(engineOf(engine), same)).toEqual([]);
   });
 
-  it('whose upstream takes files takes PDFs', () => {
+  it('do not include PDFs if the upstream takes files', () => {
     const all = translations.filter(({ client, upstream }) => client.name === 'messages' && upstream.name === 'chat');
     expect(lackedFeatures(all, { model: 'm' })).toContain('pdf@messages');
     expect(lackedFeatures(all, { model: 'm', takesFiles: true })).not.toContain('pdf@messages');

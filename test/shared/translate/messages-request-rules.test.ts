@@ -19,7 +19,7 @@ function top(fields: JsonObject, without: JsonObject = {}, path?: string): Examp
   return path === undefined ? example : { ...example, path };
 }
 
-/** Two turns that differ in one block, or in one field of it; `field` is what the rule is about in it. */
+/** Returns a turn with and without a block, or with and without a field of the block; `field` is the field of the rule. */
 function block(
   block: Json,
   field = '',
@@ -36,7 +36,7 @@ function ofAssistant(added: Json, field = '', without: Json[] = []): Example {
   return block(added, field, { role: 'assistant', without });
 }
 
-/** A result of a tool with a further field. */
+/** Returns a turn with a tool result, with and without further fields. */
 function ofResult(fields: JsonObject, field: string): Example {
   return block({ ...result, ...fields }, field, { before: called, without: [result] });
 }
@@ -48,12 +48,12 @@ function signedBy(model: string, encrypted: string): string {
   return writeReasoningSignature({ model, id: 'rs_1', encrypted, origin: undefined });
 }
 
-/** A history with and without an edit of it. */
+/** Returns a history with and without an edit. */
 function edited(edit: JsonObject, messages: Json[]): Example {
   return top({ context_management: { edits: [edit] } }, { messages }, 'context_management.edits[].type');
 }
 
-/** An answer with or without a search. */
+/** Returns an answer with or without a search. */
 function searched(id: string, path = ''): Example {
   const found = { type: 'web_search_result', title: 't', url: 'https://x.example/', encrypted_content: 'e' };
   const search: Json[] = [

@@ -50,7 +50,7 @@ const pairs = translations
 describe.each(pairs)('numbers that a parser changes, of a %s client to a %s upstream', (client, upstream) => {
   const translation = translationBetween(client, upstream);
 
-  it('pass as they came in the request', () => {
+  it('pass unchanged in the request', () => {
     const body = requests[client] ?? '';
     const { given, write } = readRequest({ body: Buffer.from(body) });
     const sent = Buffer.concat(write(translation.request(given, { model: 'up' }))).toString();
@@ -58,7 +58,7 @@ describe.each(pairs)('numbers that a parser changes, of a %s client to a %s upst
     if (client === upstream) expect(sent.includes('"seed":12345678901234567890')).toBe(client === 'chat');
   });
 
-  it('pass as they came in the answer', () => {
+  it('pass unchanged in the answer', () => {
     const answer = parseUpstreamJson(answers[upstream] ?? '', parseExact);
     const { body } = translation.reply(isJsonObject(answer) ? answer : {}, minted);
     expect(count(writeExact(body))).toBe(client === upstream ? count(answers[upstream] ?? '') : 1);

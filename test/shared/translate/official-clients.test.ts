@@ -28,7 +28,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     return text;
   };
 
-  it.each(sdks)("are put together by OpenAI's SDK for chat, the %s one", async (_, Client) => {
+  it.each(sdks)("are assembled by OpenAI's SDK for chat, the %s one", async (_, Client) => {
     const text = streamTo('chat');
     const runner = new Client(sdkAnswer(text)).chat.completions.stream({ model: 'm', messages });
     const usage = {
@@ -60,7 +60,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     expect(assembleCompletion(text)).toMatchObject({ content: 'Hello', reasoning: 'hm', refusal: '', calls, usage });
   });
 
-  it("are put together by Anthropic's SDK", async () => {
+  it("are assembled by Anthropic's SDK", async () => {
     const text = streamTo('messages');
     const expected = {
       content: [
@@ -78,9 +78,9 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     if (format !== 'messages') expect(assembleMessage(text)).toMatchObject(expected);
   });
 
-  // Those of a Responses upstream are its own: see responses-to-responses-stream.test.ts.
+  // For a Responses upstream, see responses-to-responses-stream.test.ts.
   const others = format === 'responses' ? [] : sdks;
-  it.each(others)("are put together by OpenAI's SDK for responses, the %s one", async (_, Client) => {
+  it.each(others)("are assembled by OpenAI's SDK for responses, the %s one", async (_, Client) => {
     const text = streamTo('responses');
     const expected = [
       { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'hm' }], summary: [] },
@@ -106,7 +106,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     expect(assembleResponse(text).items).toMatchObject(expected);
   });
 
-  it('that fail midway are errors in both SDKs', async () => {
+  it('raise errors in both SDKs if they fail midway', async () => {
     const error = new RouterError('worker_lost', 'The worker was lost.');
     const begun = (client: string): string => {
       const stream = translationBetween(client, format).stream(minted);

@@ -19,12 +19,12 @@ function top(fields: JsonObject, without: JsonObject = {}): Example {
   return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
 }
 
-/** An item before an answer. */
+/** Returns a history with and without an item before an answer. */
 function beforeAnswer(item: JsonObject): Example {
   return history([item, answer], [user], [user, answer]);
 }
 
-/** An item with further fields, behind others. */
+/** Returns a history that ends with an item, with and without further fields of the item. */
 function itemWith(fields: JsonObject, item: JsonObject, before: JsonObject[] = [user]): Example {
   return history([{ ...item, ...fields }], before, [...before, item]);
 }
@@ -46,7 +46,7 @@ function thinking(fields: JsonObject): Example {
   return top({ reasoning: { effort: 'low', ...fields } }, { reasoning: { effort: 'low' } });
 }
 
-/** The same tools, the first one with further fields. */
+/** Returns a request with one tool, with and without further fields of the tool. */
 function tool(fields: JsonObject): Example {
   return { with: { ...base, tools: [{ ...tools[0], ...fields }] }, without: { ...base, tools: [tools[0] ?? {}] } };
 }
@@ -67,7 +67,6 @@ const ofAnyValue =
     ' ',
   );
 
-/** An example for every rule. */
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
   instructions: top({ instructions: 'I' }),

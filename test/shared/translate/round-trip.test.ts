@@ -25,10 +25,10 @@ function without(request: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.includes(field)));
 }
 
-/** What a messages request gets on its way from the Responses format. */
+/** The fields that a messages request gets on its way from the Responses format. */
 const added: ReadonlySet<string> = new Set(['cache_control', 'display']);
 
-/** A messages request without it; one text is a string. */
+/** Returns a messages request without these fields; one text is a string. */
 function unmarked(request: JsonObject): unknown {
   const plain = JSON.stringify(request, (field, value: unknown) => (added.has(field) ? undefined : value));
   return JSON.parse(plain, (field, value: unknown) => {
@@ -38,7 +38,7 @@ function unmarked(request: JsonObject): unknown {
   });
 }
 
-/** What the Responses format lacks. */
+/** Fields that the Responses format lacks. */
 const lacked = ['stop', 'stop_sequences', 'top_k'];
 const conversations = { chat: chatConversation, messages: messagesConversation };
 const parsers = { chat: parseChatRequest, messages: parseMessagesRequest, responses: parseResponsesRequest };
@@ -89,7 +89,7 @@ function wholeChat({ reasoning, content, calls, finish, usage }: Answer): JsonOb
   };
 }
 
-/** The same answer as a chat stream: `cut` has the sizes of the pieces, `order` the order of their calls. */
+/** Returns the same answer as a chat stream: `cut` has the sizes of the pieces, `order` the order of their calls. */
 function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject[] {
   const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
     choices: [{ index: 0, delta, finish_reason: finish }],
@@ -120,7 +120,7 @@ function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
   return Buffer.from(events.map((event) => `${name(event)}data: ${JSON.stringify(event)}\n\n`).join(''));
 }
 
-describe('an answer', () => {
+describe('an answer to a client', () => {
   it('may have characters that some parsers read as line ends', () => {
     const given: Answer = {
       reasoning: '\u2028',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** Passes an upstream's events to a translation, and returns all that the client receives. */
+/** Passes an upstream's events to a translation, and returns everything that the client receives. */
 export function runStream(
   translation: StreamTranslation,
   events: readonly (object | string)[],
@@ -13,7 +13,7 @@ export function runStream(
   return { text: text + end.text, ending: end.ending };
 }
 
-/** The same from an upstream's bytes, in these chunks. */
+/** Passes an upstream's bytes, in these chunks, to a translation, and returns everything that the client receives. */
 export function runBytes(translation: StreamTranslation, chunks: readonly Uint8Array[]): string {
   const reader = new SseReader();
   let text = '';
@@ -22,12 +22,12 @@ export function runBytes(translation: StreamTranslation, chunks: readonly Uint8A
   return text + translation.end().text;
 }
 
-/** The bytes of a stream that a Responses upstream sends, by fixture folder and name. */
+/** Returns the recorded bytes of a Responses upstream's stream, by fixture folder and name. */
 export function recordedStream(folder: 'providers/openai-responses' | 'engines/llama-cpp', name: string): Buffer {
   return readFileSync(`test/fixtures/${folder}/${name}.sse`);
 }
 
-/** What a client receives of a recorded stream, in pieces of 97 bytes. */
+/** Returns everything that a client receives from a recorded stream in pieces of 97 bytes. */
 export function runRecorded(translation: StreamTranslation, bytes: Buffer): string {
   const pieces = Array.from({ length: Math.ceil(bytes.length / 97) }, (_, at) =>
     bytes.subarray(at * 97, (at + 1) * 97),

@@ -18,7 +18,7 @@ const response = [
 const overflow =
   "This model's maximum context length is 10 tokens. However, your request has 20 input tokens. Please reduce it.";
 
-/** Streams that fail, by upstream, each with the code of the error. */
+/** Streams that fail, by upstream, each with the error code. */
 const failures: Record<string, Ends> = {
   chat: {
     'stops early': [[chat], 'upstream_failed'],
@@ -49,7 +49,7 @@ const failures: Record<string, Ends> = {
   },
 };
 
-/** Whole answers that are failures, by upstream, each with the code of the error. */
+/** Whole answers that are failures, by upstream, each with the error code. */
 const wholeFailures: Record<string, Wholes> = {
   chat: {
     'has no choices': [{ choices: [] }, 'upstream_failed'],
@@ -70,7 +70,7 @@ const wholeFailures: Record<string, Wholes> = {
   },
 };
 
-/** Streams that end well, by upstream and the upstream's word for its reason, each with the router's. */
+/** Streams that end well, by upstream and the upstream's finish reason, each with the router's finish reason. */
 const reasons: Record<string, Ends> = {
   chat: Object.fromEntries(
     ['stop', 'length', 'content_filter'].map((reason) => [reason, [[chat, chatChunk({}, reason)], reason]]),
@@ -96,7 +96,7 @@ function incomplete(reason: string): object {
   return responseEnd({ status: 'incomplete', incomplete_details: { reason } });
 }
 
-/** What the clients read at the end, by the router's reason. */
+/** The finish fields that clients receive, by the router's finish reason. */
 const words: Record<string, Record<string, RegExp>> = {
   chat: {
     stop: /"finish_reason":"stop"/,
@@ -126,16 +126,19 @@ describe.each(pairs)('a stream to a %s client from a %s upstream', (client, upst
     expect(() => run(events)).toThrow(errorWith(code));
   });
 
-  it.each(Object.entries(reasons[upstream] ?? {}))('that ends with %s says so in its words', (_, [events, end]) => {
-    const { text, ending } = run(events);
-    expect(ending.finishReason).toBe(end);
-    if (client !== upstream || client === 'chat')
-      expect(text.replaceAll('\n', ' ')).toMatch(words[client]?.[end] ?? '');
-  });
+  it.each(Object.entries(reasons[upstream] ?? {}))(
+    "that ends with %s reports that in the client's terms",
+    (_, [events, end]) => {
+      const { text, ending } = run(events);
+      expect(ending.finishReason).toBe(end);
+      if (client !== upstream || client === 'chat')
+        expect(text.replaceAll('\n', ' ')).toMatch(words[client]?.[end] ?? '');
+    },
+  );
 });
 
 describe.each(pairs)('a whole answer to a %s client from a %s upstream', (client, upstream) => {
-  it.each(Object.entries(wholeFailures[upstream] ?? {}))('fails when it %s', (_, [body, code]) => {
+  it.each(Object.entries(wholeFailures[upstream] ?? {}))('fails if the upstream %s', (_, [body, code]) => {
     expect(() => translationBetween(client, upstream).reply(body, minted)).toThrow(errorWith(code));
   });
 });

@@ -1,18 +1,17 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** An event of a chat upstream's stream. */
 export function chatChunk(delta: JsonObject, finish: string | null = null, more: JsonObject = {}): JsonObject {
   return { id: 'x', model: 'e', choices: [{ index: 0, delta, finish_reason: finish, ...more }] };
 }
 
-/** A piece of a call in a chat stream; the first one has the name of the tool. */
+/** A piece of a call in a chat stream. The first piece has the tool's name. */
 export function callPiece(index: number, text: string, name?: string): JsonObject {
   const id = name === undefined ? {} : { id: `c${index}`, type: 'function' };
   const call = { index, ...id, function: { ...(name !== undefined && { name }), arguments: text } };
   return chatChunk({ tool_calls: [call] });
 }
 
-/** The begin of a messages upstream's stream. */
+/** The beginning of a messages upstream's stream. */
 export const messageStart = {
   type: 'message_start',
   message: {
@@ -64,7 +63,7 @@ const calls = [
   { id: 'fc_b', type: 'function_call', call_id: 'c1', name: 'g', arguments: '{}' },
 ] as const;
 
-/** The same answer as upstreams of each format stream it: thinking, text, two calls at once, and the usage. */
+/** The same answer as upstreams of each format stream it: thinking, text, two parallel calls, and the usage. */
 export const upstreamStreams: Readonly<Record<'chat' | 'messages' | 'responses', readonly (JsonObject | string)[]>> = {
   chat: [
     chatChunk({ role: 'assistant', content: '' }),

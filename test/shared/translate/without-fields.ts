@@ -1,6 +1,9 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 
-/** A value without these fields, at any depth. A list of one text without further fields becomes that text, as translations write it. */
+/**
+ * Returns a value without these fields, at any depth. A list of one text without further fields becomes that text, as translations write
+ * it.
+ */
 export function withoutFields(value: Json | undefined, fields: readonly string[]): Json | undefined {
   if (Array.isArray(value)) {
     const [only, ...more] = value.map((each) => withoutFields(each, fields) ?? null);

@@ -2,24 +2,23 @@ import type { HostedResultBlock, MessagesBlock } from '../request.ts';
 import { hostedResultText } from './hosted-result-text.ts';
 import { isOwnCallId } from './sealed-text.ts';
 
-/** Whether a `server_tool_use` block with this name is the call of a tool that the router may run. */
+/** Whether a `server_tool_use` block with this name calls a tool that the router may run. */
 export function isHostedName(name: string): boolean {
   return name === 'web_search' || name === 'web_fetch';
 }
 
-/** Whether a block has the result of such a call. */
 export function isHostedResult(block: MessagesBlock): block is HostedResultBlock {
   return block.type === 'web_search_tool_result' || block.type === 'web_fetch_tool_result';
 }
 
-/** Whether a block is a call that the router has run, or its result: no upstream takes these for its own. */
+/** Whether a block is a call that the router has run, or its result. No upstream accepts these blocks as its own. */
 export function isOwnHostedBlock(block: MessagesBlock): boolean {
   return block.type === 'server_tool_use'
     ? isOwnCallId(block.id)
     : isHostedResult(block) && isOwnCallId(block.tool_use_id);
 }
 
-/** A hosted call or its result as text, for upstreams that have neither; the blocks around it stay as they are. */
+/** Returns a hosted call or its result as text, for upstreams without such blocks; undefined for any other block. */
 export function hostedBlockText(block: MessagesBlock): string | undefined {
   if (isHostedResult(block)) return `[Result of the tool]\n${hostedResultText(block)}`;
   if (block.type !== 'server_tool_use' || !isHostedName(block.name)) return undefined;

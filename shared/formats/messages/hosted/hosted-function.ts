@@ -3,7 +3,7 @@ import type { MessagesTool } from '../request.ts';
 import { searchDescription } from '../../hosted/search-description.ts';
 import { hostedKindOf } from './hosted-tools-of.ts';
 
-/** How models without these tools get to know them. The inputs are those of the format's own blocks. */
+/** Descriptions of the hosted tools for models without them. The inputs are those of the format's own blocks. */
 const functions: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> = {
   web_search: {
     description: searchDescription,
@@ -23,7 +23,7 @@ const functions: Readonly<Record<'web_search' | 'web_fetch', { description: stri
   },
 };
 
-/** A hosted tool as a tool of the client's; any other tool as it is. */
+/** Returns a hosted tool as a client tool with a schema. Returns any other tool unchanged. */
 export function asFunction(tool: MessagesTool): MessagesTool {
   const kind = hostedKindOf(tool);
   if (kind === undefined) return tool;

@@ -3,10 +3,10 @@ import type { HostedCall } from '../../hosted/hosted-request.ts';
 import type { HostedFailure, HostedOutcome, SearchResult } from '../../hosted/hosted-outcome.ts';
 import { sealText } from './sealed-text.ts';
 
-/** Who made a call: the model, without a program in between. */
+/** Marks a call that the model made directly, without a program in between. */
 export const directCaller: JsonObject = { type: 'direct' };
 
-/** The block that tells the client what came of a hosted call (Anthropic API reference, "Web search tool", "Web fetch tool"). */
+/** Returns the block that shows the client the outcome of a hosted call (Anthropic API reference, "Web search tool", "Web fetch tool"). */
 export function hostedResultBlock(
   { id, hosted }: Pick<HostedCall, 'id' | 'hosted'>,
   outcome: HostedOutcome,

@@ -4,8 +4,8 @@ import type { HostedResultBlock } from '../request.ts';
 import { openText } from './sealed-text.ts';
 
 /**
- * The text of a hosted call's result that a client sends back, as the model read it; of results of another upstream, titles and
- * addresses.
+ * Returns the text of a hosted call's result that a client sends back, as the model read it. For results of another upstream, the text has
+ * only titles and addresses.
  */
 export function hostedResultText({ content }: HostedResultBlock): string {
   if (Array.isArray(content)) return textOfResults(content.flatMap((each) => (isJsonObject(each) ? result(each) : [])));

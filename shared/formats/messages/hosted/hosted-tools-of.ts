@@ -5,16 +5,15 @@ import type { MessagesRequest, MessagesTool } from '../request.ts';
 import { domainFilter } from '../../hosted/domain-filter.ts';
 import { toolHints } from '../../hosted/tool-hints.ts';
 
-/** The types of hosted tools without their date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
+/** The types of hosted tools end with a date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
 const dated = /^(?<kind>web_search|web_fetch)_\d+$/;
 
-/** The kind of a tool that runs beside the model and that the router may run; undefined for any other tool. */
+/** Returns the kind of a tool that runs beside the model and that the router may run; undefined for any other tool. */
 export function hostedKindOf({ type }: MessagesTool): Extract<HostedKind, 'web_search' | 'web_fetch'> | undefined {
   const kind = dated.exec(type ?? '')?.groups?.['kind'];
   return kind === 'web_search' || kind === 'web_fetch' ? kind : undefined;
 }
 
-/** The hosted tools of a request, in its order. */
 export function hostedToolsOf(request: MessagesRequest): HostedTool[] {
   const { tools } = request;
   return (Array.isArray(tools) ? tools : []).flatMap((tool, at): HostedTool[] => {

@@ -18,13 +18,12 @@ import { MessagesTurn, write } from './messages-turn.ts';
 import { modelCallId } from './sealed-text.ts';
 import { thinkingWithin } from './thinking-within.ts';
 
-/** What stands behind a name of a hosted tool. */
+/** The hosted tool and the served tool that a function's name stands for. */
 interface Behind {
   hosted: RunnableTool['hosted'];
   served: ServedTool;
 }
 
-/** An answer in the messages format for which the router runs the hosted tools. */
 export class MessagesHostedAnswer implements HostedAnswer {
   readonly approved: readonly HostedCall[] = [];
   isComplete = false;
@@ -35,7 +34,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   readonly #messages: MessagesMessage[] = [];
   readonly #content: JsonObject[] = [];
   readonly #uses = { web_search: 0, web_fetch: 0, mcp: 0 };
-  /** What its searches have found. */
+  /** Results of all searches so far, for citations. */
   readonly #found: SearchResult[] = [];
   #events = new EventObjects();
   #turn: MessagesTurn;
@@ -93,7 +92,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
       return behind ? [{ id, input, ...behind }] : [];
     });
     const asks = turn.stopReason === 'tool_use';
-    // The results of these calls could not be read.
+    // Without output tokens left, the model could not use the results of these calls.
     this.#isCutOff = asks && !turn.callsClient && calls.length > 0 && (this.#outputLeft ?? 1) <= 0;
     this.isComplete = turn.callsClient || calls.length === 0 || !asks || this.#isCutOff;
     this.#unanswered = [...calls];
@@ -101,7 +100,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
     return asks && !this.#isCutOff ? calls : [];
   }
 
-  /** Output tokens of the request that are left; undefined if it sets no limit. */
+  /** Output tokens of the request that are left; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_tokens: limit } = this.#request;
     return limit === undefined ? undefined : limit - this.#usage.completionTokens;
@@ -114,7 +113,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   answerCall(call: HostedCall, outcome: HostedOutcome): string {
     if (outcome.kind === 'found') this.#found.push(...outcome.results);
     this.#unanswered = this.#unanswered.filter(({ id }) => id !== call.id);
-    // As Anthropic counts: calls that failed are not charged.
+    // Failed calls are not charged, as at Anthropic.
     if (outcome.kind !== 'failed') this.#uses[call.hosted.kind] += 1;
     this.#results.push({
       type: 'tool_result',
@@ -143,7 +142,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
     return { ...this.#message, content: this.#content, ...(delta as JsonObject), usage };
   }
 
-  /** Adds the turn and the results of its calls to what the model reads next. */
+  /** Adds the turn and the results of its calls to the input of the next turn. */
   #remember(): void {
     this.#messages.push(
       { role: 'assistant', content: this.#turn.blocks as MessagesBlock[] },
@@ -154,7 +153,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   #lastDelta(): JsonObject {
     const { delta, stopReason, callsClient } = this.#turn;
     const given = delta['delta'] as JsonObject;
-    // A call of a hosted tool is not the client's to answer.
+    // The client must not answer the call of a hosted tool.
     const hosted = this.#isCutOff ? 'max_tokens' : 'end_turn';
     const reason = stopReason === 'tool_use' && !callsClient ? hosted : (stopReason ?? null);
     const usage = {
@@ -170,12 +169,12 @@ export class MessagesHostedAnswer implements HostedAnswer {
   }
 }
 
-/** The name of the tool that stands at a place such as `tools.2.type`. */
+/** Returns the name of the tool at a path such as `tools.2.type`. */
 function nameAt({ tools }: MessagesRequest, param: string): string | undefined {
   return tools?.[Number(param.split('.')[1])]?.name;
 }
 
-/** A choice that requires a call holds for the first turn: kept, it would never let the model answer. */
+/** Keeps a choice that requires a call for the first turn only. In later turns it would keep the model from ever answering. */
 function choiceOf(choice: MessagesToolChoice | null | undefined, isLater: boolean, mayCall: boolean): JsonObject {
   if (!mayCall) return { tool_choice: { type: 'none' } };
   if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};

@@ -5,7 +5,6 @@ import { asFunction } from './hosted-function.ts';
 import { hostedToolsOf } from './hosted-tools-of.ts';
 import { MessagesHostedAnswer } from './messages-hosted-answer.ts';
 
-/** The hosted tools of a checked request; undefined if it has none. */
 export function messagesHostedRequest(request: MessagesRequest): HostedRequest | undefined {
   const tools = hostedToolsOf(request);
   if (tools.length === 0) return undefined;
@@ -17,7 +16,7 @@ export function messagesHostedRequest(request: MessagesRequest): HostedRequest |
       const { tools: given } = body as MessagesRequest;
       return Buffer.from(JSON.stringify({ ...body, tools: (given ?? []).map(asFunction) }));
     },
-    // A body that was checked before.
+    // `parseMessagesRequest` has checked the body before.
     open: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),
   };
 }

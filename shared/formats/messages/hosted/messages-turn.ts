@@ -8,38 +8,37 @@ import { directCaller } from './hosted-result-block.ts';
 import { resultCitations } from './result-citations.ts';
 import { hostedCallId } from './sealed-text.ts';
 
-/** A hosted tool's call, as the model wrote it. */
+/** A call of a hosted tool, as the model wrote it. */
 export interface TurnCall {
-  /** As the client sees it. */
+  /** The id that the client gets. */
   id: string;
   name: string;
   /** Empty if the arguments are not an object. */
   input: JsonObject;
 }
 
-/** A block that is not complete yet. */
 interface OpenBlock {
-  /** Its number in the client's answer. */
+  /** The block's index in the client's answer. */
   index: number;
-  /** As the model writes it, and as the client sees it: the same object, unless it calls a hosted tool. */
+  /** The block as the model wrote it, and as the client gets it: the same object, except for a call of a hosted tool. */
   block: JsonObject;
   shown: JsonObject;
-  /** A call's arguments so far. */
+  /** The call's arguments so far, as JSON text. */
   json: string;
 }
 
 /**
- * One turn of the model in an answer with hosted tools: what the client gets of its events, and what is known of it at its end.
- * Calls of hosted tools become `server_tool_use` blocks; all other blocks pass with the number that they have in the answer.
+ * One turn of the model in an answer with hosted tools. Converts the turn's events for the client and collects the turn's blocks and calls.
+ * Calls of hosted tools become `server_tool_use` blocks; all other blocks pass with their index in the whole answer.
  */
 export class MessagesTurn {
   /** The blocks as the model wrote them, for its next request. */
   readonly blocks: JsonObject[] = [];
-  /** The blocks as the client sees them. */
+  /** The blocks as the client gets them. */
   readonly shown: JsonObject[] = [];
   readonly calls: TurnCall[] = [];
   callsClient = false;
-  /** `message_start`'s message, and the last `message_delta`. */
+  /** The message of `message_start`, and the last `message_delta` event. */
   message: JsonObject | undefined;
   delta: JsonObject = { type: 'message_delta', delta: { stop_reason: null, stop_sequence: null } };
   readonly #firstIndex: number;
@@ -49,8 +48,8 @@ export class MessagesTurn {
   #usage: JsonObject = {};
 
   /**
-   * @param firstIndex number of its first block in the answer
-   * @param found what the searches of the answer have found before
+   * @param firstIndex index of the turn's first block in the answer
+   * @param found search results of earlier turns
    */
   constructor(firstIndex: number, isHosted: (name: string) => boolean, found: readonly SearchResult[]) {
     this.#firstIndex = firstIndex;
@@ -66,13 +65,13 @@ export class MessagesTurn {
     return isJsonObject(this.delta['delta']) ? this.delta['delta']['stop_reason'] : undefined;
   }
 
-  /** Takes an event and returns what the client gets of it. */
+  /** Takes an event and returns the text that the client gets for it. */
   event(event: JsonObject): string {
     switch (event['type']) {
       case 'message_start':
         this.message = isJsonObject(event['message']) ? event['message'] : {};
         this.#usage = overlayUsage(this.#usage, this.message['usage']);
-        // The answer begins once.
+        // Only the first turn begins the client's answer.
         return this.#firstIndex === 0 ? write(event) : '';
       case 'content_block_start':
         return this.#start(event);
@@ -135,7 +134,7 @@ export class MessagesTurn {
     return write({ ...event, index });
   }
 
-  /** Adds the citations of a text that is complete, unless its upstream has made some. The model does not read them. */
+  /** Adds citations to a complete text, unless its upstream has added some. The model's own blocks stay without them. */
   #cite(index: number, block: JsonObject): string {
     const { text, citations } = block;
     const own = Array.isArray(citations) && citations.length > 0 ? [] : resultCitations(textOf(text), this.#found);
@@ -153,7 +152,6 @@ export class MessagesTurn {
   }
 }
 
-/** Writes an event of the messages format. */
 export function write(event: JsonObject): string {
   return namedEvent(textOf(event['type']), JSON.stringify(event));
 }
@@ -170,7 +168,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // The model was cut off, or writes no JSON: the call lacks its input, and fails.
+    // The model was cut off or wrote invalid JSON. The call lacks its input and fails.
     return undefined;
   }
 }

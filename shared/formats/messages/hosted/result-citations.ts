@@ -4,8 +4,8 @@ import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import { openText, sealText } from './sealed-text.ts';
 
 /**
- * The citations of a text that names addresses of results, each result once (Anthropic API reference, "Web search tool"). Which
- * passage of the page the model has used is not known, so `cited_text` is empty.
+ * Returns the citations of a text that names addresses of search results, one per result (Anthropic API reference, "Web search tool").
+ * `cited_text` is empty, because the passage that the model used is unknown.
  */
 export function resultCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
   const cited = new Set(findCitations(text, results).map(({ result }) => result));
@@ -18,7 +18,7 @@ export function resultCitations(text: string, results: readonly SearchResult[]):
   }));
 }
 
-/** Whether the router has made a citation: no upstream takes it for its own. */
+/** Whether the router has made a citation. No upstream accepts such a citation as its own. */
 export function isOwnCitation(citation: Json): boolean {
   const index = isJsonObject(citation) ? citation['encrypted_index'] : undefined;
   return typeof index === 'string' && openText(index) !== undefined;

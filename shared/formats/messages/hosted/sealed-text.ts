@@ -5,29 +5,27 @@ const prefix = 'rtr1.';
 const idPrefix = 'srvtoolu_rtr_';
 
 /**
- * The text of a result as its block carries it to the next request. Clients read only titles and addresses of results and send
- * the blocks back; the text is no secret of anybody's.
+ * Encodes the text of a result, so that its block carries the text to the next request: clients read only titles and addresses and send the
+ * blocks back. The text is not encrypted, because it is not secret.
  */
 export function sealText(text: string): string {
   return prefix + Buffer.from(text).toString('base64url');
 }
 
-/** Opens what `sealText` has made; undefined for the text of another upstream, which only that one can read. */
+/** Decodes a text that `sealText` returned; undefined for the text of another upstream, which only that upstream can read. */
 export function openText(sealed: string): string | undefined {
   return sealed.startsWith(prefix) ? Buffer.from(sealed.slice(prefix.length), 'base64url').toString() : undefined;
 }
 
-/** The id of a hosted call, from the one that the model gave it. */
+/** Returns the client's id of a hosted call, made from the model's id. */
 export function hostedCallId(id: string): string {
   return idPrefix + id;
 }
 
-/** The id that the model gave a hosted call. */
 export function modelCallId(id: string): string {
   return id.slice(idPrefix.length);
 }
 
-/** Whether the router has run the call with this id. */
 export function isOwnCallId(id: string): boolean {
   return id.startsWith(idPrefix);
 }

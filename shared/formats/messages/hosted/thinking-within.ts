@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '../request.ts';
 
-/** The format's least budget of thinking, in tokens (Anthropic API guide, "Extended thinking"). */
+/** The format's minimum thinking budget, in tokens (Anthropic API guide, "Extended thinking"). */
 const leastBudget = 1024;
 
 /**
- * The fields about thinking of a later turn, for which only so many output tokens are left. Upstreams refuse a budget that is not
- * below the limit: one that would not be keeps its share of the limit, and below the least budget the model no longer thinks. A
- * budget that fits stays as it is, because a change empties the prompt cache; so does one above the client's own limit, which only
- * upstreams that take it are asked with.
+ * Returns the thinking fields of a later turn, for which only `left` output tokens remain. Upstreams refuse a budget that is not below the
+ * limit. A budget that is too large therefore shrinks in proportion to the limit, and thinking is off below the minimum budget. A budget
+ * that fits stays, because a change empties the prompt cache. A budget above the client's own limit also stays: such requests go only to
+ * upstreams that accept it.
  * @param left output tokens
  */
 export function thinkingWithin(request: MessagesRequest, left: number): Partial<MessagesRequest> {
@@ -20,7 +20,7 @@ export function thinkingWithin(request: MessagesRequest, left: number): Partial<
   return { thinking: { type: 'disabled' }, ...withoutClearing(management) };
 }
 
-/** Upstreams refuse an edit that clears thinking where the model does not think. */
+/** Removes edits that clear thinking: upstreams refuse them while thinking is off. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isJsonObject(management) || !Array.isArray(management['edits'])) return {};
   const edits = management['edits'].filter((edit) => !isJsonObject(edit) || !clearsThinking(edit));

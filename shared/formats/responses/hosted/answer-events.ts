@@ -1,27 +1,28 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '../response-events.ts';
 
-/** The events and items of one response that several turns of a model write: numbered through, with ids that differ. */
+/**
+ * Writes the events and items of one response whose content comes from several turns of a model. Numbers the events across turns and keeps
+ * the ids of items unique.
+ */
 export class AnswerEvents {
-  /** The items by their position, as the client sees them. */
+  /** The items by position, as the client gets them. */
   readonly output: JsonObject[] = [];
   readonly #events = new ResponseEvents();
-  /** Ids of earlier turns, and those that replace them in this one. */
+  /** Ids of earlier turns, and the new ids of this turn's items with one of these ids. */
   readonly #used = new Set<string>();
   #renamed = new Map<string, string>();
 
-  /** A turn begins: an id that an earlier one has used gets another one. */
+  /** Begins a turn. From now on, an id that an earlier turn has used is replaced by a new one. */
   beginTurn(): void {
     for (const { id } of this.output) if (typeof id === 'string') this.#used.add(id);
     this.#renamed = new Map();
   }
 
-  /** Adds an item at the next position, and returns the position. */
   add(item: JsonObject): number {
     return this.output.push(item) - 1;
   }
 
-  /** Writes an event with the next number. */
   write(type: string, fields: JsonObject): string {
     return this.#events.write(type, fields);
   }
@@ -31,13 +32,13 @@ export class AnswerEvents {
     return this.write(type, { output_index: position, item_id: this.output[position]?.['id'], ...fields });
   }
 
-  /** Writes the event that begins or ends the item at a position, and keeps the item. */
+  /** Writes the event that begins or ends the item at a position, and stores the item there. */
   item(position: number, type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string {
     this.output[position] = item;
     return this.write(type, { output_index: position, item });
   }
 
-  /** An event of the model's turn, at the position that its item has in the answer. */
+  /** Writes an event of the model's turn with the position that its item has in the answer. */
   relay(event: JsonObject, position: number | undefined): string {
     const { type, sequence_number: _, ...fields } = event as JsonObject & { type: string };
     const moved = {
@@ -48,7 +49,7 @@ export class AnswerEvents {
     return this.write(type, moved);
   }
 
-  /** An item of the model's turn with an id of its own. */
+  /** Returns an item of the model's turn with an id that is unique in the answer. */
   withOwnId(item: JsonObject): JsonObject {
     return typeof item['id'] === 'string' ? { ...item, id: this.renamed(item['id']) } : item;
   }
@@ -61,7 +62,7 @@ export class AnswerEvents {
   }
 }
 
-/** The item of an event; an empty one if it has none. */
+/** Returns the item of an event; an empty object without one. */
 export function itemOf({ item }: JsonObject): JsonObject {
   return isJsonObject(item) ? item : {};
 }

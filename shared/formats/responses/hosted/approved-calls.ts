@@ -4,8 +4,8 @@ import type { ResponsesItem } from '../request.ts';
 import type { HostedFunction } from './hosted-functions.ts';
 
 /**
- * The calls of MCP servers that the client has approved in this request and that have not run yet. Their ids are those of the
- * requests for approval. A call of a tool that the request does not offer any more is left out.
+ * Returns the calls of MCP servers that the client has approved in this request and that have not run yet. Their ids are those of the
+ * approval requests. Leaves out a call if the request no longer offers its tool.
  */
 export function approvedCalls(items: readonly ResponsesItem[], functions: readonly HostedFunction[]): HostedCall[] {
   const fields = items as readonly JsonObject[];
@@ -28,7 +28,7 @@ function inputOf(json: Json | undefined): JsonObject {
     const input: unknown = JSON.parse(typeof json === 'string' ? json : '{}');
     return isJsonObject(input) ? input : {};
   } catch {
-    // The client has changed what it approves: the tool says what is missing.
+    // The client has changed the arguments. The tool reports what is missing.
     return {};
   }
 }

@@ -4,29 +4,26 @@ import { searchDescription } from '../../hosted/search-description.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { offeredTools } from './offered-tools.ts';
 
-/** The name under which models know web search. */
 export const searchName = 'web_search';
 
-/** One function that stands for a hosted tool, or for one tool of an MCP server. */
+/** The function by which a model calls a hosted tool, or one tool of an MCP server. */
 export interface HostedFunction {
   name: string;
   hosted: RunnableTool['hosted'];
   served: ServedTool;
-  /** The tool of the request that it is of. */
+  /** The tool of the request that the function stands for. */
   tool: JsonObject;
 }
 
-/** Most characters of a function's name. */
 const longestName = 64;
 
-/** The name of a tool of an MCP server, for the model. */
 export function mcpFunctionName(label: string, name: string): string {
   return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, longestName);
 }
 
 /**
- * The functions that stand for the hosted tools of a request, each with a name of its own. A tool that is offered again, as items of
- * an input may do, keeps its name.
+ * Returns the functions for the hosted tools of a request. Names are unique, but a tool that the request offers again, in an item of its
+ * input, keeps its name.
  */
 export function hostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
   const offered = offeredTools(request);
@@ -51,19 +48,19 @@ export function hostedFunctions(request: ResponsesRequest, runnable: readonly Ru
   );
 }
 
-/** Tools of the request, with functions instead of those that the router runs. */
+/** Replaces the tools that the router runs by functions. */
 export function toolsWithFunctions(
   tools: readonly ResponsesTool[],
   functions: readonly HostedFunction[],
 ): ResponsesTool[] {
   return tools.flatMap((tool) => {
     const own = functions.filter((each) => each.tool === tool).map(functionTool);
-    // A server may have none of the tools that the request allows.
+    // An MCP server may have none of the tools that the request allows.
     return own.length > 0 || tool.type === 'mcp' ? own : [tool];
   });
 }
 
-/** Tools of the request without those that the router runs. */
+/** Removes the tools that the router runs. */
 export function toolsWithoutHosted(
   tools: readonly ResponsesTool[],
   functions: readonly HostedFunction[],
@@ -71,7 +68,7 @@ export function toolsWithoutHosted(
   return tools.filter((tool) => tool.type !== 'mcp' && !functions.some((each) => each.tool === tool));
 }
 
-/** The choice of the request, where a hosted tool is named by its function. */
+/** Replaces hosted tools in a tool choice by their functions. */
 export function choiceWithFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
   if (!isJsonObject(choice)) return choice;
   if (choice['type'] === 'allowed_tools' && Array.isArray(choice['tools'])) {

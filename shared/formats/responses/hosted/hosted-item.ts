@@ -2,19 +2,19 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
 
-/** Types of the items of hosted calls, and the prefixes of their ids. */
+/** Item types of hosted calls, and the prefixes of their ids. */
 const kinds = {
   web_search: { type: 'web_search_call', prefix: 'ws' },
   mcp: { type: 'mcp_call', prefix: 'mcp' },
 } as const;
 
-/** The id of an item that the router makes. */
+/** Returns the id of an item that the router adds. */
 export function hostedItemId(kind: 'web_search' | 'mcp' | 'mcpl' | 'mcpr', answer: string, position: number): string {
   const prefix = kind === 'web_search' || kind === 'mcp' ? kinds[kind].prefix : kind;
   return `${prefix}_rtr_${answer}_${position}`;
 }
 
-/** The item of a call that has begun (OpenAI API reference, "Web search tool call", "MCP call"). */
+/** Returns the item of a call that has begun (OpenAI API reference, "Web search tool call", "MCP call"). */
 export function begunItem({ id, hosted, served, input }: HostedCall, args: string): JsonObject {
   if (hosted.kind !== 'mcp') return { id, type: kinds.web_search.type, status: 'in_progress', action: actionOf(input) };
   const { label = '' } = hosted;
@@ -30,7 +30,7 @@ export function begunItem({ id, hosted, served, input }: HostedCall, args: strin
   };
 }
 
-/** The same item with what came of the call. The results of a search are what the next request needs of them. */
+/** Adds the outcome of a call to its item. The item of a search keeps the results that the next request needs. */
 export function endedItem(begun: JsonObject, outcome: HostedOutcome): JsonObject {
   const status = isFailure(outcome) ? 'failed' : 'completed';
   if (begun['type'] === kinds.mcp.type) {

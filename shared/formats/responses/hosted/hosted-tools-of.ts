@@ -5,21 +5,20 @@ import { toolHints } from '../../hosted/tool-hints.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { offeredTools } from './offered-tools.ts';
 
-/** The types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
+/** Matches the types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
 const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Whether a tool searches the web. One that may only search a cache of its vendor does not: Codex offers it in every request. */
+/** Whether a tool searches the web. A search limited to its vendor's cache does not count: Codex offers one in every request. */
 export function isWebSearch(tool: ResponsesTool): boolean {
   return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }
 
-/** Types of tools that the client runs. */
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace', 'tool_search']);
 
-/** The tools of a request that the router may run, in its order, those that items of the input add among them. */
+/** Returns the tools of a request that the router may run, in order. Includes tools that items of the input add. */
 export function hostedToolsOf(request: ResponsesRequest): HostedTool[] {
   const offered = offeredTools(request);
-  // Codex offers a web search in every request where it may use the network.
+  // Codex offers a web search in every request if it may use the network, so beside the client's own tools the search is optional.
   const hasOwn = offered.some(({ tool }) => clientTools.has(tool.type));
   return offered.flatMap(({ tool, param }): HostedTool[] => {
     const fields = tool as JsonObject;
@@ -36,22 +35,23 @@ export function hostedToolsOf(request: ResponsesRequest): HostedTool[] {
   });
 }
 
-/** A list of names, or an object with one. Which tools only read is not known here, so a filter for those allows none. */
+/**
+ * Returns the filter for a list of tool names, or for an object with such a list. A filter for read-only tools allows no tool, because the
+ * router does not know which tools only read.
+ */
 function toolFilter(allowed: Json | undefined): ((name: string) => boolean) | undefined {
   if (isForReading(allowed)) return () => false;
   const names = namesIn(allowed);
   return names && ((name) => names.includes(name));
 }
 
-/**
- * Whether a call of a tool of an MCP server waits for the client's approval. As in the format, it does unless the request says
- * otherwise.
- */
+/** Whether a call of an MCP server's tool waits for the client's approval. By default it does, as in OpenAI's API. */
 export function needsApproval(tool: JsonObject, name: string): boolean {
   const { require_approval: rule } = tool;
   if (rule === 'never') return false;
   if (!isJsonObject(rule)) return true;
-  // Which tools only read is not known here: a filter for those spares no tool, and any may be meant by one that asks for approval.
+  // The router does not know which tools only read. A read-only filter therefore exempts no tool from approval, and one that asks for
+  // approval applies to all tools.
   if (isForReading(rule['always'])) return true;
   const [always, never] = [namesIn(rule['always']), isForReading(rule['never']) ? [] : namesIn(rule['never'])];
   if (never?.includes(name) === true) return false;

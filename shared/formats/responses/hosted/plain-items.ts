@@ -4,26 +4,26 @@ import type { ResponsesItem } from '../request.ts';
 import { mcpFunctionName, searchName } from './hosted-functions.ts';
 
 /**
- * The items of an input, with calls of functions and their outputs instead of searches and calls of MCP servers that ran for
- * earlier answers. Of a search that another upstream has run, only the addresses are known, if those.
- * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval's request
+ * Replaces searches and MCP calls of earlier answers by function calls with their outputs. Of a search that another upstream has run, the
+ * output contains the addresses at most.
+ * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval request
  */
 export function plainItems(items: readonly ResponsesItem[], outputs: ReadonlyMap<string, string>): ResponsesItem[] {
   return plainEntries(items, outputs).map(([, item]) => item);
 }
 
-/** Nothing has run in this request. */
+/** For a request without calls that have run. */
 const none: ReadonlyMap<string, string> = new Map();
 
 /**
- * Whether the item of a hosted call says what came of it, or that it waits for approval: of those that the router has run, and of
- * all calls of MCP servers. A search of another upstream has its results in the message after it only.
+ * Whether the item of a hosted call contains its outcome, or waits for approval. This holds for all items of MCP calls and for searches
+ * that the router has run. For a search of another upstream, only the message after it has the results.
  */
 export function saysWhatCame(item: ResponsesItem): boolean {
   return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
 }
 
-/** Whether the item is of a hosted call that the router has run: no upstream takes it for its own. */
+/** Whether an item belongs to a hosted call that the router has run. No upstream accepts such an item as its own. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
   const { id, approval_request_id: asked } = item as JsonObject;
   const known = item.type === 'mcp_approval_response' ? asked : id;
@@ -31,8 +31,8 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
 }
 
 /**
- * The same with the position of the item that each one is from.
- * @param takes which items of hosted calls become calls of functions; the others stay as they are
+ * Works like `plainItems`, and returns each item with the position of its source item.
+ * @param takes selects the items of hosted calls that become function calls; the others stay
  */
 export function plainEntries(
   items: readonly ResponsesItem[],

@@ -13,7 +13,7 @@ import { beginCall, ResponsesTurn, type BegunCall } from './responses-turn.ts';
 import { sumUsage } from './sum-usage.ts';
 import { turnTools } from './turn-tools.ts';
 
-/** OpenAI's least limit of output tokens. */
+/** OpenAI's minimum for a limit of output tokens. */
 const leastOutput = 16;
 
 /** An answer in the Responses format for which the router runs web search and the tools of MCP servers. */
@@ -27,11 +27,10 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   readonly #runnable: readonly RunnableTool[];
   readonly #input: readonly ResponsesItem[];
   readonly #events = new AnswerEvents();
-  /** What the model reads after the input. */
   readonly #items: JsonObject[] = [];
-  /** What its searches have found. */
+  /** Results of all searches so far, for citations. */
   readonly #found: SearchResult[] = [];
-  /** Outputs of approved calls, and what came of them. */
+  /** Outputs of approved calls, and their outcomes. */
   readonly #outputs = new Map<string, string>();
   readonly #approvedEnds: { call: HostedCall; outcome: HostedOutcome }[] = [];
   #pieces = new EventObjects();
@@ -66,7 +65,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
         isLast,
       }),
       ...(include && { include: include.filter(isOfModel) }),
-      // The model's thinking is for its next turn, too: it is complete in an answer that is stored. No turn is stored itself.
+      // The model needs its thinking in the next turn: only a stored answer contains the thinking completely. The turns themselves are not
+      // stored.
       store: true,
       ...(left !== undefined && { max_output_tokens: left }),
       stream: true,
@@ -100,7 +100,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#items.push(...turn.items);
     this.#begun = [...turn.calls];
     const isWhole = turn.response['status'] === 'completed';
-    // The outputs of these calls could not be read.
+    // Without output tokens left, the model could not use the outputs of these calls.
     this.#isCutOff =
       isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? leastOutput) < leastOutput;
     this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole || this.#isCutOff;
@@ -112,14 +112,14 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     return typeof most === 'number' ? most : undefined;
   }
 
-  /** Output tokens of the request that are left; undefined if it sets no limit. */
+  /** Output tokens of the request that are left; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_output_tokens: limit } = this.#request;
     const used = this.#usage?.['output_tokens'];
     return typeof limit === 'number' ? limit - (typeof used === 'number' ? used : 0) : undefined;
   }
 
-  /** The format has no tool that fetches what a model names. */
+  /** This format has no tool that fetches an address of the model's choice. */
   namesAddress(): boolean {
     return true;
   }
@@ -163,7 +163,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     return typeof id === 'string' ? id.replace(/^[a-z]+_/, '') : '';
   }
 
-  /** The first events of the answer; none at later turns. */
+  /** Returns the first events of the answer; '' at later turns. */
   #begin(response: JsonObject): string {
     if (this.#turns > 0) return '';
     this.#created = response;
@@ -174,7 +174,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     return [...opening, ...this.#lists(), ...this.#approvedEnds.map((each) => this.#approvedItem(each))].join('');
   }
 
-  /** The tools of each MCP server whose list the client does not have yet. */
+  /** Returns events with the tools of each MCP server whose list the client does not have yet. */
   #lists(): string[] {
     const known = new Set(
       this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),
@@ -211,7 +211,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   #end(position: number, outcome: HostedOutcome): string {
     const item = endedItem(this.#events.output[position] ?? {}, outcome);
     const { type, status } = item as JsonObject & { type: string };
-    // A search has no event for a failure; its item says so.
+    // There is no event for a failed search; its item has the status.
     const ended = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
     return (
       this.#events.about(position, `response.${ended}`) + this.#events.item(position, 'response.output_item.done', item)
@@ -219,7 +219,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   }
 }
 
-/** Whether the model's upstream can include it, rather than the tool. */
+/** Whether the model's upstream, and not the hosted tool, can include this field. */
 function isOfModel(what: string): boolean {
   return !what.startsWith('web_search_call.');
 }

@@ -6,7 +6,6 @@ import { hostedFunctions, toolsWithFunctions } from './hosted-functions.ts';
 import { withTools } from './offered-tools.ts';
 import { ResponsesHostedAnswer } from './responses-hosted-answer.ts';
 
-/** The hosted tools of a checked request; undefined if it has none. */
 export function responsesHostedRequest(request: ResponsesRequest): HostedRequest | undefined {
   const tools = hostedToolsOf(request);
   if (tools.length === 0) return undefined;
@@ -29,7 +28,7 @@ export function responsesHostedRequest(request: ResponsesRequest): HostedRequest
       };
       return Buffer.from(JSON.stringify({ ...given, ...counted }));
     },
-    // A body that was checked before.
+    // `parseResponsesRequest` has checked the body before.
     open: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),
   };
 }

@@ -8,54 +8,52 @@ import type { HostedFunction } from './hosted-functions.ts';
 import { needsApproval } from './hosted-tools-of.ts';
 import { citedItem, citedPart, urlCitations } from './url-citations.ts';
 
-/** A call that has begun. */
 export interface BegunCall {
   call: HostedCall;
-  /** Its position in the answer. */
+  /** The position of its item in the answer. */
   position: number;
-  /** The id that the model knows it by. */
+  /** The model's id of the call. */
   callId: string;
 }
 
 export interface TurnParts {
   events: AnswerEvents;
-  /** The function of this name that stands for a hosted tool. */
+  /** Returns the function that stands for a hosted tool; undefined if the name belongs to no such function. */
   functionNamed: (name: unknown) => HostedFunction | undefined;
-  /** Called with the response object of the first event. */
+  /** Called with the response object of the first event. Returns the events that begin the answer. */
   onCreated: (response: JsonObject) => string;
-  /** The part of the answer's id that ids of its items contain. */
+  /** Returns the part of the answer's id that ids of its items contain. */
   answerPart: () => string;
-  /** What the searches of the answer have found so far: texts that name an address of it are annotated. */
+  /** Search results so far. Texts that name an address of one get an annotation. */
   found: readonly SearchResult[];
 }
 
-/** Types of items that the client answers. */
 const clientCalls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);
 
 /**
- * One turn of the model in an answer with hosted tools. Calls of their functions become items of the hosted tool; all other
- * events pass, numbered through.
+ * One turn of the model in an answer with hosted tools. Calls of hosted tools' functions become items of the hosted tools. All other events
+ * pass with new numbers.
  */
 export class ResponsesTurn {
   /** The items as the model wrote them. */
   readonly items: JsonObject[] = [];
   readonly calls: BegunCall[] = [];
-  /** Whether the client has to answer: a call of its own, or a request for its approval. */
+  /** Whether the client must answer a call of its own tool, or an approval request. */
   asksClient = false;
-  /** The response object at the end. */
+  /** The response object of the last event. */
   response: JsonObject = {};
   readonly #parts: TurnParts;
-  /** Positions in the answer by those in the turn. */
+  /** Maps positions in the turn to positions in the answer. */
   readonly #positions = new Map<unknown, number>();
   readonly #hidden = new Set<unknown>();
-  /** Places of the texts that the upstream itself annotates. */
+  /** Keys of the texts that the upstream itself annotates, see `placeOf`. */
   readonly #annotated = new Set<string>();
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
   }
 
-  /** @throws RouterError `upstream_failed` for an event that makes no sense */
+  /** @throws RouterError `upstream_failed` for an invalid event */
   event(event: JsonObject): string {
     const { type } = event;
     switch (type) {
@@ -92,7 +90,7 @@ export class ResponsesTurn {
     return this.#hidden.has(index) ? '' : this.#parts.events.relay(event, this.#positions.get(index));
   }
 
-  /** The events for the annotations of a text that is complete, unless its upstream has made some. */
+  /** Writes the annotations of a complete text, unless its upstream has added some. */
   #annotations(event: JsonObject): string {
     const { output_index, item_id, content_index, text } = event;
     if (typeof text !== 'string' || this.#annotated.has(placeOf(event))) return '';
@@ -160,7 +158,7 @@ export class ResponsesTurn {
   }
 }
 
-/** Writes the events that begin the item of a call, at the next position. */
+/** Writes the events that begin the item of a call at the next position. */
 export function beginCall(events: AnswerEvents, call: HostedCall, args: string): string {
   const item = begunItem(call, args);
   const position = events.add(item);
@@ -181,7 +179,6 @@ export function beginCall(events: AnswerEvents, call: HostedCall, args: string):
   return begun;
 }
 
-/** Adds an item that is complete. */
 function addWhole(events: AnswerEvents, item: JsonObject): string {
   const position = events.add(item);
   return (
@@ -189,7 +186,7 @@ function addWhole(events: AnswerEvents, item: JsonObject): string {
   );
 }
 
-/** The place of a text in the turn. */
+/** Returns a key for a text of the turn. */
 function placeOf({ output_index: item, content_index: part }: JsonObject): string {
   return JSON.stringify([item, part]);
 }
@@ -203,7 +200,7 @@ function parsed(json: string): JsonObject {
     const input: unknown = JSON.parse(json === '' ? '{}' : json);
     return isJsonObject(input) ? input : {};
   } catch {
-    // The call lacks its input, and fails.
+    // The call lacks its input and fails.
     return {};
   }
 }

@@ -10,17 +10,16 @@ import { offeredTools, withTools } from './offered-tools.ts';
 
 export interface TurnToolsParts {
   request: ResponsesRequest;
-  /** The input of the turn. */
   input: readonly ResponsesItem[];
   functions: readonly HostedFunction[];
   isFirst: boolean;
-  /** Whether the model may call no function any more. */
+  /** Whether to withhold the hosted tools from the model. */
   isLast: boolean;
 }
 
 /**
- * The fields of a turn about its tools: functions stand for the hosted ones. At the last turn, the model has the client's tools only;
- * if there are none, the functions stay for the calls of earlier turns, and none may be chosen.
+ * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
+ * Without client tools, the functions stay, because earlier turns have called them, but the choice is `none`.
  */
 export function turnTools(parts: TurnToolsParts): JsonObject {
   const { request, input, functions, isLast } = parts;
@@ -35,7 +34,7 @@ export function turnTools(parts: TurnToolsParts): JsonObject {
   return { ...own, tool_choice: withoutFunctions(choice, functions) };
 }
 
-/** A choice that requires a call holds for the first turn: kept, it would never let the model answer. */
+/** Keeps a choice that requires a call for the first turn only. In later turns it would keep the model from ever answering. */
 function choiceOf({ request, functions, isFirst }: TurnToolsParts): Json | undefined {
   const chosen = choiceWithFunctions(request.tool_choice, functions);
   if (isFirst) return chosen;
@@ -43,7 +42,7 @@ function choiceOf({ request, functions, isFirst }: TurnToolsParts): Json | undef
   return chosen === 'none' ? chosen : 'auto';
 }
 
-/** A list of allowed tools has no others than those that are offered. */
+/** Removes functions from a list of allowed tools, which may name only offered tools. */
 function withoutFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
   if (!isJsonObject(choice) || !Array.isArray(choice['tools'])) return choice;
   const names = new Set<unknown>(functions.map(({ name }) => name));

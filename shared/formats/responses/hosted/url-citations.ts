@@ -3,12 +3,12 @@ import { findCitations } from '../../hosted/find-citations.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 
 /**
- * The annotations of a text that names addresses of results (OpenAI API reference, "Web search"). Their places count Unicode
- * characters, the end excluded.
+ * Returns the annotations of a text that names addresses of search results (OpenAI API reference, "Web search"). Their indices count
+ * Unicode characters; the end is exclusive.
  */
 export function urlCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
   let [units, characters] = [0, 0];
-  /** Places are asked for in rising order. */
+  /** Converts an offset. Call it with rising offsets. */
   const place = (offset: number): number => {
     const passed = text.slice(units, offset);
     characters += passed.length - (passed.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
@@ -24,7 +24,7 @@ export function urlCitations(text: string, results: readonly SearchResult[]): Js
   }));
 }
 
-/** A part of a message with its annotations, unless its upstream has made some. */
+/** Adds annotations to a content part, unless its upstream has added some. */
 export function citedPart(part: Json, results: readonly SearchResult[]): Json {
   if (!isJsonObject(part) || part['type'] !== 'output_text' || typeof part['text'] !== 'string') return part;
   const { annotations } = part;
@@ -33,7 +33,7 @@ export function citedPart(part: Json, results: readonly SearchResult[]): Json {
   return own.length === 0 ? part : { ...part, annotations: own };
 }
 
-/** An item with the annotations of its parts. */
+/** Adds annotations to the content parts of a message item. */
 export function citedItem(item: JsonObject, results: readonly SearchResult[]): JsonObject {
   const { type, content } = item;
   if (type !== 'message' || !Array.isArray(content) || results.length === 0) return item;

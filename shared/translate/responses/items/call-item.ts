@@ -4,7 +4,7 @@ import type { CalledTool } from '../flatten-tools.ts';
 import { InputUnwrapper } from '../input-unwrapper.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
-/** A call of one of the client's tools, as the kind of item that the tool has. */
+/** A call of one of the client's tools, as the item type of that tool. */
 export class CallItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #callId: string;
@@ -12,7 +12,7 @@ export class CallItem implements OpenItem {
   readonly #unwrapper = new InputUnwrapper();
   #text = '';
 
-  /** @param eventsOf makes the events of an item whose id has this prefix */
+  /** @param eventsOf returns the event writer of an item whose id has this prefix */
   constructor(eventsOf: (prefix: string) => ItemEvents, callId: string, tool: CalledTool) {
     const prefixes = { function: 'fc', custom: 'ctc', tool_search: 'tsc' };
     this.#events = eventsOf(prefixes[tool.type]);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
-/** A message with one part: text, or a refusal. */
+/** A message with one content part: text, or a refusal. */
 export class MessageItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #kind: 'text' | 'refusal';

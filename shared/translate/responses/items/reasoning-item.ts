@@ -3,13 +3,13 @@ import { writeReasoning } from '../sealed-reasoning.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
 export interface ReasoningOptions {
-  /** Whether the thinking is also the item's summary: an upstream that shows its thinking summarizes nothing. */
+  /** Whether the thinking is also the item's summary. Upstreams that show their thinking do not summarize it. */
   summarizes: boolean;
-  /** Seals the `encrypted_content`; undefined for an item without. */
+  /** Seals the `encrypted_content`; undefined for an item without such content. */
   seal: ((text: string) => string) | undefined;
 }
 
-/** Thinking, as `reasoning_text`. An item without text, whose thinking is not shown, has no parts. */
+/** Thinking, as `reasoning_text`. An item of hidden thinking has no text and no parts. */
 export class ReasoningItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #options: ReasoningOptions;

@@ -1,7 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
-/** An item that arrives complete. */
 export class WholeItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #item: JsonObject;

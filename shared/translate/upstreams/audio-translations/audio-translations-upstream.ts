@@ -1,7 +1,6 @@
 import { audioTranslationsFormat } from '#shared/formats/audio-translations/audio-translations-format.ts';
 import { soundUpstream } from '../transcriptions/sound-upstream.ts';
 
-/** OpenAI's translations of sound. */
 export const audioTranslationsUpstream = soundUpstream(audioTranslationsFormat, {
   path: '/audio/translations',
   operation: 'translate',

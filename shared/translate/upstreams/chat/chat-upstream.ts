@@ -2,16 +2,14 @@ import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from './upstream-error.ts';
 
-/** Some servers send an empty reason until there is one. */
+/** Matches a finish reason. Some servers send an empty one until the answer ends. */
 const finishReason = /"finish_reason"\s*:\s*"[^"]/;
 
-/** See `HttpUpstreamFormat.kindOfEvent`. */
 export function kindOfChatEvent(data: string): EventKind {
   if (data === '[DONE]') return 'last';
   return finishReason.test(data) ? 'finish' : 'answer';
 }
 
-/** Chat completions, as engines and most providers serve them. */
 export const chatUpstream: HttpUpstreamFormat = {
   name: 'chat',
   operation: 'generate',

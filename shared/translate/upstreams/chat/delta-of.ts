@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** What a choice of a chunk adds. Some servers call it `message`, as in whole answers. */
+/** Returns the delta of a choice in a chunk. Some servers call the field `message`, as in whole answers. */
 export function deltaOf({ delta, message }: JsonObject): JsonObject | undefined {
   if (isJsonObject(delta)) return delta;
   return isJsonObject(message) ? message : undefined;

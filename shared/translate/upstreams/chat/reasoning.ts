@@ -1,14 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ToolCallPiece } from './tool-call-order.ts';
 
-/**
- * The field of a message or delta for the signature of its thinking, where a command-line agent shows one. Engines sign nothing.
- */
+/** The field of a message or delta for the signature of its thinking. Only command-line agents have signatures; engines sign nothing. */
 export const reasoningSignatureField = 'reasoning_signature';
 
 /**
- * The thinking text in a message or delta of the chat format. Engines have two names for the field: `reasoning_content`
- * (llama.cpp, SGLang, older vLLM) and `reasoning` (vLLM, Ollama). If both are present, they are equal.
+ * Returns the thinking text in a message or delta of the chat format. Engines have two names for the field: `reasoning_content` (llama.cpp,
+ * SGLang, older vLLM) and `reasoning` (vLLM, Ollama). If both are present, they are equal.
  */
 export function reasoningOf(message: JsonObject): string {
   const { reasoning_content: content, reasoning } = message;
@@ -17,8 +15,8 @@ export function reasoningOf(message: JsonObject): string {
 }
 
 /**
- * Changes a message or delta in place: thinking moves to `reasoning_content`, and text becomes one string. Mistral's thinking
- * models send both as parts of the content.
+ * Changes a message or delta in place: thinking moves to `reasoning_content`, and text becomes one string. Mistral's thinking models send
+ * both as parts of the content.
  */
 export function unifyReasoning(message: JsonObject): void {
   if (Array.isArray(message['content'])) joinParts(message, message['content']);
@@ -35,7 +33,7 @@ function joinParts(message: JsonObject, parts: readonly Json[]): void {
   message['content'] = textOf(parts, 'text');
 }
 
-/** The text of all parts of one type. A thinking part contains parts itself. */
+/** Joins the text of all content parts of one type. A thinking part contains parts itself. */
 function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
   let all = '';
   for (const part of parts) {
@@ -48,8 +46,8 @@ function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
 }
 
 /**
- * The text that a model wrote in a message or delta of the chat format: thinking, text, refusal, and the name and arguments
- * of each tool call. Estimates of output tokens count this text, not the JSON around it.
+ * Returns all text that a model wrote in a message or delta of the chat format: thinking, text, refusal, and the name and arguments of each
+ * tool call. Estimates of output tokens count this text, not the JSON around it.
  */
 export function writtenText(message: JsonObject, calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[]): string {
   const { content, refusal } = message;

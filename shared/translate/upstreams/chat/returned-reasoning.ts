@@ -2,23 +2,25 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage } from '#shared/formats/chat/request.ts';
 
 /**
- * What a chat upstream wants back, beside text and calls, with the next request. Gemini signs calls and texts
- * (`extra_content.google.thought_signature`) and refuses unsigned calls; OpenRouter lists the reasoning of the model behind it
+ * Reasoning that a chat upstream wants back with the next request, besides text and calls. Gemini signs calls and texts
+ * (`extra_content.google.thought_signature`) and refuses unsigned calls. OpenRouter lists the reasoning of the model behind it
  * (`reasoning_details`).
  */
 export type ReturnedReasoning = {
   /** Gemini's signature of the message. */
   signature?: string;
-  /** Gemini's signatures of calls, by the id of the call that the client knows. */
+  /** Gemini's signatures of calls, by the client's id of the call. */
   calls?: Record<string, string>;
-  /** OpenRouter's list. */
   details?: JsonObject[];
 };
 
-/** Most characters of reasoning that one answer returns. What exceeds them is left out whole: half of it would be refused. */
+/**
+ * Maximum characters of reasoning that one answer returns. An answer with more returns none of it, because the upstream would refuse a
+ * part.
+ */
 const longest = 1024 * 1024;
 
-/** Collects what the messages or deltas of one answer want back. */
+/** Collects the reasoning that the messages or deltas of one answer want back. */
 export class ReasoningCollector {
   #signature: string | undefined;
   #calls: Record<string, string> = {};
@@ -26,17 +28,16 @@ export class ReasoningCollector {
   #size = 0;
   #isEmpty = true;
 
-  /** Whether nothing waits to be taken, as is so for nearly every piece of an answer. */
+  /** Whether nothing waits to be taken, as after nearly every piece of an answer. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 
-  /** Whether a signature of a call waits, without which the upstream refuses the call. */
+  /** Whether the signature of a call waits. The upstream refuses the call without it. */
   get signsCalls(): boolean {
     return Object.keys(this.#calls).length > 0;
   }
 
-  /** Adds a message or delta. */
   add(message: JsonObject): void {
     this.#signature = this.#kept(signatureIn(message)) ?? this.#signature;
     const { reasoning_details: details } = message;
@@ -45,13 +46,13 @@ export class ReasoningCollector {
       if (isDetail(detail) && this.#kept(JSON.stringify(detail))) this.#details.push(detail);
   }
 
-  /** @param id of the call, as the client gets it */
+  /** @param id the client's id of the call */
   addCall(id: string, call: Json): void {
     const signature = isJsonObject(call) ? this.#kept(signatureIn(call)) : undefined;
     if (signature !== undefined) this.#calls = { ...this.#calls, [id]: signature };
   }
 
-  /** What has come since the last call of this; undefined if there is nothing. */
+  /** Returns the reasoning since the last call of this method; undefined without any. */
   take(): ReturnedReasoning | undefined {
     const taken: ReturnedReasoning = {
       ...(this.#signature !== undefined && { signature: this.#signature }),
@@ -73,7 +74,7 @@ export class ReasoningCollector {
   }
 }
 
-/** Reads what `ReasoningCollector.take` returned from JSON, which may come from a client; undefined for anything else. */
+/** Reads the result of `ReasoningCollector.take` from JSON, which may come from a client; undefined for any other value. */
 export function readReturned(value: Json | undefined): ReturnedReasoning | undefined {
   if (!isJsonObject(value)) return undefined;
   const { signature, calls, details } = value;
@@ -85,7 +86,7 @@ export function readReturned(value: Json | undefined): ReturnedReasoning | undef
   };
 }
 
-/** An assistant's message with what its upstream wants back. */
+/** Adds the reasoning that the upstream wants back to an assistant's message. */
 export function withReturned(message: ChatMessage, returned: readonly ReturnedReasoning[]): ChatMessage {
   if (message.role !== 'assistant' || returned.length === 0) return message;
   const signature = returned.findLast((each) => each.signature !== undefined)?.signature;
@@ -94,7 +95,7 @@ export function withReturned(message: ChatMessage, returned: readonly ReturnedRe
   const { reasoning_content: text, tool_calls: calls, ...rest } = message;
   return {
     ...rest,
-    // The list has the text, too.
+    // The list contains the text, too.
     ...(details.length > 0 ? { reasoning_details: details } : text !== undefined && { reasoning_content: text }),
     ...(signature !== undefined && { extra_content: extraContent(signature) }),
     ...(Array.isArray(calls) && {
@@ -120,10 +121,10 @@ function isDetail(detail: Json): detail is JsonObject & { type: string } {
   return isJsonObject(detail) && typeof detail['type'] === 'string' && detail['type'].startsWith('reasoning.');
 }
 
-/** Texts that may be split. */
+/** Fields whose text may be split over several details. */
 const splitFields = ['text', 'summary'] as const;
 
-/** Puts pieces of texts together: those that follow each other with the same type and place. */
+/** Joins consecutive pieces of text with the same type and index. */
 function joined(details: readonly JsonObject[]): JsonObject[] {
   const whole: JsonObject[] = [];
   for (const detail of details) {
@@ -140,7 +141,7 @@ function joined(details: readonly JsonObject[]): JsonObject[] {
   return whole;
 }
 
-/** The second's fields count, unless they are null; its texts continue the first's. */
+/** Joins two pieces. The second's fields replace the first's unless they are null; its texts continue the first's. */
 function joinedPair(first: JsonObject, second: JsonObject): JsonObject {
   const given = Object.fromEntries(Object.entries(second).filter(([, value]) => value !== null));
   const texts = splitFields.flatMap((field) => {

@@ -5,17 +5,16 @@ import { parseUpstreamJson } from '../parse-upstream-json.ts';
 
 /** The official SDK accepts indexes from 0 to 127. */
 const mostCalls = 128;
-/** Most characters of arguments that are kept to distinguish calls without ids. */
+/** Maximum characters of arguments that are kept to distinguish calls without ids. */
 const longestArguments = 4 * 1024 * 1024;
 
-/** A piece of one tool call, with the call's place in the answer. */
+/** A piece of one tool call, with the position of the call in the answer. */
 export interface ToolCallPiece {
   /** Position of the call in the answer, from 0 without gaps. */
   index: number;
   id: string;
-  /** Whether this is the call's first piece. */
   first: boolean;
-  /** The function's name, in one piece of the call only. */
+  /** The function's name, set in only one piece of the call. */
   name: string | undefined;
   /** Further text of the arguments, or of a custom tool's input. */
   arguments: string;
@@ -26,14 +25,14 @@ interface Call {
   id: string;
   upstreamId: string | undefined;
   named: boolean;
-  /** The arguments so far; kept only for a call without an id from the engine. */
+  /** The arguments so far. Kept only for a call without an id from the engine. */
   arguments: string;
 }
 
 /**
- * Assigns each piece of a streamed answer to its tool call. Engines differ: some count indexes from 1 or leave gaps, some
- * omit the index, some (Ollama) send index 0 for every call with different ids, some send no ids, some repeat id and
- * name in every piece, some send another id with each piece, and some go on with a call at another index than it began at.
+ * Assigns each piece of a streamed answer to its tool call. Engines differ: some count indexes from 1 or leave gaps; some omit the index;
+ * some (Ollama) send index 0 for every call with different ids; some send no ids; some repeat id and name in every piece; some send another
+ * id with each piece; and some continue a call at another index than the first.
  */
 export class ToolCallOrder {
   readonly #mintedPrefix: string;
@@ -47,13 +46,12 @@ export class ToolCallOrder {
     this.#mintedPrefix = mintedPrefix;
   }
 
-  /** Number of calls so far. */
   get size(): number {
     return this.#calls.length;
   }
 
   /**
-   * Places one element of the `tool_calls` of a delta or message.
+   * Assigns one element of the `tool_calls` of a delta or message to its call.
    * @throws RouterError `upstream_failed` for a call that is malformed or exceeds a limit
    */
   place(piece: Json): ToolCallPiece {
@@ -78,7 +76,7 @@ export class ToolCallOrder {
     return { index: call.index, id: call.id, first: known === undefined, name: naming, arguments: text };
   }
 
-  /** The call that a piece continues; undefined if it begins one. */
+  /** Returns the call that a piece continues; undefined if the piece begins a call. */
   #find(
     index: number | undefined,
     id: string | undefined,
@@ -88,7 +86,7 @@ export class ToolCallOrder {
     const withId = id === undefined ? undefined : this.#byId.get(id);
     if (name === undefined) {
       const found = withId ?? current;
-      // The name of a call with an id and an index of its own may still come; else this goes on with the last one.
+      // A piece with a new id and no text may begin a call whose name follows. Any other piece continues the last call.
       return found ?? (id !== undefined && text === '' ? undefined : this.#last);
     }
     if (id !== undefined) {
@@ -96,7 +94,7 @@ export class ToolCallOrder {
       if (current === undefined || current.upstreamId === undefined || current.upstreamId === id) return current;
       return withId;
     }
-    // Without ids, a name after complete arguments begins the next call; before that, the engine repeats the name.
+    // Without ids, a name after complete arguments begins the next call. Before that, the engine repeats the name.
     const another = current?.named === true && current.upstreamId === undefined;
     return another && isJson(current.arguments) ? undefined : current;
   }
@@ -119,12 +117,12 @@ export class ToolCallOrder {
   }
 }
 
-/** What a call of a custom tool has in the place of `function`; undefined for other calls. */
+/** Returns the field that a call of a custom tool has in place of `function`; undefined for other calls. */
 export function customOf({ custom }: JsonObject): JsonObject | undefined {
   return isJsonObject(custom) ? custom : undefined;
 }
 
-/** Arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */
+/** Returns arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */
 export function argumentsText(given: Json | undefined): string {
   if (typeof given === 'string') return given;
   return given === undefined || given === null ? '' : writeExact(given);
@@ -142,7 +140,7 @@ function unreadable(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
 }
 
-/** The prefix of generated ids of tool calls, which differs between answers, and between the choices of one. */
+/** Returns the prefix of generated ids of tool calls. It differs between answers, and between the choices of one answer. */
 export function toolCallPrefix(answerId: string, choice = 0): string {
   const answer = answerId.replace(/^(chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '');
   return choice === 0 ? `call_${answer}_` : `call_${answer}_${choice}_`;

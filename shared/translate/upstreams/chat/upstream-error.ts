@@ -7,7 +7,7 @@ import { retryDelayOf } from '../retry-delay.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
 
 /**
- * The router's error for a chat upstream's error answer. Reads `{error: {message, …}}` (most upstreams), `{error: "…"}` and
+ * Returns the router's error for a chat upstream's error answer. Reads `{error: {message, …}}` (most upstreams), `{error: "…"}` and
  * `{message}` (older vLLM, Ollama, proxies), a list of one of these (Gemini), and bodies that are not JSON.
  * @param body the answer's body as text
  */
@@ -29,8 +29,8 @@ export function upstreamErrorFromChat(
 }
 
 /**
- * The router's error for an error that a chat upstream sends under status 200; undefined if the event is not an error. vLLM
- * reports the intended status in `code`.
+ * Returns the router's error for an error that a chat upstream sends under status 200; undefined if the event is not an error. vLLM reports
+ * the intended status in `code`.
  */
 export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;
@@ -53,12 +53,12 @@ function messageOf(error: JsonObject): string {
   return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
 }
 
-/** The path of the invalid field. Longer texts are not paths. */
+/** Returns the path of the invalid field. Longer texts are not paths. */
 function paramOf({ param }: JsonObject): string | undefined {
   return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
 }
 
-/** OpenAI reports exhausted credit with status 429, for which waiting would help; others use 402. */
+/** OpenAI reports exhausted credit with status 429, which suggests that waiting helps; others use 402. */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
 }

@@ -3,7 +3,7 @@ import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 import { formBody } from '../form-body.ts';
 
-/** OpenAI's edits of images, as OpenAI and some engines serve them. Errors are those of chat completions. */
+/** OpenAI's image edits, as OpenAI and some engines serve them. Errors are those of chat completions. */
 export const imageEditsUpstream: HttpUpstreamFormat = {
   name: 'image-edits',
   operation: 'redraw',

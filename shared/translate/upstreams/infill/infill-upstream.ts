@@ -4,17 +4,17 @@ import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { unsupportedInChat } from '../../unsupported.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** Code between a prefix and a suffix, as llama.cpp's server writes it (its README, "POST /infill"). Its streams have no `[DONE]`. */
+/** llama.cpp's completion of code between a prefix and a suffix (its README, "POST /infill"). Its streams have no `[DONE]`. */
 export const infillUpstream: HttpUpstreamFormat = {
   name: 'infill',
   operation: 'complete',
   path: '/infill',
   headers: {},
   estimateInput,
-  // The model lacks the tokens that stand around a prefix and a suffix.
+  // The model lacks the tokens that mark a prefix and a suffix.
   readError: (status, body, headers) =>
     status === 501 ? unsupportedInChat('suffix', 'a suffix') : upstreamErrorFromChat(status, body, headers),
-  // Within a text, the quotes are escaped.
+  // Quotes within a text are escaped.
   kindOfEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
 };
 

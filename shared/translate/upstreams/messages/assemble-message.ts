@@ -2,14 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { overlayUsage } from '#shared/formats/messages/usage.ts';
 import { toolInput } from '../../vocabulary/tool-call.ts';
 
-/** A block that is being put together. */
 interface OpenBlock {
   block: JsonObject;
-  /** JSON text of a tool's input, so far. */
+  /** JSON text of a tool's input so far. */
   input: string;
 }
 
-/** Puts together the message that a complete stream of events stands for. */
 export function assembleMessage(events: readonly JsonObject[]): JsonObject {
   let message: JsonObject = {};
   const blocks = new Map<Json | undefined, OpenBlock>();

@@ -2,22 +2,23 @@ import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
 import { budgetOfEffort, effortOfBudget } from '../../vocabulary/thinking.ts';
 import type { Target } from '../../translation.ts';
 
-/** The least budget of thinking that the messages format takes, in tokens. It has to be below `max_tokens`. */
+/** The format's minimum thinking budget, in tokens. A budget must be below `max_tokens`. */
 const leastBudget = 1024;
 
-/** Limit of output tokens if the client sets none, without thinking: the messages format requires one. */
+/** Limit of output tokens without thinking, if the client sets none: the messages format requires a limit. */
 const defaultMaxTokens = 8192;
 
-/** Thinking that a model takes, and the limit of output tokens, which counts the thinking. */
+/** Thinking settings that a model accepts, and the limit of output tokens, which includes the thinking. */
 export interface FittedThinking {
   thinking: ThinkingRequest | undefined;
-  /** Undefined where the upstream has a limit of its own and the client sets none. */
+  /** Undefined if the upstream has its own limit and the client sets none. */
   maxTokens: number | undefined;
 }
 
 /**
- * Fits thinking to what the model takes (an effort, a budget, or none), and a budget to the limit of output tokens.
- * @param limit of output tokens that the client has set
+ * Converts thinking settings to a mode that the model accepts (an effort, a budget, or none), and fits a budget to the limit of output
+ * tokens.
+ * @param limit the client's limit of output tokens
  */
 export function fitThinking(
   asked: ThinkingRequest | undefined,

@@ -5,7 +5,7 @@ import { pseudonym } from '../../vocabulary/pseudonym.ts';
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
 import { fitThinking } from './fit-thinking.ts';
 
-/** What a request of another format asks of the generation. Values that are absent or of another type ask for nothing. */
+/** The generation settings in a request of another format. Values that are absent or of another type have no effect. */
 export interface Generation {
   maxTokens: number | null | undefined;
   thinking: ThinkingRequest | undefined;
@@ -13,14 +13,12 @@ export interface Generation {
   topP?: Json | undefined;
   topK?: Json | undefined;
   stop?: string | string[] | null | undefined;
-  /** The JSON schema of the answer. */
   schema?: JsonObject | undefined;
-  /** Who the end user is. */
   user?: Json | undefined;
 }
 
 /**
- * The fields of a messages request for output limit, thinking, sampling, stop sequences, format and user. The messages format
+ * Returns the fields of a messages request for output limit, thinking, sampling, stop sequences, format and user. The messages format
  * allows no sampling parameters with thinking, and no thinking with a forced tool.
  * @param tools the tools of the messages request, and its tool choice
  */
@@ -58,7 +56,6 @@ export const jsonInstruction: TextBlock = {
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
 };
 
-/** A single plain text becomes a string. */
 export function simplestSystem(system: TextBlock[]): string | TextBlock[] {
   const [first] = system;
   return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;

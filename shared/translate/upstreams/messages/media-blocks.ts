@@ -6,9 +6,9 @@ const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'ima
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
 
 /**
- * The source of an image block for an image's address, on the web or as a data URL.
+ * Returns the source of an image block for an address, on the web or as a data URL.
  * @param param path of the address, for errors
- * @throws RouterError `unsupported_parameter` for an image of another type or from elsewhere
+ * @throws RouterError `unsupported_parameter` for another type of image, or another kind of address
  */
 export function imageSource(url: string, param: string): MessagesSource {
   if (isWebAddress(url)) return { type: 'url', url };
@@ -21,7 +21,7 @@ export function imageSource(url: string, param: string): MessagesSource {
 }
 
 /**
- * The block for a file with its data as a data URL.
+ * Returns the block for a file whose data is a data URL.
  * @param file has `file_data`, and may have `filename`
  * @param param path of the file, for errors
  * @throws RouterError `unsupported_parameter` for a file of another type, or without data
@@ -41,7 +41,6 @@ export function documentBlock({ file_data: data, filename }: JsonObject, param: 
   throw unsupportedInChat(param, 'a file other than a PDF or plain text as base64');
 }
 
-/** Whether an upstream can fetch from the address. */
 export function isWebAddress(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }

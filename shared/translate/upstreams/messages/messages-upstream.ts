@@ -3,12 +3,11 @@ import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromMessages } from './upstream-error.ts';
 
-/** The API version of requests whose client names none. */
+/** The API version for clients that name none. */
 const version = '2023-06-01';
 
 const framing = /^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/;
 
-/** See `HttpUpstreamFormat.kindOfEvent`. */
 function kindOfMessagesEvent(data: string): EventKind {
   switch (framing.exec(data)?.[1]) {
     case 'ping':

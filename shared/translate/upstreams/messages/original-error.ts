@@ -5,15 +5,15 @@ import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
 
-/** Most characters of an error that passes, as JSON. */
+/** Maximum JSON characters of an error that passes. */
 const longestBody = 16 * 1024;
 
-/** Statuses and error types by which an upstream refuses the router's own credentials: no fault of the client. */
+/** Statuses and error types with which an upstream refuses the router's own credentials, which is not the client's fault. */
 const ofCredentials: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
- * A messages upstream's error as its clients may see it: Claude Code matches the wording, and obeys the headers.
- * @returns undefined for a body of another shape, one that is too long, and errors about the router's credentials
+ * Returns a messages upstream's error as clients may receive it: Claude Code matches the wording, and obeys the headers.
+ * @returns undefined for a body of another shape, a body that is too long, and errors about the router's credentials
  */
 export function originalMessagesError(
   status: number,
@@ -29,7 +29,7 @@ export function originalMessagesError(
   return { format: messagesFormat.name, status, body, headers: passedHeaders(headers) };
 }
 
-/** Claude Code reads `retry-after` as whole seconds. */
+/** Rounds `retry-after`, because Claude Code reads whole seconds. */
 function passedHeaders(headers: GivenHeaders): Record<string, string> {
   const { 'retry-after': _, ...passed } = pickHeaders(headers, messagesErrorHeaders);
   const seconds = readRetryAfter(headers);

@@ -6,7 +6,7 @@ import type { GivenHeaders } from '#shared/core/pick-headers.ts';
 import { originalMessagesError } from './original-error.ts';
 
 /**
- * The router's error for a messages upstream's error answer, `{type: "error", error: {type, message}}`.
+ * Returns the router's error for a messages upstream's error answer, `{type: "error", error: {type, message}}`.
  * @param body the answer's body as text
  */
 export function upstreamErrorFromMessages(status: number, body: string, headers: GivenHeaders): RouterError {
@@ -20,8 +20,8 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
 }
 
 /**
- * The router's error for an error that a messages upstream sends under status 200; undefined if the event is not an error.
- * The status follows from the error's type.
+ * Returns the router's error for an error that a messages upstream sends under status 200; undefined if the event is not an error. The
+ * error's type determines the status.
  */
 export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError | undefined {
   if (event['type'] !== 'error') return undefined;
@@ -38,7 +38,7 @@ function messageOf(body: Json | undefined): string {
   return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : '';
 }
 
-/** The statuses of the error types (Anthropic API reference, "Errors"). */
+/** Returns the status of an error type (Anthropic API reference, "Errors"). */
 function statusOf(type: Json | undefined): number {
   switch (type) {
     case 'invalid_request_error':

@@ -2,7 +2,7 @@ import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** Ranked documents, as Cohere, Jina, vLLM, SGLang and llama.cpp serve them. */
+/** Document ranking, as Cohere, Jina, vLLM, SGLang and llama.cpp serve it. */
 export const rerankUpstream: HttpUpstreamFormat = {
   name: 'rerank',
   operation: 'rank',

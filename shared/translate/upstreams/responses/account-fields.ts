@@ -1,12 +1,13 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * Fields of a Responses request that name what the operator's account with the provider has stored, for all that use the account, or
- * have it store something (OpenAI API reference, "Create a model response"). Clients of other formats may not send them unseen.
+ * Fields of a Responses request that name content in the operator's account with the provider, or store content there (OpenAI API
+ * reference, "Create a model response"). All users of the account share that content, so clients of other formats must not send these
+ * fields unchecked.
  */
 const accountFields = ['previous_response_id', 'conversation', 'prompt', 'background'] as const;
 
-/** The first such field that a request of another format has. */
+/** Returns the first such field in a request of another format. */
 export function accountField(request: JsonObject): string | undefined {
   return accountFields.find((field) => {
     const value = request[field];

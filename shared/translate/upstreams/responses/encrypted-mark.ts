@@ -1,26 +1,29 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { marked, unmarked } from '../../vocabulary/origin-mark.ts';
 
-/** The beginning of each encrypted content in the text of a JSON value. */
+/** Matches the beginning of each encrypted content in a JSON text. */
 const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
 
 /**
- * Puts the mark of the upstream in front of all encrypted content in the text of a JSON value: a later request may go to another
- * upstream, which would refuse what it has not made. All other bytes stay as they are.
- * @param origin what stands for the upstream and its account; undefined marks nothing
+ * Puts the upstream's mark in front of all encrypted content in a JSON text. A later request may go to another upstream, which would refuse
+ * content that it has not encrypted. All other bytes stay.
+ * @param origin identifies the upstream and its account; undefined marks nothing
  */
 export function markEncrypted(text: string, origin: string | undefined): string {
   if (origin === undefined || !text.includes('"encrypted_content"')) return text;
   return text.replaceAll(encryptedKeys, (key) => key + marked('', origin));
 }
 
-/** The same for a value. */
+/** Marks the encrypted content of a value. */
 export function withMarks<Value extends Json>(value: Value, origin: string | undefined): Value {
   if (origin === undefined) return value;
   return mapEncrypted(value, (encrypted) => marked(encrypted, origin)) as Value;
 }
 
-/** A value with its encrypted content as it came from the upstream; undefined if some of it has the mark of another one. */
+/**
+ * Removes the marks from a value, so that its encrypted content is as the upstream sent it; undefined if some of it has the mark of another
+ * upstream.
+ */
 export function withoutMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
   let isForeign = false;
   const plain = mapEncrypted(value, (encrypted) => {
@@ -31,7 +34,7 @@ export function withoutMarks<Value extends Json>(value: Value, origin: string | 
   return isForeign ? undefined : (plain as Value);
 }
 
-/** Changes the encrypted content at any depth. What contains none is the same object. */
+/** Changes the encrypted content at any depth. Returns the same object if it contains none. */
 function mapEncrypted(value: Json, change: (encrypted: string) => string): Json {
   if (Array.isArray(value)) {
     const items = value.map((item) => mapEncrypted(item, change));

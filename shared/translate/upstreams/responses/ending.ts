@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { FinishReason } from '../chat/finish-reason.ts';
 
-/** The finish reason of a response that has ended, of the chat format. */
+/** Returns the chat format's finish reason for a response that has ended. */
 export function responseFinishReason(response: Json | undefined, hasToolCalls: boolean): FinishReason {
   const { status, incomplete_details: details } = isJsonObject(response) ? response : {};
   if (status === 'incomplete') {
@@ -10,7 +10,6 @@ export function responseFinishReason(response: Json | undefined, hasToolCalls: b
   return hasToolCalls ? 'tool_calls' : 'stop';
 }
 
-/** Whether an item is a call of one of the client's tools. */
 export function isToolCall(item: Json | undefined): boolean {
   return isJsonObject(item) && (item['type'] === 'function_call' || item['type'] === 'custom_tool_call');
 }

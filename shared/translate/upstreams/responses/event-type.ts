@@ -5,8 +5,8 @@ const first = /^\s*\{\s*"type"\s*:\s*"([\w.-]+)"/;
 const last = /[{,]\s*"type"\s*:\s*"([\w.-]+)"\s*\}\s*$/;
 
 /**
- * The type of an event, from its data. OpenAI writes it first; servers that sort the fields by name, such as vLLM, write it last.
- * In both places it is found without parsing the event. Undefined for data without a type.
+ * Reads the type of an event from its data; undefined without one. OpenAI writes the type first; servers that sort the fields by name, such
+ * as vLLM, write it last. In both places it is found without parsing the event.
  */
 export function eventType(data: string): string | undefined {
   const found = first.exec(data) ?? last.exec(data.slice(-200));
@@ -15,7 +15,6 @@ export function eventType(data: string): string | undefined {
   return isJsonObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined;
 }
 
-/** Whether an event of this type ends the stream. */
 export function endsStream(type: string | undefined): boolean {
   return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
 }

@@ -4,20 +4,19 @@ import type { ToolCallPiece } from '../chat/tool-call-order.ts';
 /** A piece of an answer, for clients of other formats. */
 export type ResponsesPiece =
   | { kind: 'text' | 'refusal' | 'thinking'; text: string }
-  /** A reasoning item is complete. */
   | { kind: 'thought'; item: JsonObject }
-  /** `isCustom`: the call is one of a custom tool, and its arguments are the input. */
+  /** `isCustom`: the call is of a custom tool, and its arguments are the input. */
   | { kind: 'call'; call: ToolCallPiece; isCustom: boolean };
 
-/** What separates the parts of a summary: each is a paragraph with a heading. */
+/** Separates the parts of a summary: each is a paragraph with a heading. */
 export const paragraph = '\n\n';
 
-/** The text of a reasoning item: that of its content, else its summary. */
+/** Returns the text of a reasoning item: that of its content, else its summary. */
 export function thinkingOf(item: JsonObject): string {
   return joined(item['content']) || joined(item['summary']);
 }
 
-/** The text and the refusals of a message, without annotations. */
+/** Returns the text and the refusals of a message, without annotations. */
 export function textsOf(item: JsonObject): { text: string; refusal: string } {
   const parts = Array.isArray(item['content']) ? item['content'].filter(isJsonObject) : [];
   const all = (field: 'text' | 'refusal'): string =>
@@ -31,7 +30,7 @@ function joined(parts: Json | undefined): string {
   return texts.filter((text) => text !== '').join(paragraph);
 }
 
-/** All pieces of the items of an answer that came whole. Items of other types are omitted. */
+/** Returns all pieces of a whole answer's items. Omits items of other types. */
 export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
   let calls = 0;
   return output.filter(isJsonObject).flatMap((item): ResponsesPiece[] => {
@@ -61,7 +60,7 @@ function wholeCall(item: JsonObject, index: number): ToolCallPiece {
   return { index, first: true, id: callId(item), name: nameOf(item), arguments: argumentsOf(item) };
 }
 
-/** The id by which the client answers a call. */
+/** Returns the id by which the client answers a call. */
 export function callId(item: JsonObject): string {
   const { call_id: id, id: itemId } = item;
   if (typeof id === 'string' && id !== '') return id;
@@ -76,7 +75,7 @@ export function isCustomCall({ type }: JsonObject): boolean {
   return type === 'custom_tool_call';
 }
 
-/** The arguments of a function's call, or the input of a custom tool's. */
+/** Returns the arguments of a function's call, or the input of a custom tool's call. */
 export function argumentsOf({ arguments: json, input }: JsonObject): string {
   const text = json ?? input;
   return typeof text === 'string' ? text : '';

@@ -21,13 +21,12 @@ import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 /** The official SDKs accept indexes from 0 to 127. */
 const mostCalls = 128;
 
-/** An item that has begun. */
 interface OpenItem {
-  /** Position among the calls, of a call. */
+  /** Position among the calls; -1 for other items. */
   call: number;
   isCustom: boolean;
   callId: string;
-  /** Characters of each kind that were read of its deltas. */
+  /** Characters that deltas of each kind brought. */
   text: number;
   refusal: number;
   thinking: number;
@@ -37,8 +36,8 @@ interface OpenItem {
 }
 
 /**
- * Reads the stream of a Responses upstream for clients of other formats. Deltas are read as they come; what a finished item has
- * beyond its deltas follows with it, because some servers send items whole.
+ * Reads the stream of a Responses upstream for clients of other formats. Reads deltas as they arrive. A finished item adds the content that
+ * no delta brought, because some servers send whole items.
  */
 export class ResponsesReader {
   readonly #items = new Map<Json | undefined, OpenItem>();
@@ -46,12 +45,10 @@ export class ResponsesReader {
   #refused = false;
   #response: JsonObject | undefined;
 
-  /** Whether the response has ended. */
   get complete(): boolean {
     return this.#response !== undefined;
   }
 
-  /** Whether the model refused. */
   get refused(): boolean {
     return this.#refused;
   }
@@ -65,7 +62,7 @@ export class ResponsesReader {
   }
 
   /**
-   * The pieces of the answer in an event's data.
+   * Returns the pieces of the answer in an event's data.
    * @throws RouterError if the event is an error, or the response failed
    */
   read(data: string): ResponsesPiece[] {
@@ -105,7 +102,7 @@ export class ResponsesReader {
     const open = { call: -1, isCustom: isCustomCall(item), callId: callId(item), ...lengths };
     this.#items.set(keyOf(event, item), open);
     if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
-    // An upstream that shows none of its thinking sends nothing else for as long as the model thinks.
+    // An upstream that shows none of its thinking sends nothing else while the model thinks.
     return item['type'] === 'reasoning' ? [{ kind: 'thinking', text: '' }] : [];
   }
 
@@ -118,7 +115,7 @@ export class ResponsesReader {
     return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 
-  /** What the finished item has that no delta brought. */
+  /** Returns the content of a finished item that no delta brought. */
   #finish(event: JsonObject, item: JsonObject): ResponsesPiece[] {
     const begun = this.#items.has(keyOf(event, item)) ? [] : this.#begin(event, item);
     const open = this.#items.get(keyOf(event, item));
@@ -198,7 +195,7 @@ function objectOf(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Items are known by their id; a server that gives them none numbers them. */
+/** Identifies an item by its id, or by its index on a server without ids. */
 function keyOf(event: JsonObject, item: JsonObject): Json | undefined {
   return item['id'] ?? event['output_index'];
 }

@@ -7,10 +7,10 @@ import { endsStream, eventType } from './event-type.ts';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
-/** What a request includes to be given thinking that a later one can return. */
+/** The `include` value that asks for encrypted thinking, which a later request can return. */
 export const encryptedThinking = 'reasoning.encrypted_content';
 
-/** The fields that a request for a count may have (OpenAI API reference, "Get input token counts"). */
+/** The fields of a token count request (OpenAI API reference, "Get input token counts"). */
 const countedFields = [
   'model',
   'input',

@@ -6,8 +6,8 @@ import { retryDelayOf } from '../retry-delay.ts';
 import { upstreamError } from '../upstream-error.ts';
 
 /**
- * The router's error for a response that failed, or for an `error` event, both of which come under status 200. The status
- * follows from the error's code. An `error` event has its fields at the top; some servers nest them in `error`.
+ * Returns the router's error for a failed response or an `error` event, both of which come under status 200. The error's code determines
+ * the status. An `error` event has its fields at the top; some servers nest them in `error`.
  */
 export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   const error = isJsonObject(event['error']) ? event['error'] : event;
@@ -17,7 +17,7 @@ export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   return upstreamError({ status: statusOf(code), message, code, retryAfter: retryDelayOf(error) });
 }
 
-/** The error of a response with status `failed`; undefined for any other. */
+/** Returns the error of a response with status `failed`; undefined for any other response. */
 export function failureOf(response: Json | undefined): RouterError | undefined {
   const { status, error } = isJsonObject(response) ? response : {};
   if (status !== 'failed' && status !== 'cancelled' && !(status === undefined && isJsonObject(error))) return undefined;
@@ -25,7 +25,7 @@ export function failureOf(response: Json | undefined): RouterError | undefined {
   return new RouterError('upstream_failed', 'The upstream did not finish its answer.');
 }
 
-/** The statuses of the codes that Responses upstreams report inside an answer (OpenAI API reference, `ResponseError`). */
+/** Returns the status of a code that Responses upstreams report inside an answer (OpenAI API reference, `ResponseError`). */
 function statusOf(code: Json | undefined): number {
   if (typeof code === 'number') return code >= 400 && code <= 599 ? code : 500;
   switch (code) {

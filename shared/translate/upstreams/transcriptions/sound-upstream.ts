@@ -4,7 +4,7 @@ import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 import { formBody } from '../form-body.ts';
 
-/** A format of OpenAI's in which sound is written down, as OpenAI and some engines serve it. Errors are those of chat completions. */
+/** Returns one of OpenAI's formats that write down speech, as OpenAI and some engines serve them. Errors are those of chat completions. */
 export function soundUpstream(
   { name, estimateInput }: Pick<ClientFormat, 'name' | 'estimateInput'>,
   { path, operation }: { path: string; operation: ModelOperation },

@@ -1,7 +1,6 @@
 import { transcriptionsFormat } from '#shared/formats/transcriptions/transcriptions-format.ts';
 import { soundUpstream } from './sound-upstream.ts';
 
-/** OpenAI's transcriptions. */
 export const transcriptionsUpstream = soundUpstream(transcriptionsFormat, {
   path: '/audio/transcriptions',
   operation: 'transcribe',

@@ -38,7 +38,7 @@ describe('a page of models', () => {
     [{ after_id: 'e' }, [], false],
     [{ limit: '2', before_id: 'd' }, ['b', 'c'], true],
     [{ limit: '5', before_id: 'c' }, ['a', 'b'], false],
-  ])('for %j is %j', (query, expected, more) => {
+  ])('has for the query %j the content %j', (query, expected, more) => {
     expect(ids(query)).toEqual({ ids: expected, more });
   });
 
@@ -48,7 +48,7 @@ describe('a page of models', () => {
     { limit: 'x' },
     { after_id: 'nobody' },
     { after_id: 'a', before_id: 'b' },
-  ])('is refused for %j', (query) => {
+  ])('is refused for the query %j', (query) => {
     expect(() => messagesModelPage(cards, query)).toThrow(errorWith('invalid_request'));
   });
 });

@@ -12,11 +12,11 @@ const cards = [
   card('qwen/qwen3-32b', ['gpu', 'cloud'], { contextWindow: 40_960, tokensPerSecond: 46.31 }),
 ];
 
-/** What Claude Code 2.1.330 sends when it looks for models. */
+/** The headers of Claude Code 2.1.330 when it requests the model list. */
 const discovery = { 'user-agent': 'claude-code/2.1.330', 'anthropic-version': '2023-06-01' };
 
-describe('the models of a list for Claude Code', () => {
-  it('have ids that it keeps, and say what they are', () => {
+describe('the models in the list for Claude Code', () => {
+  it('have ids that Claude Code keeps, and a description', () => {
     expect(anthropicApi.listModels(cards, { limit: '1000' }, discovery)).toMatchObject({
       data: [
         { id: 'anthropic/auto', display_name: 'auto', description: 'any model that can serve a request' },
@@ -34,12 +34,12 @@ describe('the models of a list for Claude Code', () => {
     });
   });
 
-  it('are those that generate', () => {
+  it('are only those that generate answers', () => {
     const embedder = card('embedder', ['gpu'], { operations: ['embed'] });
     expect(anthropicApi.listModels([embedder], {}, {})).toMatchObject({ data: [] });
   });
 
-  it('have their own ids for every other client, its own inference included', () => {
+  it('have their own ids for every other client, including Claude Code in its other requests', () => {
     for (const agent of ['claude-cli/2.1.330 (external, sdk-cli)', 'Anthropic/JS 1.12.0', undefined]) {
       expect(anthropicApi.listModels(cards, {}, { 'user-agent': agent })).toMatchObject({
         data: [{ id: 'auto' }, { id: 'claude-sonnet-5' }, { id: 'qwen/qwen3-32b', display_name: 'qwen/qwen3-32b' }],

@@ -11,7 +11,7 @@ const card: ModelCard = {
   capabilities: ['stream'],
 };
 
-it('a model has its context window under the names that clients read, and its most output tokens', () => {
+it('a listed model has its context window under the names that clients read, and its maximum output tokens', () => {
   expect(openaiApi.showModel({ ...card, contextWindow: 32_768, maxOutput: 4096 })).toMatchObject({
     id: 'm',
     context_window: 32_768,
@@ -22,7 +22,7 @@ it('a model has its context window under the names that clients read, and its mo
   expect(openaiApi.showModel(card)).not.toHaveProperty('context_length');
 });
 
-it('a model that generates has what it takes, in the words of OpenRouter', () => {
+it('a listed model that generates answers has its inputs and parameters in the fields of OpenRouter', () => {
   expect(openaiApi.showModel(card)).toMatchObject({
     architecture: { input_modalities: ['text'], output_modalities: ['text'] },
     supported_parameters: [],

@@ -24,7 +24,7 @@ async function read(text: string, sizes: readonly number[] = [], mostBytes = 1_0
 }
 
 describe('the lines of a text', () => {
-  it('are those between its line breaks, however it is cut into pieces, and stand where their positions say', async () => {
+  it('are split at line breaks, however the text is cut into pieces, and have the right positions', async () => {
     const line = fc.string().map((text) => text.replaceAll('\n', ''));
     await fc.assert(
       fc.asyncProperty(fc.array(line), fc.array(fc.integer({ min: 0, max: 20 })), async (lines, sizes) => {
@@ -46,13 +46,13 @@ describe('the lines of a text', () => {
     );
   });
 
-  it('are counted from the position at which the pieces begin', async () => {
+  it('have positions counted from the position of the first piece', async () => {
     const [first, second] = await all(linesOf(inPieces(Buffer.from('ab\n\ncd'), [1]), 10, 100));
     expect(first).toMatchObject({ from: 100, to: 103, number: 1 });
     expect(second).toMatchObject({ from: 104, to: 106, number: 3 });
   });
 
-  it('do not begin with a byte order mark, and blank ones of any length are left out but counted', async () => {
+  it('have no byte order mark, and blank lines of any length are left out but counted', async () => {
     const text = `\uFEFF\r\n${' '.repeat(100)}\nfirst\n\t\r\nsecond \uFEFF\n\n`;
     for (const sizes of [[], [1, 1, 1, 1], [2, 3]]) {
       const found = await read(text, sizes);
@@ -67,7 +67,7 @@ describe('the lines of a text', () => {
     expect(await read('\uFEFF')).toEqual([]);
   });
 
-  it('may not be too long', async () => {
+  it('have a maximum length', async () => {
     await expect(read(`short\n${'x'.repeat(30)}`, [7, 7, 7], 20)).rejects.toMatchObject({ code: 'body_too_large' });
   });
 });
@@ -76,11 +76,11 @@ it.each([
   ['{"custom_id":', 'invalid_json', 'This request is not valid JSON: it must be one JSON object.'],
   ['[]', 'invalid_request', 'This request is not a JSON object.'],
   ['{"custom_id":"a","body":1}', 'missing_parameter', 'Missing or invalid body: it must be an object.'],
-])('a request of a batch that is %s is refused in words about the request', (line, code, message) => {
+])('a batch line that is %s is refused with a message about the request', (line, code, message) => {
   expect(() => readLineObject(Buffer.from(line), 'body')).toThrow(expect.objectContaining({ code, message }));
 });
 
-it('a batch that waits is tried again when its pause ends, which is not told once it has, nor of one that lacks a worker', () => {
+it('a waiting batch has a retry time until its pause ends, and none while it lacks a worker', () => {
   expect(triedAgainAt({ pausedUntil: 7_000 }, 6_999)).toBe(7_000);
   expect(triedAgainAt({ pausedUntil: 7_000 }, 7_000)).toBeUndefined();
   expect(triedAgainAt({ pausedUntil: 7_000, lacksWorker: true }, 6_000)).toBeUndefined();

@@ -14,7 +14,7 @@ function unreadOf(body: object): unknown {
 }
 
 describe('the lists of a long chat request', () => {
-  it('are passed when no worker has to look at them, each with the number of its fields', () => {
+  it('are passed unread if no worker has to read them, each with its number of fields', () => {
     expect(unreadOf({})).toEqual({ messages: 4 });
     expect(unreadOf({ tools, tool_choice: 'required' })).toEqual({ messages: 4, tools: 3 });
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
@@ -42,11 +42,11 @@ describe('the lists of a long chat request', () => {
     ['an address beside an image', { messages: [filler, said('user', [{ ...image, video_url: 'x' }])] }],
     ['an address in a text', { messages: [filler, said('user', [{ ...text, image_url: 'x' }, image])] }],
     ['a file', { messages: [filler, said('user', [{ type: 'file', file: {} }, image])] }],
-  ])('are not passed with %s', (_, body) => {
+  ])('are not passed unread with %s', (_, body) => {
     expect(unreadOf(body)).toBeUndefined();
   });
 
-  it('are passed without the tools where one is named, which may have to be the only one', () => {
+  it('are passed unread without the tools if the choice names one, which may have to be the only one', () => {
     const choice = { type: 'function', function: { name: 'f' } };
     expect(unreadOf({ tools, tool_choice: choice })).toEqual({ messages: 4 });
   });

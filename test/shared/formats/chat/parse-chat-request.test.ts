@@ -21,7 +21,7 @@ function refusal(body: unknown): Pick<RouterError, 'code' | 'param' | 'message'>
   throw new Error('the request was taken');
 }
 
-/** The value with each of its fields and elements, at any depth, replaced by each of these. */
+/** Returns copies of a value: for each field and element, at any depth, one copy per replacement value. */
 function changesOf(given: unknown, values: readonly unknown[]): unknown[] {
   if (typeof given !== 'object' || given === null) return [];
   return Object.entries(given).flatMap(([name, inner]) =>
@@ -55,7 +55,7 @@ describe('a chat request', () => {
     expect(parseChatRequest(body)).toBe(body);
   });
 
-  it('may have sampling out of range, which the upstream judges', () => {
+  it('may have sampling values out of range, which the upstream checks', () => {
     const body = { model: 'm', messages: [user], top_p: 1.1, top_k: -1, frequency_penalty: 9 };
     expect(parseChatRequest(body)).toBe(body);
   });
@@ -74,7 +74,7 @@ describe('a chat request', () => {
     [{ messages: [said('user', 5)] }, 'messages[0].content'],
     [{ messages: [said('user', [{ type: 'image_url', image_url: 'u' }])] }, 'messages[0].content[0].image_url'],
     [{ messages: [{ role: 'assistant', tool_calls: [call] }] }, 'messages[0].tool_calls[0].function.arguments'],
-    // The result of no call.
+    // A result without a call.
     [{ messages: [user, { role: 'tool', tool_call_id: 'c', content: '' }] }, 'messages[1].tool_call_id'],
     [{ temperature: 3 }, 'temperature'],
     [{ temperature: '1' }, 'temperature'],
@@ -120,7 +120,7 @@ describe('a chat request', () => {
     );
   });
 
-  it('is taken at a glance only if its schema takes it, too', () => {
+  it('is accepted by the fast check only if its schema accepts it', () => {
     const values = [undefined, null, '', 'x', 0, true, [], {}, ['x'], { url: 'x' }, { url: 1 }, { name: 'f' }];
     const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }];
     const parts = [textBlock('x'), { type: 'image_url', image_url: { url: 'x' } }];
@@ -163,7 +163,7 @@ describe('a chat request', () => {
   });
 });
 
-it('the most output of a chat request is that of all its choices', () => {
+it('the maximum output of a chat request counts all its choices', () => {
   const most = (fields: object) => {
     const body = JSON.stringify({ model: 'm', messages: [user], ...fields });
     return chatFormat.read(Buffer.from(body), 'generate').parameters.maxOutput;

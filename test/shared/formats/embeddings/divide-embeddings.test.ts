@@ -11,7 +11,7 @@ function divide(body: JsonObject) {
   return embeddingsFormat.read(Buffer.from(JSON.stringify({ model: 'm', ...body })), 'embed').divisible;
 }
 
-/** A worker's answer to a part: each input is a number, and its vector has that number only. */
+/** Returns a worker's answer to a part: each input is a number, and its vector has only that number. */
 function serve(part: Buffer): Buffer {
   const body = JSON.parse(part.toString()) as JsonObject & { input: string[] };
   const data = body.input.map((text, index) => ({ index, embedding: [Number(text)] }));
@@ -22,7 +22,7 @@ function serve(part: Buffer): Buffer {
 }
 
 describe('a request for embeddings', () => {
-  it('is divided, and the answers to its parts are joined to what one answer would be', () => {
+  it('is divided, and the answers to its parts are joined to the answer of an undivided request', () => {
     const input = ['0', '1', '2', '3', '4', '5', '6'];
     const divisible = divide({ input });
     const parts = [
@@ -57,11 +57,11 @@ describe('a request for embeddings', () => {
     ['the tokens of a text', [1, 2, 3], undefined],
     ['texts', ['one', 'two'], 2],
     ['lists of tokens', [[1], [2], [3]], 3],
-  ])('with %s has so many inputs that can be divided: %o %o', (_, input, inputs) => {
+  ])('with %s can be divided into so many inputs: %o %o', (_, input, inputs) => {
     expect(divide({ input })?.inputs).toBe(inputs);
   });
 
-  it('is not joined from what is no answer', () => {
+  it('is not joined from an invalid answer', () => {
     const divisible = divide({ input: ['0', '1'] });
     for (const answer of ['', '{}', '{"object":"list","data":[', '{"error":1}'])
       expect(() => divisible?.join([Buffer.from(answer)], usage)).toThrow(errorWith('upstream_failed'));

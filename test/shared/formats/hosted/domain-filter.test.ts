@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
 
 describe('the domains of a hosted tool', () => {
-  it('are all without a list', () => {
+  it('include every domain without a list', () => {
     expect(domainFilter(undefined, null)).toBeUndefined();
     expect(domainFilter([], [])).toBeUndefined();
   });
@@ -23,7 +23,7 @@ describe('the domains of a hosted tool', () => {
     ['https://bücher.example/', true],
     ['https://xn--bcher-kva.example/', true],
     ['no address', false],
-  ])('are those that are allowed: %s', (url, isAllowed) => {
+  ])('include only the allowed domains: %s', (url, isAllowed) => {
     const allowed = [
       'example.com',
       'https://site.example/blog',
@@ -34,7 +34,7 @@ describe('the domains of a hosted tool', () => {
     expect(domainFilter(allowed, undefined)?.(url)).toBe(isAllowed);
   });
 
-  it('are not those that are blocked', () => {
+  it('exclude the blocked domains', () => {
     const allows = domainFilter(undefined, ['example.com']);
     const urls = ['https://a.example.com/', 'https://example.com./', 'https://other.example/'];
     expect(urls.map((url) => allows?.(url))).toEqual([false, false, true]);

@@ -14,7 +14,7 @@ const results = [
   'about:blank',
 ].map((url, at) => ({ title: `Result ${at}`, url, text: '', age: undefined }));
 
-/** What of a text is cited, and for which address. */
+/** Returns the cited parts of a text, each with the cited address. */
 const cited = (text: string): string[][] =>
   findCitations(text, results).map(({ start, end, result }) => [text.slice(start, end), result.url]);
 
@@ -45,23 +45,23 @@ describe('the citations of a text', () => {
       ],
     ],
     ['](https://a.example/x)', [['https://a.example/x', 'https://a.example/x']]],
-  ])('are links and addresses of results: %s', (text, expected) => {
+  ])('are the links and addresses of search results: %s', (text, expected) => {
     expect(cited(text)).toEqual(expected);
   });
 
   const beside = 'https://a.example/ https://a.example/xy https://a.example/x.htm https://a.example/x?q=1';
   const others = 'https://a.example/x/z http://a.example/x about:blank a.example/x';
-  it.each(`${beside} ${others}`.split(' '))('are not for other pages: %s', (text) => {
+  it.each(`${beside} ${others}`.split(' '))('do not include other pages: %s', (text) => {
     expect(cited(`See ${text} for more.`)).toEqual([]);
   });
 
-  it('are found in long texts in time that grows with their length', async () => {
+  it('are found in long texts in linear time', async () => {
     const text = '[https://a.example/x](https://a.example/x/y) '.repeat(20_000) + `https://${')'.repeat(100_000)}`;
     const find = timeOf(() => expect(findCitations(text, results)).toHaveLength(20_000));
     expect(await least(find, 5_000)).toBeLessThan(5_000);
   });
 
-  it('are annotations with places in characters', () => {
+  it('become annotations with places in characters', () => {
     const text = '🦡 dig 🕳: [setts 🦡](https://a.example/x), https://a.example/x/y';
     const characters = Array.from(text);
     const annotations = urlCitations(text, results);

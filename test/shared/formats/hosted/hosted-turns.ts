@@ -3,7 +3,6 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { HostedOutcome } from '#shared/formats/hosted/hosted-outcome.ts';
 import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 
-/** What a search finds. */
 export const found: HostedOutcome = {
   kind: 'found',
   results: [{ title: 'T', url: 'https://found.example/', text: 'x', age: undefined }],
@@ -26,7 +25,7 @@ export function bodyOf(buffer: Buffer): JsonObject {
   return isJsonObject(parsed) ? parsed : {};
 }
 
-/** Takes a turn of the model with one call, and answers the call with what was found. */
+/** Takes a turn of the model with one call, and answers the call with the search results. */
 export function answerOne(answer: HostedAnswer, turn: Buffer): void {
   answer.relay(turn);
   answer.answerCall(firstOf(answer.endTurn()), found);

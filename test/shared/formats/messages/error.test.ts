@@ -14,7 +14,7 @@ describe("the messages format's errors", () => {
     });
   });
 
-  it('have details if there are any', () => {
+  it("have the details of the router's error", () => {
     const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
     const error = new RouterError('invalid_request', 'no threads', { details });
     expect(messagesErrorAnswer(error, 'r').body.error).toEqual({
@@ -40,7 +40,7 @@ describe("the messages format's errors", () => {
     expect(messagesErrorAnswer(error, 'r').body.error.message).toBe(text);
   });
 
-  it('are those of an upstream of the same format as it wrote them, with its headers', () => {
+  it('of an upstream of the same format pass as it wrote them, with its headers', () => {
     const headers = { 'retry-after': '3600', 'x-should-retry': 'false', 'anthropic-ratelimit-unified-status': 'full' };
     const body = {
       type: 'error',

@@ -101,7 +101,7 @@ describe('a messages request', () => {
     expect(refusal({ ...base, ...fields }).message).toBe(message);
   });
 
-  it('that is no object is refused', () => {
+  it('is refused if it is not an object', () => {
     expect(refusal(5).message).toBe('The request body must be a JSON object.');
   });
 
@@ -113,7 +113,7 @@ describe('a messages request', () => {
     }
   });
 
-  it('that continues a thread is refused with the details on which clients send the whole history', () => {
+  it('that continues a thread is refused with the details after which clients send the whole history', () => {
     for (const parse of [parseMessagesRequest, parseCountTokensRequest]) {
       const error = refusal({ thread: { type: 'continue', previous_message_id: 'msg_1' }, messages: 7 }, parse);
       expect(error).toMatchObject({

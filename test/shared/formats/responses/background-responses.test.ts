@@ -18,7 +18,7 @@ function event(type: string, number: number, fields: object = {}): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...fields })}\n\n`;
 }
 
-/** The type and number of each of some events. */
+/** Returns the type and number of each event. */
 function kindsOf(events: string): unknown[] {
   return events
     .split(/(?<=\n\n)/)
@@ -30,7 +30,7 @@ function kindsOf(events: string): unknown[] {
 }
 
 describe('a request for a response in the background', () => {
-  it('that may take hours has low priority, also when it is served', () => {
+  it('with a window of hours has low priority, also when it is served', () => {
     const tierOf = (fields: object) => read({ background: true, ...fields }).parameters.serviceTier;
     const within = (window: string | null) => ({ background_options: { completion_window: window } });
     expect([tierOf({}), tierOf(within('soonest')), tierOf(within(null))]).toEqual([undefined, undefined, undefined]);
@@ -39,7 +39,7 @@ describe('a request for a response in the background', () => {
     expect(responsesFormat.read(served ?? Buffer.of(), 'generate').parameters.serviceTier).toBe('flex');
   });
 
-  it('is served streamed, and as one of a client that waits', () => {
+  it('is served as a streamed request in the foreground', () => {
     const asked = read({ background: true, metadata: { a: 'b' } });
     const body = asked.background?.body().toString() ?? '';
     expect(JSON.parse(body)).toEqual({ model: 'm', input: 'hi', metadata: { a: 'b' }, stream: true });
@@ -49,7 +49,7 @@ describe('a request for a response in the background', () => {
     expect(responsesFormat.read(counted, 'count_tokens').background).toBeUndefined();
   });
 
-  it('is answered with the object of a response that waits', () => {
+  it('is answered with the object of a queued response', () => {
     expect(queuedOf({ instructions: 'Be brief.', previous_response_id: 'resp_0' })).toMatchObject({
       id: 'resp_1',
       object: 'response',
@@ -66,7 +66,7 @@ describe('a request for a response in the background', () => {
 });
 
 describe('the stream of a response in the background', () => {
-  it('has the events of its worker behind its own opening, numbered on', () => {
+  it("has the worker's events after its own opening, with continued numbers", () => {
     const stream = new ResponsesStream({ requestId: 'r', answerId: 'resp_1', nextEvent: 3 });
     const relay = (events: string, isLast = false): string =>
       Buffer.from(stream.relayed(Buffer.from(events), isLast)).toString();
@@ -79,7 +79,7 @@ describe('the stream of a response in the background', () => {
     ]);
   });
 
-  it('can be read from any event', () => {
+  it('can be read from any event on', () => {
     const events = [3, 4, 5].map((number) => event('response.output_text.delta', number)).join('');
     expect(shape.lastNumber(events)).toBe(5);
     expect(shape.lastNumber(event('response.created', 0))).toBe(0);
@@ -88,7 +88,7 @@ describe('the stream of a response in the background', () => {
     expect(kindsOf(shape.eventsAfter(events, -1))).toHaveLength(3);
   });
 
-  it.each(['completed', 'incomplete', 'failed'])('ends with the event response.%s, wherever it begins', (status) => {
+  it.each(['completed', 'incomplete', 'failed'])('has the end event response.%s found at any position', (status) => {
     const delta = event('response.output_text.delta', 3, { delta: `event: response.${status}` });
     const end = event(`response.${status}`, 4, {
       response: { id: 'resp_1', status, created_at: 1, background: false },
@@ -114,7 +114,7 @@ describe('the stream of a response in the background', () => {
     expect(shape.ending(`event: response.${status}\ndata: {"broken\n\n`, queued)).toBeUndefined();
   });
 
-  it('says why it failed', () => {
+  it('reports why the response failed', () => {
     const failure = shape.failure(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
     expect(failure).toMatchObject({
       state: 'failed',

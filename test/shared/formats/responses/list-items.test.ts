@@ -9,7 +9,7 @@ function ids(query: Record<string, unknown>): unknown[] {
 }
 
 describe('a page of input items', () => {
-  it('has the 20 newest first unless asked otherwise', () => {
+  it('has the 20 newest items first by default', () => {
     expect(ids({})).toEqual(
       items
         .toReversed()
@@ -20,7 +20,7 @@ describe('a page of input items', () => {
     expect(listItems([], {})).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
   });
 
-  it('goes on behind an item, and says whether there are more', () => {
+  it('continues after an item, and reports whether more items follow', () => {
     expect(listItems(items, { order: 'asc', limit: '2', after: 'msg_41' })).toEqual({
       object: 'list',
       data: [{ id: 'msg_42' }, { id: 'msg_43' }],

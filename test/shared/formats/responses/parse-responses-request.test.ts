@@ -20,11 +20,11 @@ describe('a Responses request', () => {
       'null for every optional field',
       { ...base, tools: null, tool_choice: null, text: null, reasoning: null, store: null },
     ],
-  ])('with %s is accepted as it is', (_, body) => {
+  ])('with %s is accepted unchanged', (_, body) => {
     expect(parseResponsesRequest(body)).toBe(body);
   });
 
-  it('of the real Codex is accepted', () => {
+  it('recorded from Codex is accepted', () => {
     const bodies = [...recordedRequests('codex').values()].flatMap(({ path, body }) =>
       path.includes('/responses') ? [body] : [],
     );
@@ -59,7 +59,7 @@ describe('a Responses request', () => {
   });
 });
 
-describe('what a Responses request needs', () => {
+describe('the needs of a Responses request', () => {
   it.each([
     ['tools', { tools: [tool] }, { tools: true }],
     ['no tools for the choice none', { tools: [tool], tool_choice: 'none' }, { tools: false }],
@@ -80,11 +80,11 @@ describe('what a Responses request needs', () => {
     ['no thinking for none', { reasoning: { effort: 'none' } }, { thinking: false }],
     ['JSON', { text: { format: { type: 'json_object' } } }, { json: true }],
     ['no JSON for text', { text: { format: { type: 'text' } } }, { json: false }],
-  ])('is known: %s', (_, fields, needs) => {
+  ])('are read correctly: %s', (_, fields, needs) => {
     expect(responsesNeeds(parseResponsesRequest({ ...base, ...fields }))).toMatchObject(needs);
   });
 
-  it('has an estimate of its input: all texts, tools, images and calls', () => {
+  it('include an estimate of its input: all texts, tools, images and calls', () => {
     const tokens = (fields: object) => responsesNeeds(parseResponsesRequest({ ...base, ...fields })).inputTokens;
     const text = 'x'.repeat(400);
     const plain = tokens({});

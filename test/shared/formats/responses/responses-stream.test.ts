@@ -24,7 +24,7 @@ function workerPieces(): Buffer[] {
   return [begin + first, ...others, end].map((text) => Buffer.from(text));
 }
 
-/** What a client receives: the pieces, with what the router adds before those at some positions. */
+/** Returns the client's stream: the pieces, with a keep-alive before each piece at one of the positions. */
 function relay(pieces: readonly Uint8Array[], keepAlivesBefore: readonly number[] = []): string {
   const stream = new ResponsesStream(opening);
   let text = '';
@@ -39,7 +39,7 @@ function numbers(text: string): number[] {
   return responseEvents(text).map(({ sequence_number: number }) => number);
 }
 
-/** The text that the official SDK puts together. */
+/** Returns the text that the official SDK assembles. */
 async function assembled(Client: typeof OpenAI7, text: string): Promise<string> {
   return (await new Client(sdkAnswer(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
 }
@@ -49,7 +49,7 @@ const plain = Buffer.concat(whole).toString();
 const said = 'One "sequence_number":7,{\\" three';
 
 describe('a relayed Responses stream', () => {
-  it('has the bytes of the worker when nothing was added', () => {
+  it("has the worker's bytes if the router added nothing", () => {
     const stream = new ResponsesStream(opening);
     for (const piece of whole) expect(stream.relayed(piece)).toEqual(piece);
   });
@@ -60,7 +60,7 @@ describe('a relayed Responses stream', () => {
     ['within the answer', [1]],
     ['everywhere', [0, 0, 1, 2, 2, 3]],
     ['before the end', [whole.length - 1]],
-  ])('has rising numbers with keep-alives %s, and is what the SDKs expect', async (_, places) => {
+  ])('has rising numbers with keep-alives %s, and is valid for the SDKs', async (_, places) => {
     const text = relay(whole, places);
     expect(numbers(text)).toEqual(numbers(text).map((__, at) => at));
     const types = responseEvents(text).map(({ type }) => type);
@@ -76,7 +76,7 @@ describe('a relayed Responses stream', () => {
     }
   });
 
-  it.each([1, 7, 100, 1_000])('writes only whole events when they come in pieces of %i bytes', (size) => {
+  it.each([1, 7, 100, 1_000])('consists of whole events if they arrive in pieces of %i bytes', (size) => {
     const bytes = Buffer.from(plain);
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
       bytes.subarray(at * size, (at + 1) * size),
@@ -93,13 +93,13 @@ describe('a relayed Responses stream', () => {
     expect(text.match(/"delta":"(?:[^"\\]|\\.)*"/g)).toEqual(plain.match(/"delta":"(?:[^"\\]|\\.)*"/g));
   });
 
-  it('ends with what is left, also without its last line break', () => {
+  it('ends with the rest of the stream, even without its last line break', () => {
     const stream = new ResponsesStream(opening);
     const piece = Buffer.from(plain.trimEnd());
     expect(Buffer.from(stream.relayed(piece, true)).toString()).toBe(plain.trimEnd());
   });
 
-  it('keeps a piece whose memory is used again', () => {
+  it('keeps a piece whose memory is reused', () => {
     const stream = new ResponsesStream(opening);
     const memory = Buffer.from(Buffer.concat(whole.slice(0, 2)));
     stream.relayed(memory);
@@ -124,7 +124,7 @@ describe('a relayed Responses stream', () => {
     });
   });
 
-  it('estimates the tokens of what was relayed', () => {
+  it('has an estimate of the relayed tokens', () => {
     const answer = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
     const stream = new ResponsesStream(opening);
     stream.relayed(Buffer.from(answer.begin()));
@@ -137,7 +137,7 @@ describe('a relayed Responses stream', () => {
 describe('a Responses stream that fails', () => {
   const lost = new RouterError('worker_lost', 'The worker was lost.');
 
-  it('before anything was sent opens and fails', () => {
+  it('opens and then fails if nothing was sent before', () => {
     const events = responseEvents(new ResponsesStream(opening).errorEvent(lost));
     expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed']);
     expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2]);
@@ -148,7 +148,7 @@ describe('a Responses stream that fails', () => {
     });
   });
 
-  it.each([0, 1])('midway, after %i keep-alives, drops half an event and goes on with its numbers', (keepAlives) => {
+  it.each([0, 1])('drops half an event midway, after %i keep-alives, and continues its numbers', (keepAlives) => {
     const stream = new ResponsesStream(opening);
     let text = keepAlives === 1 ? stream.keepAlive() : '';
     text += Buffer.from(stream.relayed(whole[0] ?? Buffer.alloc(0))).toString();
@@ -171,7 +171,7 @@ describe('a Responses stream that fails', () => {
     expect(events.at(-1)?.['response']).toMatchObject({ error: { code: failed, message: 'Why.' } });
   });
 
-  it('for a limit says when to try again, in the words that Codex reads', () => {
+  it('for a limit names the wait in the wording that Codex reads', () => {
     const limited = new RouterError('rate_limit_exceeded', 'Too many requests.', { retryAfter: 2.2 });
     const events = responseEvents(new ResponsesStream(opening).errorEvent(limited));
     expect(events.at(-1)?.['response']).toMatchObject({
@@ -179,7 +179,7 @@ describe('a Responses stream that fails', () => {
     });
   });
 
-  it('begins with status 200 where a status would be repeated many times, and only there', () => {
+  it('begins with status 200 only if clients would repeat a request with the error status many times', () => {
     const opened = (Object.keys(errorTable) as ErrorCode[]).filter((code) =>
       new ResponsesStream(opening).opensToFail(new RouterError(code, '')),
     );
@@ -197,7 +197,7 @@ describe('the number of an event', () => {
     ['after the same name in a text', { delta: '"sequence_number":3', sequence_number: 12 }],
     ['after a text that ends with backslashes', { delta: String.raw`a\\\"`, text: '\\', sequence_number: 12 }],
     ['after a field with that value', { type: 'sequence_number', sequence_number: 12 }],
-  ])('is found %s', (_, data) => {
+  ])('is found in an event %s', (_, data) => {
     for (const json of [JSON.stringify(data), JSON.stringify(data, null, 1).replaceAll('\n', ' ')]) {
       const event = `event: a\ndata: ${json}\n\n`;
       const place = findEventNumber(event);

@@ -6,8 +6,8 @@ import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 const none = new Map();
 const call = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
 
-describe('what a request has to do with stored responses', () => {
-  it('is read of its fields', () => {
+describe('the use of stored responses by a request', () => {
+  it('is read from its fields', () => {
     const input = [
       { type: 'item_reference', id: 'fc_1' },
       { type: 'item_reference', id: 'fc_1' },
@@ -22,7 +22,7 @@ describe('what a request has to do with stored responses', () => {
     });
   });
 
-  it('stores a text as a message, and every item with an id of its own', () => {
+  it('includes storing a text as a message, and every item with an id', () => {
     const [message] = storeRequest({ model: 'm', input: 'hi' }).input(none);
     expect(message).toEqual({
       type: 'message',
@@ -38,7 +38,7 @@ describe('what a request has to do with stored responses', () => {
     expect(new Set(stored.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('sends the history in front of the input, without ids that no upstream knows', () => {
+  it('includes sending the history before the input, without ids that no upstream knows', () => {
     const asked = storeRequest({ model: 'm', instructions: 'Brief.', previous_response_id: 'resp_1', input: 'now?' });
     const earlier = storeRequest({ model: 'm', instructions: 'Be loud.', input: 'first' }).input(none);
     const body = JSON.parse(asked.resolved([...earlier, call], asked.input(none)).toString()) as object;
@@ -65,9 +65,9 @@ describe('the credentials for an MCP server', () => {
     headers: { 'x-key': 'secret' },
   };
 
-  it('are in no answer, and not stored', () => {
+  it('are neither in answers nor stored', () => {
     expect(repeatedFields({ tools: [server] })['tools']).toEqual([rest]);
-    // An upstream that connects to the server may repeat what it was sent.
+    // An upstream that connects to the server may repeat the client's credentials.
     expect(storedResponses.storedForm({ id: 'resp_1', tools: [server] }, undefined)['tools']).toEqual([rest]);
     const items = [{ type: 'additional_tools', id: 'item_1', tools: [server] }, call];
     expect(storedResponses.storedInput(items)).toEqual([
@@ -76,7 +76,7 @@ describe('the credentials for an MCP server', () => {
     ]);
   });
 
-  it('reach the upstream that connects to it', () => {
+  it('reach an upstream that connects to the server', () => {
     const input = [{ type: 'additional_tools', tools: [server] }];
     const asked = storeRequest({ model: 'm', tools: [server], input });
     expect(JSON.parse(asked.resolved([], asked.input(none)).toString())).toMatchObject({

@@ -76,13 +76,13 @@ describe('the results of a search', () => {
     expect(readSearchResults(result, fields)).toEqual([badger, sett]);
   });
 
-  it('are read from links in Markdown and from links to resources', () => {
+  it('are read from Markdown links and from links to resources', () => {
     expect(readSearchResults(text(`- [Badgers](${badger.url})\n  They dig.`))).toEqual([badger]);
     const link = { type: 'resource_link', uri: badger.url, name: 'Badgers', description: 'They dig.' };
     expect(readSearchResults({ content: [link] })).toEqual([badger]);
   });
 
-  it('keep a text without addresses', () => {
+  it('have a text without addresses as one result', () => {
     expect(readSearchResults(text('Badgers dig.'))).toEqual([
       { title: 'Results', url: 'about:blank', text: 'Badgers dig.', age: undefined },
     ]);

@@ -26,7 +26,7 @@ describe('a chat answer with several choices', () => {
     );
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
-  it('has all of them, with calls that have ids of their own, and the usage of all', () => {
+  it('has all of them, with unique ids of calls and the total usage', () => {
     const { body, ending } = replyOf(['a', 'b'], { usage });
     expect(body).toMatchObject({
       choices: [
@@ -38,13 +38,13 @@ describe('a chat answer with several choices', () => {
     expect(ending).toMatchObject({ finishReason: 'length', usage: { completionTokens: 4 } });
   });
 
-  it('has only one if only one was asked for', () => {
+  it('has only one choice if the client requested one', () => {
     expect(replyOf(['a', 'b'], { usage }, 1).body['choices']).toHaveLength(1);
   });
 
   it('has an estimate for the choices that llama.cpp does not count', () => {
     const timings = { predicted_n: 4 };
-    // Each has the name `f` besides its text.
+    // Each choice has the name `f` besides its text.
     const { ending } = replyOf(['x'.repeat(7), 'x'.repeat(15)], { usage, timings });
     expect(ending.usage).toMatchObject({ promptTokens: 3, completionTokens: 12 });
     expect(replyOf(['x'.repeat(7)], { usage, timings }).ending.usage.completionTokens).toBe(4);
@@ -52,7 +52,7 @@ describe('a chat answer with several choices', () => {
 });
 
 describe('a chat answer that is not streamed', () => {
-  it('with tool calls has its text, arguments as text, ids, and the finish reason tool_calls', () => {
+  it('has text, JSON arguments, ids and the finish reason tool_calls beside tool calls', () => {
     const calls = [
       { function: { name: 'f', arguments: { x: 1 } } },
       { id: '', index: 0, function: { name: 'g', arguments: '' } },
@@ -81,12 +81,12 @@ describe('a chat answer that is not streamed', () => {
     expect(ending.finishReason).toBe('tool_calls');
   });
 
-  it('with tool calls and no text has null for it', () => {
+  it('has null as content beside tool calls without text', () => {
     const { body } = reply({ content: '', tool_calls: [{ function: { name: 'f' } }] });
     expect(body['choices']).toMatchObject([{ message: { content: null } }]);
   });
 
-  it('has calls of custom tools as they came', () => {
+  it('has calls of custom tools unchanged', () => {
     const calls = [
       { id: 'a', type: 'custom', custom: { name: 'shell', input: 'ls "x"' } },
       { id: 'b', type: 'custom', custom: { name: 'shell', input: '' } },

@@ -18,12 +18,12 @@ type Chunk = {
   [field: string]: unknown;
 };
 
-/** A chunk of the upstream, with further fields. */
+/** Returns a chunk of the upstream with further fields. */
 function delta(delta: JsonObject, finish: string | null = null, more: object = {}): object {
   return { ...chatChunk(delta, finish), object: 'theirs', created: 1, ...more };
 }
 
-/** The client's chunks for these upstream events. Checks and removes `[DONE]`. */
+/** Returns the client's chunks for these upstream events. Checks and removes `[DONE]`. */
 function run(events: readonly (object | string)[], choices = 1) {
   const { text, ending } = runStream(chatToChat.stream({ ...minted, recalled: { n: choices } }), events);
   const lines = text.split('\n\n').filter((line) => line !== '');
@@ -66,7 +66,7 @@ describe('a chat stream of several choices', () => {
     expect(ending).toMatchObject({ finishReason: 'length', usage: { completionTokens: 4 } });
   });
 
-  it('has those of one chunk in one chunk, and calls of each with ids of its own', () => {
+  it('has the choices of one chunk in one chunk, with unique ids of calls', () => {
     const call = { function: { name: 'f', arguments: '{}' } };
     const choices = [0, 1].map((index) => ({ index, delta: { tool_calls: [call] }, finish_reason: null }));
     const { chunks } = run([{ choices }, of(0, {}, 'stop'), of(1, {}, 'length'), '[DONE]'], 2);
@@ -79,13 +79,13 @@ describe('a chat stream of several choices', () => {
     expect(last?.choices.map(({ finish_reason: end }) => end)).toEqual(['tool_calls', 'length']);
   });
 
-  it('counts the output of all where each has a usage of its own', () => {
+  it('counts the output of all choices if each has its own usage', () => {
     const events = [of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop'), usageOf(2)];
     const { chunks } = run([...events, of(1, { content: 'B' }), of(1, {}, 'stop'), usageOf(5), '[DONE]'], 2);
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 });
   });
 
-  it('passes long ones on as it does single ones', () => {
+  it('passes many chunks of several choices as it passes those of one', () => {
     const texts = Array.from({ length: 60 }, (_, at) => [`a${at} `, `b${at} `] as const);
     const events = texts.flatMap(([a, b]) => [of(0, { content: a }), of(1, { content: b })]);
     const { chunks } = run([...events, of(0, {}, 'stop'), of(1, {}, 'stop'), '[DONE]'], 2);
@@ -97,7 +97,7 @@ describe('a chat stream of several choices', () => {
     expect(roles.map(({ index }) => index)).toEqual([0, 1]);
   });
 
-  it('fails if one is not complete, or was not asked for', () => {
+  it('fails if a choice is incomplete or was not requested', () => {
     const events = [of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop')];
     for (const failing of [events, [of(2, { content: 'c' })]])
       expect(() => run(failing, 2)).toThrow(errorWith('upstream_failed'));
@@ -190,7 +190,7 @@ describe('a chat stream', () => {
     ]);
   });
 
-  it('has the text of chunks that call their delta a message', () => {
+  it('has the text of chunks whose delta is called message', () => {
     const chunk = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: null }] };
     const { deltas, chunks } = run([chunk, delta({}, 'stop')]);
     expect(deltas).toEqual([{ role: 'assistant', content: 'Hi' }, {}]);
@@ -278,7 +278,7 @@ describe('the tool calls of a chat stream', () => {
       ],
     ],
     ['come with an empty id later', [part(0, 'a', 'f', '{"x"'), part(0, '', '', ':1}'), part(1, 'b', 'g', '{"y":2}')]],
-  ])('are the same if they %s', (_, events) => {
+  ])('are the same if the chunks %s', (_, events) => {
     expect(assemble(events)).toEqual(two);
   });
 
@@ -293,7 +293,7 @@ describe('the tool calls of a chat stream', () => {
     expect(twice.map(({ id }) => id)).toEqual(['a', 'call_mint_1']);
   });
 
-  it('keep further fields of the call', () => {
+  it("keep the call's further fields", () => {
     const { deltas } = run([
       call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, extra_content: { s: 1 } }),
       delta({}, 'stop'),

@@ -13,12 +13,12 @@ function chunkOf(delta: object, more: object = {}, choice: object = {}): string 
   return JSON.stringify({ ...head, choices, ...more });
 }
 
-/** Shows it a chunk with the text `x`, so many times. */
+/** Passes a chunk with the text `x` to `learn` as often as given. */
 function learn(repeated: RepeatedChunk, data: string, write: (data: string) => string | undefined, times = 8): void {
   for (let seen = 0; seen < times; seen += 1) repeated.learn(data, () => 'x', write);
 }
 
-/** What a stream writes for one event when it has seen nothing but a role before. */
+/** Returns the text that a stream writes for one event after an event with only a role. */
 function alone(data: string): string {
   const stream = new ChatToChatStream(minted);
   stream.event(role);
@@ -55,7 +55,7 @@ const chunk = fc.oneof(
   text.map((content) => chunkOf({ content }, {}, { logprobs: { content: [{ token: content }] } })),
 );
 
-it('a stream writes for each chunk what it writes for that chunk alone, however many like it came before', () => {
+it('a stream writes the same for each chunk, however many similar chunks came before', () => {
   fc.assert(
     fc.property(fc.array(chunk, { minLength: 20, maxLength: 120 }), (chunks) => {
       const stream = new ChatToChatStream(minted);
@@ -66,7 +66,7 @@ it('a stream writes for each chunk what it writes for that chunk alone, however 
   );
 });
 
-it('counts the bytes of the texts of repeated chunks', () => {
+it('a stream counts the bytes of the texts of repeated chunks', () => {
   const texts = Array.from({ length: 100 }, (_, at) => ` Grüße ${at}`);
   const stream = new ChatToChatStream(minted);
   for (const content of texts) stream.event(chunkOf({ content }));
@@ -75,7 +75,7 @@ it('counts the bytes of the texts of repeated chunks', () => {
   expect(usage.completionTokens).toBe(estimateTokensOfBytes(Buffer.byteLength(texts.join(''))));
 });
 
-it('a chunk is recognized once one like it was learned, and only if nothing but its text differs', () => {
+it('a chunk is recognized once a similar chunk was learned, and only if nothing but its text differs', () => {
   const repeated = new RepeatedChunk();
   learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 7);
   expect(repeated.textIn('{"a":"y","b":1}')).toBeUndefined();
@@ -90,7 +90,7 @@ it.each([
   ['the end of one field and the beginning of another', '{"choices":[{"delta":{"content":"\\u002c"}}],"a":["x","y"]}'],
   ['another field', '{"choices":[{"delta":{"content":"\\u0061"}}],"b":"a"}'],
   ['an id', '{"id":"a","choices":[{"delta":{"content":"\\u0061"}}]}'],
-])('%s is not taken for a text that is written with escapes', (_, data) => {
+])('%s is not recognized as the escaped form of a learned text', (_, data) => {
   const stream = new ChatToChatStream(minted);
   stream.event(role);
   for (let count = 0; count < 40; count += 1) expect(stream.event(data)).toBe(alone(data));
@@ -99,7 +99,7 @@ it.each([
   else expect(stream.event(other)).toBe(alone(other));
 });
 
-it('a text that stands elsewhere in its chunk, or that the translation does not pass on, is not learned', () => {
+it('a chunk is not learned if its text occurs twice in it, or the translation does not pass its text', () => {
   const repeated = new RepeatedChunk();
   learn(repeated, '{"a":"x","b":"x"}', (data) => data);
   learn(repeated, '{"a":"x"}', () => undefined);

@@ -31,7 +31,7 @@ describe('a chat request to a messages upstream', () => {
     expect(translate({ max_tokens: 5, max_completion_tokens: 6 })['max_tokens']).toBe(6);
   });
 
-  it('has its leading system and developer messages as system prompt, later ones in place', () => {
+  it('has its leading system and developer messages as system prompt, and later ones in place', () => {
     const first = said('system', 'a');
     const second = said('developer', [textBlock('b')]);
     const late = said('system', 'c');
@@ -42,7 +42,7 @@ describe('a chat request to a messages upstream', () => {
     expect(turns(first, user)['system']).toBe('a');
   });
 
-  it('has consecutive results in one turn with the one message of the user after them', () => {
+  it("has consecutive results and the user's next message in one turn", () => {
     const calls = { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] };
     const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: id }));
     expect(turns(user, calls, ...results, said('user', 'so?'), user)['messages']).toMatchObject([
@@ -53,7 +53,7 @@ describe('a chat request to a messages upstream', () => {
     ]);
   });
 
-  it('has only valid ids, still different, and results that match', () => {
+  it('has only valid ids that stay different, and results that match their calls', () => {
     const ids = ['call.1', 'call:1', 'call_1'];
     const [, assistant, results] = turns(
       user,
@@ -66,7 +66,7 @@ describe('a chat request to a messages upstream', () => {
     expect(results?.content.map((block) => block.tool_use_id)).toEqual(used);
   });
 
-  it('has no empty texts, and no message that would be empty', () => {
+  it('has no empty texts, and no empty messages', () => {
     expect(turns(said('system', ''), user, said('assistant', ''), user)).toEqual({ messages: [user, user] });
     const content = [textBlock(''), textBlock('hi')];
     expect(turns(said('user', content))).toEqual({ messages: [user] });
@@ -126,7 +126,7 @@ describe('a chat request to a messages upstream', () => {
     ['stays below the limit', { max_tokens: 4000 }, 9000, { max: 4000, budget: 3999 }],
     ['is added to the usual limit', {}, 9000, { max: 8192 + 9000, budget: 9000 }],
     ["stays below the model's limit", {}, 99_000, { max: 64_000, budget: 63_999 }],
-  ])('has a budget of thinking that %s', (_, limit, asked, { max, budget }) => {
+  ])('has a thinking budget that %s', (_, limit, asked, { max, budget }) => {
     for (const fields of [
       { reasoning: { max_tokens: asked } },
       { thinking: { type: 'enabled', budget_tokens: asked } },
@@ -143,7 +143,7 @@ describe('a chat request to a messages upstream', () => {
     expect(request).toMatchObject({ max_tokens: 1024, thinking: { type: 'disabled' }, temperature: 0.5 });
   });
 
-  it('asks a model in the way that it takes', () => {
+  it('requests thinking in the mode that the model accepts', () => {
     const budget = { reasoning: { max_tokens: 3000 } };
     const byBudget = translate({ reasoning_effort: 'medium' }, { thinkingTypes: ['enabled'] });
     expect(byBudget).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 8192 }, max_tokens: 16_384 });
@@ -172,7 +172,7 @@ describe('a chat request to a messages upstream', () => {
     expect(request).not.toHaveProperty('output_config');
   });
 
-  it('must call one of the tools that it allows, if it must call any', () => {
+  it('must call one of the allowed tools, if it must call any', () => {
     const choice = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } };
     expect(translate({ tools, tool_choice: choice })['tool_choice']).toEqual({ type: 'any' });
   });

@@ -9,7 +9,7 @@ const read = (events: readonly object[]) =>
   assembleCompletion(runStream(chatToMessages.stream(minted), [messageStart, ...events]).text);
 
 describe('a chat stream from a messages upstream', () => {
-  it('has nothing of searches, citations and new events, and an input that comes whole', () => {
+  it('omits searches, citations and unknown events, and has an input that comes whole', () => {
     const completion = read([
       ...messageBlock(0, { type: 'text', text: 'Hi' }, { type: 'citations_delta', citation: {} }),
       ...messageBlock(
@@ -24,7 +24,7 @@ describe('a chat stream from a messages upstream', () => {
     expect(completion).toMatchObject({ content: 'Hi', calls: [{ id: 'c', name: 'h', arguments: '{"y":2}' }] });
   });
 
-  it('has the reason of a refusal', () => {
+  it('has the explanation of a refusal', () => {
     const end = messageEnd('refusal', { stop_details: { type: 'refusal', explanation: 'no' } });
     expect(read(end).refusal).toBe('no');
   });

@@ -33,7 +33,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
     });
   });
 
-  it('has a refusal as a refusal', () => {
+  it('has a refusal in the field refusal', () => {
     expect(openai('refusal')).toMatchObject({ refusal: "I can't help with that.", content: '', finishReason: 'stop' });
   });
 
@@ -41,13 +41,13 @@ describe("a Responses upstream's stream, for a chat client", () => {
     ['fails', 'rate_limit_exceeded', 1.5],
     ['breaks', 'upstream_failed', undefined],
     ['error', 'overloaded', undefined],
-  ])('that %s is an error, %s', (name, code, retryAfter) => {
+  ])('with %s fails with the error %s', (name, code, retryAfter) => {
     const stream = chatToResponses.stream(minted);
     const run = (): string => runRecorded(stream, recordedStream('providers/openai-responses', name));
     expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
   });
 
-  it('has arguments that come in no delta, once', () => {
+  it('has arguments once that come in no delta', () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '' };
     const whole = { type: 'response.function_call_arguments.done', item_id: 'fc_1', arguments: '{"x":1}' };
     const { text } = runStream(chatToResponses.stream(minted), [
@@ -60,7 +60,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
     expect(assembleCompletion(text).calls).toEqual([{ id: 'c', name: 'f', arguments: '{"x":1}' }]);
   });
 
-  it.each(['thinking', 'tool'])('of llama-server says what its whole answer says: %s', (name) => {
+  it.each(['thinking', 'tool'])('from llama-server has the same content as its whole answer: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
     const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
     const whole = chatToResponses.reply(terminal(bytes), minted).body;
@@ -74,7 +74,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
     expect(usage).toEqual(whole['usage']);
   });
 
-  it('may bring items whole, without deltas', () => {
+  it('may bring whole items without deltas', () => {
     const items = [
       { id: 'rs', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
       { id: 'msg', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] },
@@ -98,7 +98,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
   });
 });
 
-it("a Responses upstream's whole answer, for a chat client is the same as the streamed one", () => {
+it("a Responses upstream's whole answer has for a chat client the content of the streamed one", () => {
   const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
   const { body, ending } = chatToResponses.reply(whole, minted);
   expect(body['usage']).toEqual(openai('tools').usage);
@@ -108,7 +108,7 @@ it("a Responses upstream's whole answer, for a chat client is the same as the st
   expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
 });
 
-/** The response of a stream's last event. */
+/** Returns the response of a stream's last event. */
 function terminal(bytes: Buffer): JsonObject {
   const data = bytes.toString().trimEnd().split('\n').at(-1) ?? '';
   return (JSON.parse(data.slice('data: '.length)) as { response: JsonObject }).response;

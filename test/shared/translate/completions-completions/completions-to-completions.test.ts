@@ -9,7 +9,7 @@ function chunk(choices: JsonObject[], further: JsonObject = {}): string {
   return JSON.stringify({ id: 'x', object: 'text_completion', created: 1, model: 'theirs', choices, ...further });
 }
 
-/** The events that a client gets for these of the upstream, without `[DONE]`. */
+/** Returns the client's events for these upstream events, without `[DONE]`. */
 function stream(events: string[]): JsonObject[] {
   const translation = completionsToCompletions.stream(minted);
   const text = [...events.map((event) => translation.event(event)), translation.end().text].join('');
@@ -20,7 +20,7 @@ function stream(events: string[]): JsonObject[] {
     .map((event) => JSON.parse(event.slice('data: '.length)) as JsonObject);
 }
 
-it('a request to continue a text goes to the upstream as it came, and a stream asks for its usage', () => {
+it('a text completion request passes to the upstream, and a stream requests its usage', () => {
   const asked = { model: 'auto', prompt: 'a', suffix: 'b', top_k: 3 };
   expect(completionsToCompletions.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
   const streamed = { ...asked, stream: true, stream_options: { chunk: 1 } };
@@ -29,7 +29,7 @@ it('a request to continue a text goes to the upstream as it came, and a stream a
   });
 });
 
-describe('a continued text', () => {
+describe('a text completion', () => {
   it("has the router's id, model and time, and a finish reason of the format", () => {
     const choices = [
       { text: 'b', finish_reason: 'eos' },
@@ -55,7 +55,7 @@ describe('a continued text', () => {
     expect(ending).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 1, completionTokens: 2 } });
   });
 
-  it('that the upstream does not send is its failure', () => {
+  it('that the upstream did not send is an upstream failure', () => {
     for (const choices of [undefined, [], [{ index: 0 }]]) {
       const body = { ...(choices && { choices }) };
       expect(() => completionsToCompletions.reply(body, minted)).toThrow(errorWith('upstream_failed'));
@@ -63,7 +63,7 @@ describe('a continued text', () => {
   });
 });
 
-describe('the log probabilities of a continued text', () => {
+describe('the log probabilities of a text completion', () => {
   const ofChat = (...tokens: string[]) => ({
     content: tokens.map((token) => ({ token, logprob: -1, bytes: [], top_logprobs: [{ token: 'x', logprob: -2 }] })),
   });
@@ -74,7 +74,7 @@ describe('the log probabilities of a continued text', () => {
     text_offset,
   });
 
-  it('are those of the older format also where an upstream sends those of chats, with offsets in all of a stream', () => {
+  it('have the completions form even if the upstream sends the chat form, with offsets across a stream', () => {
     const choice = { text: 'ab c', finish_reason: 'stop', logprobs: ofChat('ab', ' c') };
     const { body } = completionsToCompletions.reply({ choices: [choice] }, minted);
     expect(body['choices']).toMatchObject([{ logprobs: ofText(['ab', ' c'], [0, 2]) }]);
@@ -88,7 +88,7 @@ describe('the log probabilities of a continued text', () => {
     ]);
   });
 
-  it('pass where they are those of the format', () => {
+  it('pass if they have the completions form', () => {
     const logprobs = ofText(['a'], [0]);
     const { body } = completionsToCompletions.reply(
       { choices: [{ text: 'a', finish_reason: 'stop', logprobs }] },
@@ -98,7 +98,7 @@ describe('the log probabilities of a continued text', () => {
   });
 });
 
-describe('a stream of a continued text', () => {
+describe('a stream of text completions', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2 };
 
   it.each([
@@ -129,7 +129,7 @@ describe('a stream of a continued text', () => {
     ]);
   });
 
-  it('of several answers is over when all of them are', () => {
+  it('with several answers ends once all of them have ended', () => {
     const events = [
       chunk([{ text: 'a', index: 0, finish_reason: null }]),
       chunk([{ text: 'b', index: 1, finish_reason: null }]),
@@ -140,7 +140,7 @@ describe('a stream of a continued text', () => {
     expect(whole.map(({ usage: counted }) => counted !== undefined)).toEqual([false, false, false, true]);
   });
 
-  it('without a finish reason is a failure of the upstream', () => {
+  it('without a finish reason is an upstream failure', () => {
     expect(() => stream([chunk([{ text: 'a', index: 0, finish_reason: null }]), '[DONE]'])).toThrow(
       errorWith('upstream_failed'),
     );

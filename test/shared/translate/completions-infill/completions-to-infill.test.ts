@@ -9,8 +9,8 @@ const asked = { model: 'auto', prompt: 'a', suffix: 'b' };
 const request = (fields: JsonObject): JsonObject =>
   completionsToInfill.request({ ...asked, ...fields }, { model: 'm' });
 
-describe('a request up to a suffix', () => {
-  it('has the names of llama.cpp', () => {
+describe('a text completion request with a suffix', () => {
+  it('has the field names of llama.cpp', () => {
     const fields = { max_tokens: 9, stop: '\n', temperature: 0.2, n: 1, echo: false, user: 'me', top_k: 3 };
     expect(request({ ...fields, stream: true, stream_options: { include_usage: true } })).toEqual({
       model: 'm',
@@ -36,10 +36,10 @@ describe('a request up to a suffix', () => {
   });
 });
 
-describe('an answer up to a suffix', () => {
+describe('a text completion with a suffix', () => {
   const last = { content: '', stop: true, stop_type: 'limit', tokens_evaluated: 4, tokens_predicted: 2 };
 
-  it('is a continued text', () => {
+  it('has the form of a text completion', () => {
     const { body } = completionsToInfill.reply({ ...last, content: 'x', stop_type: 'eos' }, minted);
     expect(body).toEqual({
       id: 'cmpl-1',
@@ -60,13 +60,13 @@ describe('an answer up to a suffix', () => {
     expect(ending).toMatchObject({ finishReason: 'length', usage: { promptTokens: 4, completionTokens: 2 } });
   });
 
-  it('that breaks off is a failure of the upstream', () => {
+  it('is an upstream failure if it breaks off', () => {
     const stream = completionsToInfill.stream(minted);
     stream.event(JSON.stringify({ content: 'x', stop: false }));
     expect(() => stream.end()).toThrow(errorWith('upstream_failed'));
   });
 
-  it('ends with the event that says so, and not with a text that contains the same words', () => {
+  it('ends with the stop event, and not with a text that contains the same words', () => {
     expect(infillUpstream.kindOfEvent?.(JSON.stringify(last))).toBe('last');
     expect(infillUpstream.kindOfEvent?.(JSON.stringify({ content: '{"stop":true}', stop: false }))).toBe('answer');
   });

@@ -19,8 +19,8 @@ function chat(messages: object[], more: object = {}): JsonObject {
   return request;
 }
 
-describe('a messages history with a compaction block, for an upstream that reads none', () => {
-  it('begins with its summary, in place of all that precedes it', () => {
+describe('a messages history with a compaction block, for an upstream without compaction', () => {
+  it('begins with the summary, in place of everything before it', () => {
     const answer = [textBlock('Dropped.'), compaction('They want X.'), textBlock('Doing X.')];
     const { messages } = chat([first, said('assistant', answer), said('user', 'Go on.')]);
     expect(messages).toEqual([
@@ -30,17 +30,17 @@ describe('a messages history with a compaction block, for an upstream that reads
     ]);
   });
 
-  it('has the newest summary, with the next turn of the user in one message', () => {
+  it("has the newest summary, in one message with the user's next turn", () => {
     const older = said('assistant', [compaction('Older.')]);
     const newer = said('assistant', [compaction('Newer.')]);
     const { messages } = chat([older, first, newer, said('user', 'Go on.')]);
     const parts = [summaryOf('Newer.'), 'Go on.'].map((text) => textBlock(text));
     expect(messages).toEqual([said('user', parts)]);
-    // A client may send it as the first message of the user.
+    // A client may send the block in the first user message.
     expect(chat([said('user', [compaction('Newer.'), textBlock('Go on.')])])['messages']).toEqual(messages);
   });
 
-  it('has the tools that were in effect at the end of what it stands for', () => {
+  it('has the tools that were in effect at the end of the summarized part', () => {
     const changes = [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'old' } }];
     const { tools, messages } = chat(
       [said('user', [compaction('So far.', { tool_changes: changes })]), said('user', 'Hi.')],
@@ -50,14 +50,14 @@ describe('a messages history with a compaction block, for an upstream that reads
     expect(JSON.stringify(messages)).not.toContain('system');
   });
 
-  it('is whole where the compaction has failed', () => {
+  it('is complete if the compaction failed', () => {
     const answer = said('assistant', [compaction(null), textBlock('Yes?')]);
     const alone = said('assistant', [compaction(null)]);
     const messages = [said('user', 'Long ago.'), said('assistant', 'Yes?')];
     expect(chat([first, alone, answer])['messages']).toEqual(messages);
   });
 
-  it('goes to Responses upstreams and command-line agents too', () => {
+  it('also goes to Responses upstreams and command-line agents', () => {
     const body = parseMessagesRequest({
       model: 'm',
       max_tokens: 9,

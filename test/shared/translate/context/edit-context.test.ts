@@ -40,7 +40,7 @@ const resultsIn = (messages: MessagesMessage[]) =>
   );
 
 describe('the edit clear_thinking_20251015', () => {
-  it('keeps the thinking of the last turn that has any, through all its tool calls', () => {
+  it('keeps the thinking of the last turn with thinking, through all its tool calls', () => {
     const { messages, applied } = edit([{ type: 'clear_thinking_20251015' }]);
     expect(thinkingIn(messages)).toEqual(['b', 'c']);
     expect(applied).toEqual([
@@ -48,17 +48,20 @@ describe('the edit clear_thinking_20251015', () => {
     ]);
   });
 
-  it.each([['all'], [{ type: 'all' }], [{ type: 'thinking_turns', value: 2 }]])('keeps as many as %j says', (keep) => {
-    const { messages, applied } = edit([{ type: 'clear_thinking_20251015', keep }]);
-    expect(messages).toBe(history);
-    expect(applied).toEqual([]);
-  });
+  it.each([['all'], [{ type: 'all' }], [{ type: 'thinking_turns', value: 2 }]])(
+    'keeps the number of turns in %j',
+    (keep) => {
+      const { messages, applied } = edit([{ type: 'clear_thinking_20251015', keep }]);
+      expect(messages).toBe(history);
+      expect(applied).toEqual([]);
+    },
+  );
 });
 
 describe('the edit clear_tool_uses_20250919', () => {
   const now = { type: 'clear_tool_uses_20250919', trigger: { type: 'tool_uses', value: 1 }, keep: { value: 1 } };
 
-  it('replaces all results but the last ones, and counts what that saves', () => {
+  it('replaces all results except the last ones, and counts the saved tokens', () => {
     const { messages, applied } = edit([now]);
     expect(resultsIn(messages)).toEqual(['The result of this call was removed to save context.', long]);
     expect(applied).toEqual([
@@ -73,14 +76,14 @@ describe('the edit clear_tool_uses_20250919', () => {
     expect(edit([{ type: now.type, trigger, keep: { value: 0 } }]).applied).toMatchObject([{ cleared_tool_uses: 2 }]);
   });
 
-  it('spares excluded tools, and clears less than asked only if that is enough', () => {
+  it('keeps results of excluded tools, and clears nothing unless that saves enough', () => {
     expect(edit([{ ...now, keep: { value: 0 }, exclude_tools: ['write'] }]).applied).toMatchObject([
       { cleared_tool_uses: 1 },
     ]);
     expect(edit([{ ...now, clear_at_least: { type: 'input_tokens', value: 6_000 } }]).applied).toEqual([]);
   });
 
-  it('empties the inputs of the tools that it names', () => {
+  it('empties the inputs of the named tools', () => {
     const inputs = (clear: JsonObject[string]) =>
       edit([{ ...now, keep: { value: 0 }, clear_tool_inputs: clear }]).messages.flatMap(({ content }) =>
         typeof content === 'string' ? [] : content.flatMap((block) => (block.type === 'tool_use' ? [block.input] : [])),
@@ -90,7 +93,7 @@ describe('the edit clear_tool_uses_20250919', () => {
   });
 });
 
-it('the edits of a request are reported in the answer, whole and streamed, if the request asks for any', () => {
+it('the edits of a request are reported in the answer, whole and streamed, if the request has any', () => {
   const body: JsonObject = {
     model: 'm',
     messages: history,

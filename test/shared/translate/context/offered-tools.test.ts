@@ -6,7 +6,7 @@ import { said } from '../../../helpers/formats/said.ts';
 const schema = { type: 'object' };
 const read: MessagesTool = { name: 'Read', input_schema: schema };
 const fetch: MessagesTool = { name: 'WebFetch', input_schema: schema, defer_loading: true };
-// What Claude Code keeps among its tools so that their loading stays deferred.
+// A placeholder that Claude Code keeps among its tools so that their loading stays deferred.
 const placeholder: MessagesTool = { name: 'DeferredToolPlaceholder', input_schema: schema, defer_loading: true };
 
 function namesFor(
@@ -17,8 +17,8 @@ function namesFor(
   return offeredTools({ model: 'm', messages, tools, ...more }).map(({ name }) => name);
 }
 
-describe('the tools that another upstream is offered', () => {
-  it('are not the deferred ones, until a result refers to them', () => {
+describe('the tools that the router offers to an upstream of another format', () => {
+  it('exclude deferred tools until a result refers to them', () => {
     const searched: MessagesMessage[] = [
       said('assistant', [{ type: 'tool_use', id: 't', name: 'ToolSearch', input: {} }]),
       said('user', [
@@ -29,18 +29,18 @@ describe('the tools that another upstream is offered', () => {
     expect(namesFor([read, fetch, placeholder], searched)).toEqual(['Read', 'WebFetch']);
   });
 
-  it('are also a deferred one that was called, or that must be', () => {
+  it('include a deferred tool that was called, or that the choice requires', () => {
     const called: MessagesMessage[] = [said('assistant', [{ type: 'tool_use', id: 't', name: 'WebFetch', input: {} }])];
     expect(namesFor([read, fetch], called)).toEqual(['Read', 'WebFetch']);
     expect(namesFor([read, fetch], [], { tool_choice: { type: 'tool', name: 'WebFetch' } })).toContain('WebFetch');
   });
 
-  it('are all where the platform would search, without its search tool', () => {
+  it('are all tools but the search tool if the platform would search', () => {
     const search: MessagesTool = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
     expect(namesFor([search, read, fetch])).toEqual(['Read', 'WebFetch']);
   });
 
-  it('change with the additions and removals of system messages, in their order', () => {
+  it('change with the additions and removals of system messages, in order', () => {
     const change = (type: 'tool_addition' | 'tool_removal', tool: object): MessagesMessage =>
       said('system', [{ type, tool: { ...tool } }]);
     const grep = { type: 'tool_definition', definition: { name: 'Grep', input_schema: schema } };

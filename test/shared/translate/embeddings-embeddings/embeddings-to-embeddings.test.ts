@@ -6,7 +6,7 @@ import { errorWith } from '../../../helpers/error-with.ts';
 const request = { model: 'auto', input: ['a', 'b'], user: 'me' };
 const base64 = (...numbers: number[]): string => Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
 
-/** What a client gets for an upstream's answer to its request. */
+/** Returns the client's answer for an upstream's answer. */
 function answer(asked: JsonObject, body: JsonObject) {
   const recalled = embeddingsToEmbeddings.recall?.({ ...request, ...asked });
   const minted = { id: 'embd-1', model: 'm', created: 1, promptTokens: () => 7, recalled };
@@ -20,7 +20,7 @@ const vectors = {
   ],
 };
 
-it('a request for embeddings goes to the upstream as it came, for its model, without the number of the first vector', () => {
+it('an embeddings request passes to the upstream with its model name, without the number of the first vector', () => {
   const asked = { ...request, encoding_format: 'base64', first_index: 3, task: 'query' };
   expect(embeddingsToEmbeddings.request(asked, { model: 'm' })).toEqual({
     ...request,
@@ -39,7 +39,7 @@ describe('an answer with embeddings', () => {
     ]);
   });
 
-  it('has numbers after the first of a part of a request', () => {
+  it('has continued numbers for a part of a request', () => {
     const { data } = answer({ first_index: 40 }, vectors).body as { data: { index: number }[] };
     expect(data.map(({ index }) => index)).toEqual([40, 41]);
   });
@@ -58,7 +58,7 @@ describe('an answer with embeddings', () => {
     ['the upstream’s count', { prompt_tokens: 4, total_tokens: 4 }, 4],
     ['the only count that it has', { total_tokens: 5 }, 5],
     ['an estimate', undefined, 7],
-  ])('counts %s', (_, usage, tokens) => {
+  ])('counts tokens with %s', (_, usage, tokens) => {
     const { body, ending } = answer({}, { ...vectors, ...(usage && { usage }) });
     expect(body['usage']).toEqual({ prompt_tokens: tokens, total_tokens: tokens });
     expect(ending.usage).toMatchObject({ promptTokens: tokens, completionTokens: 0 });
@@ -71,18 +71,18 @@ describe('an answer with embeddings', () => {
     ['has a vector of words', { data: [{ embedding: ['x'] }, { embedding: ['y'] }] }],
     ['has a base64 that is cut', { data: [{ embedding: 'AAA=' }, { embedding: 'AAA=' }] }],
     ['has no vectors', { object: 'list' }],
-  ])('that %s is a failure of the upstream', (_, body) => {
+  ])('that %s is an upstream failure', (_, body) => {
     expect(() => answer({}, body)).toThrow(errorWith('upstream_failed'));
   });
 
-  it('with other dimensions than were asked for is refused', () => {
+  it('is refused if it does not have the requested dimensions', () => {
     expect(() => answer({ dimensions: 3 }, vectors)).toThrow(
       errorWith('unsupported_parameter', { param: 'dimensions' }),
     );
     expect(answer({ dimensions: 2 }, vectors).body).toMatchObject({ object: 'list' });
   });
 
-  it('that is an error under status 200 is one', () => {
+  it('is an error if the upstream sent one under status 200', () => {
     expect(() => answer({}, { error: { message: 'no', code: 400 } })).toThrow(
       errorWith('invalid_request', { message: 'no' }),
     );

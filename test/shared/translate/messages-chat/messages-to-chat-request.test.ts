@@ -49,7 +49,7 @@ describe('a messages request to a chat upstream', () => {
     if (name === 'computer') expect(tool?.function.description).toContain('1024 x 768');
   });
 
-  it('asks an engine that can not to think, where nobody has asked for it', () => {
+  it("turns an engine's thinking off unless the client asks for thinking", () => {
     const can = { switchesThinking: true };
     expect(translate({}, can)['reasoning_effort']).toBe('none');
     expect(translate({ output_config: { effort: 'low' } }, can)['reasoning_effort']).toBe('none');
@@ -58,7 +58,7 @@ describe('a messages request to a chat upstream', () => {
     expect(translate({ output_config: { effort: 'low' } })['reasoning_effort']).toBe('low');
   });
 
-  it('has documents as text or, if the upstream accepts files, as a file, with their titles and contexts', () => {
+  it('has documents as text or, if the upstream accepts files, as files, with their titles and contexts', () => {
     const named = { type: 'document', title: 'T', context: 'Of 1999.' };
     const said = (source: JsonObject, target: Partial<Target> = {}): Json | undefined =>
       translate({ messages: [{ role: 'user', content: [{ ...named, source }] }] }, target)['messages'];
@@ -80,7 +80,7 @@ describe('a messages request to a chat upstream', () => {
     expect(() => said(pdf)).toThrow(errorWith('unsupported_parameter', { param: 'messages.0.content.0.source' }));
   });
 
-  it('has every tool result as a message of its own, before the rest of the turn', () => {
+  it('has every tool result as a separate message before the rest of the turn', () => {
     const results = {
       role: 'user',
       content: [

@@ -31,12 +31,12 @@ describe('a messages stream from a chat upstream', () => {
     expect(namedEvents(stream)[1]).toEqual({ type: 'ping' });
   });
 
-  it('has the text of chunks that call their delta a message', () => {
+  it('has the text of chunks whose delta is called message', () => {
     const chunk = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: null }] };
     expect(assembleMessage(run([chunk, chatChunk({}, 'stop')]).text).content).toEqual([text('Hi')]);
   });
 
-  describe('of a model that thinks', () => {
+  describe('with thinking', () => {
     const events = [
       chatChunk({ reasoning: 'h' }),
       chatChunk({ reasoning: 'm' }),
@@ -53,22 +53,25 @@ describe('a messages stream from a chat upstream', () => {
       return [assembleMessage(stream).content, messagesToChat.reply(structuredClone(body), known).body['content']];
     };
 
-    it.each([[{}], [{ thinking: null }], [{ thinking: { type: 'disabled' } }]])('shows none of it to %j', (request) => {
-      for (const content of contents(request)) expect(content).toEqual([text('Hi')]);
-    });
+    it.each([[{}], [{ thinking: null }], [{ thinking: { type: 'disabled' } }]])(
+      'shows no thinking to %j',
+      (request) => {
+        for (const content of contents(request)) expect(content).toEqual([text('Hi')]);
+      },
+    );
 
-    it('counts as an upstream that answers, although nothing of it is shown', () => {
+    it('counts as active although it shows no thinking', () => {
       const stream = messagesToChat.stream({ ...minted, recalled: { thinking: 'none' } });
       stream.event(JSON.stringify(chatChunk({ reasoning: 'h' })));
       expect(stream.hasContent).toBe(true);
     });
 
-    it('shows it to a client that asks for it', () => {
+    it('shows its thinking to a client that asks for it', () => {
       for (const content of contents({ thinking: { type: 'adaptive' } }))
         expect(content).toEqual([thinking('hm'), text('Hi')]);
     });
 
-    it('leaves its text out for a client that asks for that, and gets it back in the next request', () => {
+    it('omits the text of its thinking if the client asks for that, and gets it back in the next request', () => {
       for (const content of contents({ thinking: { type: 'adaptive', display: 'omitted' } })) {
         expect(content).toMatchObject([{ type: 'thinking', thinking: '' }, text('Hi')]);
         const messages = [said('user', 'Hi'), said('assistant', content as Json)];
@@ -78,7 +81,7 @@ describe('a messages stream from a chat upstream', () => {
     });
   });
 
-  it('sends every piece at once that need not wait', () => {
+  it('sends at once every piece that need not wait', () => {
     const stream = messagesToChat.stream(minted);
     const pieces = [
       chatChunk({ content: 'a' }),
@@ -160,7 +163,7 @@ describe('a messages stream from a chat upstream', () => {
     expect(() => run(events)).toThrow(errorWith('upstream_failed'));
   });
 
-  it('limits the waiting pieces', () => {
+  it('limits the size of waiting pieces', () => {
     const flood = Array.from({ length: 5 }, () => chatChunk({ content: 'x'.repeat(1024 * 1024) }));
     expect(() => run([callPiece(0, '{', 'tool_0'), ...flood])).toThrow(errorWith('upstream_failed'));
   });

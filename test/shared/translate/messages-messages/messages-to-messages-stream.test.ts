@@ -41,7 +41,7 @@ describe('a messages stream from a messages upstream', () => {
     expect(text).toContain('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  it('has its last event when the upstream stops before that, and fails when it stops before the stop reason', () => {
+  it('gets its last event if the upstream leaves it out, and fails without a stop reason', () => {
     const [whole, unclosed, cut] = [0, -1, -2].map((end) => [start, ...rest.slice(0, rest.length + end)]);
     const run = (events: string[] = []) => runStream(messagesToMessages.stream(minted), events);
     expect(run(unclosed)).toEqual(run(whole));

@@ -31,7 +31,7 @@ const events: JsonObject[] = [
   { type: 'message_stop' },
 ];
 
-/** What a client gets of an upstream, streamed and whole. */
+/** Returns the client's answer of an upstream, streamed and whole. */
 function answers(origin: string | undefined): JsonObject[][] {
   const minted: Minted = { id: 'msg_1', model: 'm', created: 1, origin };
   const { text } = runStream(
@@ -42,7 +42,7 @@ function answers(origin: string | undefined): JsonObject[][] {
   return [assembleMessage(text).content, body['content'] as JsonObject[]];
 }
 
-/** What an upstream gets of an answer that the client returns. */
+/** Returns the upstream's request for an answer that the client returns. */
 function returned(answer: JsonObject[], origin: string | undefined): unknown {
   const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' };
   const messages = [user, { role: 'assistant', content: answer }, { role: 'user', content: [result] }];
@@ -51,7 +51,7 @@ function returned(answer: JsonObject[], origin: string | undefined): unknown {
 }
 
 describe('thinking that a messages upstream has signed', () => {
-  it.each([0, 1])('returns to it from a messages client as it came, and to no other one (%i)', (at) => {
+  it.each([0, 1])('returns unchanged from a messages client to its upstream, and to no other one (%i)', (at) => {
     const answer = answers('here')[at] ?? [];
     expect(answer).toMatchObject([{ thinking: 'Hm.' }, { type: 'redacted_thinking' }, call]);
     expect(returned(answer, 'here')).toEqual(content);
@@ -60,13 +60,13 @@ describe('thinking that a messages upstream has signed', () => {
     expect(returned(answer, undefined)).toEqual([call]);
   });
 
-  it.each([0, 1])('is unchanged where the upstream takes that of all its accounts (%i)', (at) => {
+  it.each([0, 1])('is unmarked if the upstream accepts thinking of all its accounts (%i)', (at) => {
     const answer = answers(undefined)[at] ?? [];
     expect(answer).toEqual(content);
     expect(returned(answer, undefined)).toEqual(content);
   });
 
-  it('is still a text for an engine', () => {
+  it('still becomes text for an engine', () => {
     const [answer = []] = answers('here');
     const messages = [user, { role: 'assistant', content: answer.slice(0, 1) }, user];
     const sent = messagesToChat.request({ model: 'm', max_tokens: 9, messages }, { model: 'm' });

@@ -44,11 +44,11 @@ describe("a Responses upstream's stream, for a messages client", () => {
     });
   });
 
-  it('is the same as the whole answer', () => {
+  it('has the content of the whole answer', () => {
     expect(openai('tools').content).toEqual(messagesToResponses.reply(whole, minted).body['content']);
   });
 
-  it('has a refusal as text with its stop reason, after thinking without text', () => {
+  it('has a refusal as text with its own stop reason, after thinking without text', () => {
     const { content, delta } = openai('refusal');
     expect(content).toMatchObject([
       { type: 'thinking', thinking: '', signature: expect.stringMatching(/^model-router-reasoning\./) as string },
@@ -57,7 +57,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
     expect(delta).toMatchObject({ stop_reason: 'refusal' });
   });
 
-  it.each(['responses-thinking-stream', 'responses-tool-stream'])('of llama-server has valid blocks: %s', (name) => {
+  it.each(['responses-thinking-stream', 'responses-tool-stream'])('from llama-server has valid blocks: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', name);
     const { content } = assembleMessage(runRecorded(messagesToResponses.stream(minted), bytes));
     const kinds = content.map(({ type }) => type);
@@ -66,7 +66,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
 });
 
 describe('encrypted thinking', () => {
-  it('comes back as the reasoning item that it was, in the next turn', () => {
+  it('returns as the same reasoning item in the next turn', () => {
     const { content } = openai('tools');
     const results = ['call_kJ3nLpQ8sT2vXzB5cF7hR9wY', 'call_mN4oMqR9tU3wYaC6dG8iS0xZ'].map((id) => ({
       type: 'tool_result',
@@ -97,7 +97,7 @@ describe('encrypted thinking', () => {
     ]);
   });
 
-  it('is not sent to another model or another upstream, and never to a messages upstream', () => {
+  it('is sent to no other model or upstream, and never to a messages upstream', () => {
     const messages = [user, { role: 'assistant', content: openai('refusal').content }, user];
     const types = (model: string, origin?: string) =>
       (request(messages, model, {}, origin)['input'] as JsonObject[]).map(({ type }) => type);
@@ -108,7 +108,7 @@ describe('encrypted thinking', () => {
     expect(JSON.stringify(messagesToMessages.request(body, { model: 'm' }))).not.toContain('thinking');
   });
 
-  it('is asked for, with a summary unless the client omits its text', () => {
+  it('is requested with a summary unless the client omits its text', () => {
     const asked = (more: object) => request([user], 'm', more);
     expect(asked({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } })).toMatchObject({
       reasoning: { effort: 'low', summary: 'auto' },
@@ -124,7 +124,7 @@ describe('encrypted thinking', () => {
   });
 });
 
-describe("a tool's result, for a Responses upstream", () => {
+describe('a tool result for a Responses upstream', () => {
   const called = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] };
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
   const output = (content: unknown, more: object = {}) => {
@@ -133,7 +133,7 @@ describe("a tool's result, for a Responses upstream", () => {
     return (input as JsonObject[]).slice(2);
   };
 
-  it('is a text, or a list if it has an image, before what the person says', () => {
+  it("is a text, or a list if it has an image, before the user's text", () => {
     const go = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] };
     expect(output('r')).toEqual([{ type: 'function_call_output', call_id: 't', output: 'r' }, go]);
     expect(output([{ type: 'text', text: 'see' }, image], { is_error: true })).toEqual([

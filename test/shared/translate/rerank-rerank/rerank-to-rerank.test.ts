@@ -16,7 +16,7 @@ const results = [
   { index: 1, relevance_score: -3 },
 ];
 
-it('a request to rank documents asks for no more results than there are documents, and not for the documents', () => {
+it('a rerank request asks the upstream for at most as many results as documents, and not for the documents', () => {
   const asked = { ...request, top_n: 50, return_documents: true, max_chunks_per_doc: 4 };
   const expected = { ...request, model: 'm', top_n: 3, max_chunks_per_doc: 4 };
   expect(rerankToRerank.request(asked, { model: 'm' })).toEqual(expected);
@@ -37,7 +37,7 @@ describe('a ranking', () => {
     });
   });
 
-  it('has as many results as were asked for, with their documents if these were', () => {
+  it('has the requested number of results, with their documents if requested', () => {
     const { body } = answer({ top_n: 1, return_documents: true }, { results });
     expect(body['results']).toEqual([{ index: 2, relevance_score: 0.9, document: { text: 'c' } }]);
   });
@@ -46,7 +46,7 @@ describe('a ranking', () => {
     ['names a document that there is not', [{ index: 3, relevance_score: 1 }]],
     ['has no score', [{ index: 0 }]],
     ['is none', undefined],
-  ])('that %s is a failure of the upstream', (_, given) => {
+  ])('that %s is an upstream failure', (_, given) => {
     expect(() => answer({}, { ...(given && { results: given }) })).toThrow(errorWith('upstream_failed'));
   });
 });

@@ -52,7 +52,7 @@ describe('a Responses request for a chat upstream', () => {
     ]);
   });
 
-  it('has images of results before the next turn of the model, if no message of the user follows', () => {
+  it("has images of results before the model's next turn, if no user message follows", () => {
     const { messages } = translate({
       input: [said('user', 'Go.'), call('c1'), output('c1', [image]), call('c2'), output('c2', 'x')],
     });
@@ -121,7 +121,7 @@ describe('a Responses request for a chat upstream', () => {
     expect(() => translate(fields)).toThrow(expect.objectContaining({ param }) as Error);
   });
 
-  it('names the place of an image by its address', () => {
+  it('has the path of an image with a given address', () => {
     const url = 'https://example.com/a.png';
     const body = { input: [said('user', 'x'), { ...output('c', [image, { ...image, image_url: url }]) }] };
     expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, url)).toBe('input[1].output[1].image_url');

@@ -32,7 +32,7 @@ const chatCall = { id: 'c0', type: 'function', function: { name: 'f', arguments:
 const run = (events: readonly (object | string)[]) => runStream(responsesToChat.stream(minted), events);
 
 describe('a Responses stream from a chat upstream', () => {
-  it('seals the signatures of a command-line agent with the thinking that they belong to', () => {
+  it('seals the signatures of a command-line agent together with their thinking', () => {
     const { text } = run([
       chatChunk({ reasoning_content: 'h' }),
       chatChunk({ reasoning_content: 'm' }),
@@ -70,7 +70,7 @@ describe('a Responses stream from a chat upstream', () => {
     ]);
   });
 
-  it('has thinking that its owner can replay, also from what is sealed alone', () => {
+  it('has thinking that its owner can return, even as sealed content alone', () => {
     const { text } = run([chatChunk({ reasoning_content: 'hm' }), chatChunk({ content: 'Hi' }, 'stop'), '[DONE]']);
     const [thinking, message] = assembleResponse(text).items;
     const { encrypted_content: sealed } = thinking ?? {};
@@ -84,12 +84,12 @@ describe('a Responses stream from a chat upstream', () => {
     expect(others['messages']).toEqual([{ role: 'assistant', content: 'Hi' }]);
   });
 
-  it('has a refusal as a part of its own', () => {
+  it('has a refusal as a separate part', () => {
     const { text } = run([chatChunk({ refusal: 'No.' }), chatChunk({}, 'stop'), '[DONE]']);
     expect(assembleResponse(text).items).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }]);
   });
 
-  it('has the same items as the whole answer', () => {
+  it('has the items of the whole answer', () => {
     const { text } = run([
       chatChunk({ reasoning_content: 'hm', content: 'Hello' }),
       callPiece(0, '{"x":1}', 'f'),

@@ -14,7 +14,7 @@ const full = (token: string): JsonObject => ({
 const chosen = (...tokens: string[]): JsonObject => ({ content: tokens.map(full) });
 
 describe('log probabilities for a Responses client, of a chat upstream', () => {
-  it('are asked for with their number, or without, and not otherwise', () => {
+  it('are requested with or without their number, and only if the client asks for them', () => {
     const ask = (fields: JsonObject): JsonObject =>
       responsesToChat.request({ model: 'm', input: 'hi', ...fields }, { model: 'm' });
     const include = ['message.output_text.logprobs'];
@@ -55,7 +55,7 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
     ]);
   });
 
-  it('are all kept where tokens are parts of a character, and none where they are of another text', () => {
+  it('are all kept if tokens are parts of a character, and left out if they belong to another text', () => {
     const parts = {
       content: [
         { token: '', bytes: [240, 159], logprob: -1 },

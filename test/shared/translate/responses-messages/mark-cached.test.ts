@@ -7,7 +7,7 @@ const said = (role: string, text: string, mark?: JsonObject): JsonObject => ({
   content: [{ type: 'input_text', text, ...(mark && { prompt_cache_breakpoint: mark }) }],
 });
 
-/** The marked texts of the translated request, in order, each with its mark. */
+/** Returns the marked texts of the translated request in order, each with its mark. */
 function marks(fields: JsonObject): [Json | undefined, Json | undefined][] {
   const found: [Json | undefined, Json | undefined][] = [];
   const visit = (value: Json | undefined): void => {
@@ -32,7 +32,7 @@ const conversation = [
 ];
 
 describe('the cache marks of a request to a messages upstream', () => {
-  it('are at the ends of the system prompt and of the last two turns of the user', () => {
+  it("are at the ends of the system prompt and of the user's last two turns", () => {
     expect(marks({ instructions: 'I', input: conversation })).toEqual([
       ['I', mark],
       ['three', mark],
@@ -45,21 +45,21 @@ describe('the cache marks of a request to a messages upstream', () => {
     ['has tools', { tools }, 1],
     ['is a question without either', {}, 0],
     ['has an empty key', { prompt_cache_key: '' }, 0],
-  ])('are there if the request %s', (_, fields, count) => {
+  ])('are set if the request %s', (_, fields, count) => {
     expect(marks({ input: 'hi', ...fields })).toHaveLength(count);
   });
 
-  it("are the client's own only, if it asks so", () => {
+  it('are only those of the client in explicit mode', () => {
     const input = [said('user', 'one', { mode: 'explicit' }), ...conversation];
     expect(marks({ input, prompt_cache_options: { mode: 'explicit' } })).toEqual([['one', mark]]);
   });
 
-  it('are the last four, if there are more', () => {
+  it('are the last four if the request has more', () => {
     const input = ['a', 'b', 'c', 'd'].map((text) => said('user', text, { mode: 'explicit' }));
     expect(marks({ input: [...input, ...conversation] }).map(([text]) => text)).toEqual(['c', 'd', 'three', 'a']);
   });
 
-  it('last for an hour if the client names a time', () => {
+  it('last for an hour if the client sets a lifetime', () => {
     const long = { type: 'ephemeral', ttl: '1h' };
     const asked = { mode: 'explicit', ttl: '12h' };
     for (const fields of [
@@ -77,7 +77,7 @@ describe('the cache marks of a request to a messages upstream', () => {
     expect(marks({ input: [said('user', 'one'), said('assistant', 'two')] })).toEqual([['one', mark]]);
   });
 
-  it('let an upstream read all that earlier requests have written, after many calls at once too', () => {
+  it('let an upstream read everything that earlier requests have cached, even after many calls at once', () => {
     const cache = new Set<string>();
     const input: JsonObject[] = [said('user', 'begin')];
     let written = 0;
@@ -93,7 +93,7 @@ describe('the cache marks of a request to a messages upstream', () => {
   });
 });
 
-/** The blocks of a request to a messages upstream, in the order in which they are cached. */
+/** Returns the blocks of a request to a messages upstream, in the order of the cache. */
 function blocksOf({ system, messages }: JsonObject): JsonObject[] {
   const contents = [system, ...(messages as JsonObject[]).map(({ content }) => content)];
   return contents.flatMap((content) =>
@@ -101,10 +101,10 @@ function blocksOf({ system, messages }: JsonObject): JsonObject[] {
   );
 }
 
-/** Blocks before a mark that an upstream compares with its cache (Anthropic's guide, "Prompt caching"). */
+/** Number of blocks before a mark that an upstream compares with its cache (Anthropic's guide, "Prompt caching"). */
 const lookback = 20;
 
-/** Does with a request what an upstream's cache does, and returns how many blocks it has read. */
+/** Processes a request as an upstream's cache does, and returns the number of blocks that it has read. */
 function readFromCache(request: JsonObject, cache: Set<string>): number {
   const blocks = blocksOf(request);
   const plain = blocks.map((block) => ({ ...block, cache_control: undefined }));

@@ -40,7 +40,7 @@ const result = (id: string, content: Json = `result ${id}`): JsonObject => ({
 const user = { role: 'user', content: 'hi' };
 
 describe('the turns of a Responses request to a messages upstream', () => {
-  it('begin with instructions and leading developer messages as system prompt; later ones keep their place', () => {
+  it('begin with instructions and leading developer messages as system prompt, and have later ones in place', () => {
     const { system, messages } = translate({
       instructions: 'a',
       input: [said('developer', 'b'), said('system', 'c'), said('user', 'hi'), said('developer', 'd')],
@@ -93,7 +93,7 @@ describe('the turns of a Responses request to a messages upstream', () => {
   it.each([
     ['input[0].content[0].image_url', { type: 'input_image', image_url: 'file:///etc/passwd' }],
     ['input[0].content[0].file_data', { type: 'input_file', file_data: 'data:application/zip;base64,AA==' }],
-  ])('are refused with the path %s of what no messages upstream takes', (param, part) => {
+  ])('are refused with the path %s for content that no messages upstream takes', (param, part) => {
     expect(() => turns({ role: 'user', content: [part] })).toThrow(errorWith('unsupported_parameter', { param }));
   });
 });
@@ -110,7 +110,7 @@ describe('the thinking of a Responses request to a messages upstream', () => {
   const redacted = reasoning({ model: 'up', data: 'opaque' });
   const block = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
 
-  it('precedes what followed it, in order, as the upstream sent it', () => {
+  it('precedes the content after it, in order, as the upstream sent it', () => {
     expect(turns(said('user', 'hi'), signed, redacted, call('a'), output('a'), signed, said('assistant', 'x'))).toEqual(
       {
         messages: [
@@ -144,7 +144,7 @@ describe('the thinking of a Responses request to a messages upstream', () => {
     ]);
   });
 
-  it('is omitted at the end of a turn, which the format refuses', () => {
+  it('is omitted at the end of a turn, where the format refuses it', () => {
     expect(turns(said('user', 'hi'), said('assistant', 'x'), signed, said('user', 'hi'))['messages']).toEqual([
       user,
       { role: 'assistant', content: 'x' },
@@ -162,7 +162,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     { type: 'web_search', external_web_access: false },
   ];
 
-  it('are functions with names of their own', () => {
+  it('become functions with unique names', () => {
     expect(translate({ tools })['tools']).toEqual([
       { name: 'f', description: 'F', input_schema: { type: 'object' }, strict: true },
       {
@@ -174,7 +174,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     ]);
   });
 
-  it('are called in the history as they are offered', () => {
+  it('have in the history the names under which they are offered', () => {
     const { messages } = translate({
       tools,
       input: [
@@ -195,7 +195,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     ]);
   });
 
-  it('are those that the client has found or added, too', () => {
+  it('include those that the client has found or added', () => {
     const { messages, tools: offered } = translate({
       tools: [{ type: 'tool_search', execution: 'client', parameters: { type: 'object' } }],
       input: [
@@ -229,7 +229,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     expect(translate({ tools, tool_choice: choice })['tool_choice']).toEqual(translated);
   });
 
-  it('are only the allowed ones', () => {
+  it('are limited to the allowed ones', () => {
     const choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'custom', name: 'patch' }] };
     expect(translate({ tools, tool_choice: choice })).toMatchObject({
       tools: [{ name: 'patch' }],
@@ -237,7 +237,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     });
   });
 
-  it('are called one at a time if the client asks so', () => {
+  it('are called one at a time if the client requests that', () => {
     expect(translate({ tools, parallel_tool_calls: false })['tool_choice']).toEqual({
       type: 'auto',
       disable_parallel_tool_use: true,
@@ -245,7 +245,7 @@ describe('the tools of a Responses request to a messages upstream', () => {
     expect(translate({ tool_choice: 'auto', parallel_tool_calls: false })).not.toHaveProperty('tool_choice');
   });
 
-  it('have the search of the upstream for that of the server', () => {
+  it("have the upstream's search in place of the server's search", () => {
     const location = { type: 'approximate', city: 'Oslo', region: null };
     const search = { type: 'web_search', filters: { allowed_domains: ['example.com'] }, user_location: location };
     expect(translate({ tools: [search], tool_choice: 'auto' }, { searches: true })).toMatchObject({

@@ -23,7 +23,7 @@ function run(events: readonly (object | string)[], request: JsonObject = {}) {
   return runStream(new ResponsesToMessagesStream(mintedFor(request)), events);
 }
 
-/** The response that a client reads from a stream of these events. */
+/** Returns the response that a client reads from a stream of these events. */
 function read(events: readonly object[], request: JsonObject = {}): JsonObject & { output: JsonObject[] } {
   return assembleResponse(run(events, request).text).response as JsonObject & { output: JsonObject[] };
 }
@@ -95,12 +95,12 @@ describe('a Responses stream from a messages upstream', () => {
     expect(JSON.stringify(contents)).not.toContain('opaque');
   });
 
-  it('has the thinking as summary where the client asks for one', () => {
+  it('has the thinking as summary if the client requests one', () => {
     const { output } = read(everything, { reasoning: { summary: 'auto' }, tools });
     expect(output[0]).toMatchObject({ summary: [{ type: 'summary_text', text: 'hm' }] });
   });
 
-  it('has thinking without a signature, which nothing is sealed of', () => {
+  it('has thinking without a signature, for which nothing is sealed', () => {
     const { output } = read(
       [messageStart, ...messageBlock(0, { type: 'thinking', thinking: 'hm' }), ...messageEnd('end_turn')],
       sealing,
@@ -112,7 +112,7 @@ describe('a Responses stream from a messages upstream', () => {
     ]);
   });
 
-  it('has the reason of a refusal, as refusal', () => {
+  it('has the explanation of a refusal as refusal', () => {
     const end = messageEnd('refusal', { stop_details: { type: 'refusal', explanation: 'no' } });
     const content = [{ type: 'refusal', refusal: 'no' }];
     expect(read([messageStart, ...end]).output).toMatchObject([{ type: 'message', content }]);

@@ -28,7 +28,7 @@ const blocks = fc
 const output = { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } };
 const usage = { input_tokens: 9, ...output, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
 
-/** The answer as a stream, its texts in pieces of these sizes. */
+/** Returns the answer as a stream, with its texts in pieces of these sizes. */
 function streamed(content: readonly JsonObject[], sizes: readonly number[]): JsonObject[] {
   const cut = cutInto(sizes);
   const deltas = (index: number, type: string, field: string, whole: Json | undefined): JsonObject[] =>
@@ -60,11 +60,11 @@ function streamed(content: readonly JsonObject[], sizes: readonly number[]): Jso
   ];
 }
 
-describe('an answer', () => {
+describe('an answer to a Responses client', () => {
   const recalled = recallResponses({ model: 'm', input: 'hi', include: ['reasoning.encrypted_content'] });
   const minted = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1, recalled, seal };
 
-  it('is given back to a messages upstream as it came, streamed or not', () => {
+  it('returns unchanged to its messages upstream in the next request, streamed or not', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
         const { text, ending } = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
@@ -89,7 +89,7 @@ describe('an answer', () => {
     );
   });
 
-  it('is the same for a messages client behind a Responses upstream, but for the signatures of its thinking', () => {
+  it('passes through a Responses upstream to a messages client unchanged, except for the signatures of its thinking', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
         const there = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));

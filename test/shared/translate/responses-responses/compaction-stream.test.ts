@@ -17,7 +17,7 @@ function ended(output: object[]): object {
 }
 
 describe('a request that compacts its conversation, on a Responses upstream', () => {
-  it('passes to one that compacts, and so does its item', () => {
+  it('passes to an upstream that compacts, and so does its item', () => {
     expect(responsesToResponses.request(body, { model: 'm', compacts: true, unseal })['input']).toEqual(body.input);
     const item = { id: 'cmp_up', type: 'compaction', encrypted_content: 'gAAAtheirs' };
     const events = [
@@ -31,7 +31,7 @@ describe('a request that compacts its conversation, on a Responses upstream', ()
     expect(responsesToResponses.reply({ ...response, output: [item] }, minted).body['output']).toEqual([item]);
   });
 
-  it('asks any other for a summary, which becomes the item', () => {
+  it('asks any other upstream for a summary, which becomes the item', () => {
     const { input } = responsesToResponses.request(body, { model: 'm', unseal });
     expect(JSON.stringify(input)).not.toContain('compaction_trigger');
     const content = [{ type: 'output_text', text: 'So far.' }];

@@ -20,7 +20,7 @@ function input(items: JsonObject[]): unknown {
 }
 
 describe("a Responses client's request, for a Responses upstream", () => {
-  it('passes but for its model, whatever its fields, items and tools are', () => {
+  it('passes except for its model, whatever its fields, items and tools are', () => {
     const body = {
       model: 'm',
       stream: true,
@@ -45,7 +45,7 @@ describe("a Responses client's request, for a Responses upstream", () => {
     expect(sent(body)).toEqual({ ...body, model: 'target' });
   });
 
-  it('asks the upstream to store nothing, and for the thinking that a stored answer needs', () => {
+  it('asks the upstream to store nothing, and to return the thinking that a stored answer needs', () => {
     const kept = { store: false, include: ['reasoning.encrypted_content'] };
     const encrypts = { encrypts: true };
     expect(sent({ model: 'm', input: 'hi' }, encrypts)).toEqual({ model: 'target', input: 'hi', ...kept });
@@ -57,20 +57,20 @@ describe("a Responses client's request, for a Responses upstream", () => {
     expect(sent({ model: 'm', input: 'hi', store: false }, encrypts)).not.toHaveProperty('include');
   });
 
-  it('asks an upstream that is not known to encrypt its thinking for that only where the client does', () => {
+  it('asks an upstream that is not known to encrypt its thinking for encryption only if the client does', () => {
     expect(sent({ model: 'm', input: 'hi' })).toEqual({ model: 'target', input: 'hi', store: false });
     const include = ['reasoning.encrypted_content'];
     expect(sent({ model: 'm', input: 'hi', include })).toMatchObject({ include });
   });
 
-  it("names a prompt of the provider's account only where the worker allows that", () => {
+  it("may name a prompt of the provider's account only if the worker allows that", () => {
     const body = { model: 'm', store: false, prompt: { id: 'pmpt_1' } };
     const refused = errorWith('unsupported_parameter', { param: 'prompt' });
     expect(() => sent(body)).toThrow(refused);
     expect(sent(body, { takesPrompts: true })).toEqual({ ...body, model: 'target' });
   });
 
-  it('has what this upstream has encrypted as it came, and not what another one has', () => {
+  it('keeps what this upstream has encrypted, and not what another upstream has encrypted', () => {
     const marked = (of: string, type = 'reasoning', fields: JsonObject = {}): JsonObject => {
       const encrypted = `rtr.${of}.gAAAA_-=`;
       return { type, id: 'x_1', ...fields, encrypted_content: encrypted };
@@ -94,7 +94,7 @@ describe("a Responses client's request, for a Responses upstream", () => {
     expect(input([said('rtr.here.gAAA'), said('rtr.there.gAAA')])).toEqual([said('gAAA')]);
   });
 
-  it('names no response or item that the router has resolved', () => {
+  it('contains no references to responses or items that the router has resolved', () => {
     const request = sent({
       model: 'm',
       previous_response_id: 'resp_1',
@@ -111,12 +111,12 @@ describe("a Responses client's request, for a Responses upstream", () => {
     const own = `fc_${'0a'.repeat(16)}_3`;
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
     expect(input([{ ...call, id: own }])).toEqual([call]);
-    // One of a later turn of an answer with hosted tools.
+    // An id from a later turn of an answer with hosted tools.
     expect(input([{ ...call, id: `${own}_5` }])).toEqual([call]);
     expect(input([{ ...call, id: 'fc_theirs' }])).toEqual([{ ...call, id: 'fc_theirs' }]);
   });
 
-  it('has the text of thinking that this router has sealed, and drops what says nothing', () => {
+  it('has the text of thinking that this router has sealed, and drops empty thinking', () => {
     const sealed = seal(writeReasoning({ text: 'Hm.', sealed: { signature: 'EqkC' } }));
     const empty = seal(writeReasoning({ text: '', sealed: { signature: 'EqkC' } }));
     const item = (fields: JsonObject): JsonObject => ({ type: 'reasoning', id: 'rs_1', summary: [], ...fields });

@@ -21,7 +21,7 @@ const sdk = (text: string): OpenAI => new OpenAI(sdkAnswer(text));
 
 describe("a Responses upstream's stream, for a Responses client", () => {
   it.each(['tools', 'refusal', 'incomplete', 'custom', 'words'])(
-    'passes byte for byte but for id and model: %s',
+    'passes byte for byte except for id and model: %s',
     (name) => {
       const text = runRecorded(stream(), openai(name));
       const raw = openai(name).toString();
@@ -31,7 +31,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
     },
   );
 
-  it('has a mark of the upstream on what it has encrypted, which it gets back without, and another upstream does not get', () => {
+  it('marks its encrypted content, so that the upstream gets it back unmarked and other upstreams do not get it', () => {
     const text = runRecorded(new ResponsesToResponsesStream({ ...minted, origin: 'here' }), openai('tools'));
     const plain = runRecorded(stream(), openai('tools'));
     expect(text).not.toBe(plain);
@@ -48,7 +48,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
     expect(elsewhere['input']).toEqual(output.filter(({ type }) => type !== 'reasoning'));
   });
 
-  it('reports what the client has asked the router to store', () => {
+  it('reports the fields that the client has asked the router to store', () => {
     const asked = { ...minted, recalled: { repeated: repeatedFields({ previous_response_id: 'resp_before' }) } };
     const text = runRecorded(new ResponsesToResponsesStream(asked), openai('words'));
     expect(text.match(/"store":true/g)).toHaveLength(3);
@@ -56,7 +56,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
     expect(text).not.toContain('"store":false');
   });
 
-  it('changes its own fields only, where others look the same', () => {
+  it("changes only the router's fields, even if others look the same", () => {
     const response = { id: 'resp_up', model: 'm', metadata: { id: 'resp_up', model: 'm' }, tools: [], output: [] };
     const { text } = runStream(stream(), [
       { type: 'response.created', sequence_number: 0, response },
@@ -94,7 +94,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
     expect(() => runRecorded(stream(), openai(name))).toThrow(errorWith(code));
   });
 
-  it('that fails after content passes its failure', () => {
+  it('passes its failure if it fails after content', () => {
     const translation = stream();
     let text = '';
     for (const data of openai('breaks')
@@ -105,7 +105,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
     expect(translation.end().ending.finishReason).toBe('error');
   });
 
-  it('may have its types at the end of the events, as vLLM sends them', () => {
+  it('may have types at the end of its events, as vLLM sends them', () => {
     const { text } = runStream(stream(), [
       { response: { id: 'r', model: 'm', tools: [] }, sequence_number: 0, type: 'response.created' },
       { delta: '"type":"x"}', item_id: 'i', output_index: 0, sequence_number: 1, type: 'response.output_text.delta' },
@@ -121,21 +121,21 @@ describe("a Responses upstream's stream, for a Responses client", () => {
 });
 
 describe("the official SDK on a Responses upstream's stream", () => {
-  it.each(['tools', 'refusal', 'incomplete', 'words'])('puts it together: %s', async (name) => {
+  it.each(['tools', 'refusal', 'incomplete', 'words'])('assembles it: %s', async (name) => {
     const client = sdk(runRecorded(stream(), openai(name)));
     const response = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
     expect(response).toMatchObject({ id: 'resp_router', model: 'gpt-5.1-codex' });
     expect(response.output.length).toBeGreaterThan(0);
   });
 
-  it('cannot put together what llama-server sends', async () => {
+  it('cannot assemble the stream of llama-server', async () => {
     const client = sdk(llama('tool-stream').toString());
     await expect(client.responses.stream({ model: 'm', input: 'hi' }).finalResponse()).rejects.toThrow(
       'missing output',
     );
   });
 
-  it.each(['thinking-stream', 'tool-stream'])('puts it together once the router has completed it: %s', async (name) => {
+  it.each(['thinking-stream', 'tool-stream'])('assembles it once the router has completed it: %s', async (name) => {
     const text = runRecorded(stream(), llama(name));
     const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
     expect(numbers).toEqual(numbers.map((_, at) => at));

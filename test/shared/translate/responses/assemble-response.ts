@@ -1,15 +1,13 @@
 import { expect } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** One event of a Responses stream. */
 export type ResponseEvent = JsonObject & { type: string; sequence_number: number };
 
-/** A stream as a Responses client reads it. */
 export interface AssembledResponse {
   events: ResponseEvent[];
-  /** The object of the last event. */
+  /** The response object of the last event. */
   response: JsonObject;
-  /** The items, put together from their deltas. */
+  /** The items, assembled from their deltas. */
   items: JsonObject[];
 }
 
@@ -25,7 +23,7 @@ export function responseEvents(stream: string): ResponseEvent[] {
   });
 }
 
-/** Where each delta event adds its text: the field of the item, or of the part whose index it names. */
+/** The field to which each delta event adds its text, in the item or in the part whose index the event names. */
 const targets: Record<string, [part: 'content' | 'summary' | undefined, field: string]> = {
   'response.output_text': ['content', 'text'],
   'response.refusal': ['content', 'refusal'],
@@ -35,7 +33,7 @@ const targets: Record<string, [part: 'content' | 'summary' | undefined, field: s
   'response.custom_tool_call_input': [undefined, 'input'],
 };
 
-/** Assembles a Responses stream from its deltas alone, and checks numbers, nesting and that every end repeats what came. */
+/** Assembles a Responses stream from its deltas alone, and checks numbers, nesting, and that the events at the end repeat the deltas. */
 export function assembleResponse(stream: string): AssembledResponse {
   const events = responseEvents(stream);
   expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, at) => at));
@@ -55,7 +53,7 @@ export function assembleResponse(stream: string): AssembledResponse {
     if (event.type === 'response.output_item.done') {
       const done = event['item'] as JsonObject;
       const { status: _, encrypted_content: __, ...shown } = done;
-      // The arguments of a search for tools are an object, which comes whole.
+      // The arguments of a tool search are an object, which comes whole.
       if (open['type'] === 'tool_search_call') open['arguments'] = done['arguments'];
       expect(open).toMatchObject(shown);
       items.push(done);

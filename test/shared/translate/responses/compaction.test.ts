@@ -21,7 +21,7 @@ function answerTo(body: object, seals: typeof seal | undefined = seal): Response
 describe('a request that ends in a compaction trigger', () => {
   const body = { model: 'm', input: [asked, trigger], tools: [tool], text: { format: { type: 'json_schema' } } };
 
-  it('asks for a summary in its place, without calls of tools and without a format', () => {
+  it('asks for a summary in place of the trigger, without tool calls and without a format', () => {
     const { input, text, tool_choice: choice, tools } = expandCompaction(body, unseal);
     expect(input).toMatchObject([asked, { type: 'message', role: 'user' }]);
     expect(JSON.stringify(input)).toContain('Write a summary of this conversation');
@@ -48,7 +48,7 @@ describe('a request that ends in a compaction trigger', () => {
     expect(stream.join('')).not.toContain('new name');
   });
 
-  it('fails if the model writes nothing, and while nothing can be sealed', () => {
+  it('fails if the model writes nothing, or while nothing can be sealed', () => {
     expect(() => answerTo(body).finish(ending)).toThrow(errorWith('upstream_failed'));
     const unsealed = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(body) });
     unsealed.text('A summary.');
@@ -56,10 +56,10 @@ describe('a request that ends in a compaction trigger', () => {
   });
 });
 
-describe('a request that goes on with a compaction item', () => {
+describe('a request that continues after a compaction item', () => {
   const item = compactionItem({ id: 'resp_1', seal }, 'They want a new name.');
 
-  it('tells the model the summary', () => {
+  it('gives the model the summary', () => {
     const { input } = expandCompaction({ model: 'm', input: [item, asked] }, unseal);
     expect(JSON.stringify(input)).toContain('They want a new name.');
     expect(input).toMatchObject([{ type: 'message', role: 'user' }, asked]);
@@ -76,13 +76,13 @@ describe('a request that goes on with a compaction item', () => {
     expect(own['input']).toMatchObject([{ type: 'message' }, trigger]);
   });
 
-  it('fails in a way that clients repeat while the key of the owner is not known', () => {
+  it("fails with a repeatable error while the owner's key is unknown", () => {
     const unknown = expect.objectContaining({ code: 'store_unavailable', retryAfter: 2 });
     expect(() => expandCompaction({ model: 'm', input: [item] }, undefined)).toThrow(unknown);
     expect(() => expandSummaries({ model: 'm', input: [item] }, undefined)).toThrow(unknown);
   });
 
-  it('is the same object if nothing of it concerns compaction', () => {
+  it('stays the same object if it has no compaction items', () => {
     const body = { model: 'm', input: [asked] };
     expect(expandCompaction(body, unseal)).toBe(body);
     const text = { model: 'm', input: 'Hi' };

@@ -40,7 +40,7 @@ describe('the tools of a Responses request', () => {
     ]);
   });
 
-  it('have the grammar of a custom tool in the description of its function', () => {
+  it("have a custom tool's grammar in the description of its function", () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
     const { tools, called } = flatten({ tools: [{ type: 'custom', name: 'apply_patch', description: 'd', format }] });
     expect(tools[0]).toMatchObject({
@@ -74,7 +74,7 @@ describe('the tools of a Responses request', () => {
     expect(called.get('tool_search')).toEqual({ type: 'tool_search', name: 'tool_search' });
   });
 
-  it('that run on a server are listed with their places', () => {
+  it('that run on a server are listed with their paths', () => {
     const { tools, hosted } = flatten({
       tools: [fn('f'), { type: 'web_search' }, group('g', { type: 'code_interpreter' }), { type: 'tool_search' }],
       input: [{ type: 'additional_tools', tools: [{ type: 'file_search' }] }],

@@ -3,7 +3,7 @@ import { InputUnwrapper } from '#shared/translate/responses/input-unwrapper.ts';
 import { least } from '../../../helpers/least.ts';
 import { timeOf } from '../../../helpers/time-of.ts';
 
-/** The text that arrives while the arguments do, and the whole at their end. */
+/** Returns the text that arrives together with the arguments, and the whole text at their end. */
 function unwrap(pieces: readonly string[]): { streamed: string; whole: string } {
   const unwrapper = new InputUnwrapper();
   const streamed = pieces.map((piece) => unwrapper.push(piece)).join('');
@@ -13,7 +13,7 @@ function unwrap(pieces: readonly string[]): { streamed: string; whole: string } 
 describe('the input of a custom tool', () => {
   const texts = ['', 'plain', 'a\nb\t"c"\\', '/\b\f\r', 'Grüße 🦡 \u2028', '{"input":"x"}'];
 
-  it.each(texts)('is taken out of its arguments in pieces of any length: %j', (text) => {
+  it.each(texts)('is extracted from its arguments in pieces of any length: %j', (text) => {
     for (const escaped of [false, true]) {
       const json = JSON.stringify({ input: text });
       const written = escaped ? json.replaceAll(/[^ -~]/g, unicodeEscape) : json;
@@ -24,7 +24,7 @@ describe('the input of a custom tool', () => {
     }
   });
 
-  it.each(['input', 'patch'])('named %s is taken out of small pieces in time', async (name) => {
+  it.each(['input', 'patch'])('named %s is extracted from small pieces in linear time', async (name) => {
     const take = timeOf(() => {
       const unwrapper = new InputUnwrapper();
       unwrapper.push(`{"${name}":"`);
@@ -32,7 +32,7 @@ describe('the input of a custom tool', () => {
       unwrapper.push('"}');
       expect(unwrapper.finish()).toHaveLength(400_000);
     });
-    // It takes 0.1 s, and 10 s when each piece reads the whole again.
+    // This takes 0.1 s; it would take 10 s if each piece read the whole text again.
     expect(await least(take, 3_000)).toBeLessThan(3_000);
   });
 

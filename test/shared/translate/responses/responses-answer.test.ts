@@ -36,7 +36,6 @@ function call(index: number, name: string | undefined, text: string, id = `call_
   return { index, id, first: name !== undefined, name, arguments: text };
 }
 
-/** An answer with every kind of item. */
 function wholeAnswer(): { answer: ResponsesAnswer; stream: string } {
   const answer = answerTo(request);
   const stream = [
@@ -60,7 +59,7 @@ function wholeAnswer(): { answer: ResponsesAnswer; stream: string } {
 }
 
 describe('an answer of the Responses format', () => {
-  it('has every kind of item, one after the other, with the names that the client gave its tools', () => {
+  it("has every kind of item, one after the other, with the client's names of its tools", () => {
     const { answer, stream } = wholeAnswer();
     const { response, items } = assembleResponse(stream);
     const called = (index: number, name: string) => ({ call_id: `call_${index}`, name });
@@ -106,7 +105,7 @@ describe('an answer of the Responses format', () => {
   it.each([
     ['current', OpenAI],
     ['Node 20', OpenAI6],
-  ])("is put together by OpenAI's SDK, the %s one", async (_, Client) => {
+  ])("is assembled by OpenAI's SDK, the %s one", async (_, Client) => {
     const { answer, stream } = wholeAnswer();
     const client = new Client(sdkAnswer(stream)) as OpenAI;
     const final = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
@@ -114,7 +113,7 @@ describe('an answer of the Responses format', () => {
     expect(final.output).toMatchObject(answer.response['output'] as object[]);
   });
 
-  it('writes every piece at once that need not wait', () => {
+  it('writes at once every piece that need not wait', () => {
     const answer = answerTo(request);
     const types = (text: string): string[] => responseEvents(text).map(({ type }) => type.replace('response.', ''));
     expect(types(answer.begin())).toEqual(['created', 'in_progress']);
@@ -143,7 +142,7 @@ describe('an answer of the Responses format', () => {
     expect(items).toMatchObject([{ status: 'incomplete' }]);
   });
 
-  it('seals thinking, and what the upstream needs of it, for its owner alone', () => {
+  it("seals thinking, and the upstream's state of it, for its owner alone", () => {
     const answer = answerTo(request);
     answer.begin();
     answer.reasoning('one');

@@ -14,10 +14,10 @@ function listen() {
   return { listener, heads, pieces };
 }
 
-describe('a request to speak', () => {
+describe('a speech request', () => {
   const asked = { model: 'auto', input: 'Hé 👋', voice: 'alloy' };
 
-  it('passes, with the name of the chosen model', () => {
+  it('passes with the name of the chosen model', () => {
     expect(speechToSpeech.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
   });
 
@@ -30,8 +30,8 @@ describe('a request to speak', () => {
   });
 });
 
-describe('sound', () => {
-  it('passes with its type as it comes, and does not change when the connection reads on', () => {
+describe('a speech answer', () => {
+  it('passes with its type as it arrives, and does not change when the connection reads on', () => {
     const { listener, heads, pieces } = listen();
     listener.onStart(200, { 'content-type': 'audio/mpeg', 'x-other': '1' });
     expect(heads).toEqual([{ 'content-type': 'audio/mpeg' }]);
@@ -42,7 +42,7 @@ describe('sound', () => {
     expect(pieces.map((piece) => [...piece])).toEqual([[1, 2, 3]]);
   });
 
-  it('that is an error is that error, and nothing of it passes', () => {
+  it('is an error if the upstream sent one, and none of it passes', () => {
     const { listener, heads, pieces } = listen();
     listener.onStart(400, { 'content-type': 'application/json' });
     expect(listener.onData(Buffer.from('{"error":{"message":"No such voice."}}'))).toBe('nothing');
@@ -50,7 +50,7 @@ describe('sound', () => {
     expect([heads, pieces]).toEqual([[], []]);
   });
 
-  it('without a byte is a failure', () => {
+  it('is an upstream failure without a byte', () => {
     const { listener } = listen();
     listener.onStart(200, {});
     expect(() => listener.end()).toThrow('without content');

@@ -18,8 +18,8 @@ async function read(request: JsonObject): Promise<FormData> {
   return new Response(new Uint8Array(Buffer.concat(body)), { headers: { 'content-type': contentType } }).formData();
 }
 
-describe('a request', () => {
-  it('is a form again, of texts, lists of texts and the file', async () => {
+describe('a transcription request', () => {
+  it('is encoded as a form with its texts, lists of texts and file', async () => {
     const granularities = { 'timestamp_granularities[]': ['word', 'segment'] };
     const asked = { file, model: 'auto', language: 'de', temperature: 0.5, ...granularities, odd: { a: 1 } };
     const form = await read(transcriptionsToTranscriptions.request(asked, { model: 'm' }));
@@ -31,7 +31,7 @@ describe('a request', () => {
     expect([sent.name, sent.type, await sent.text()]).toEqual(['a "b".mp3', 'audio/mpeg', 'sound']);
   });
 
-  it('cannot add headers or parts by its names', async () => {
+  it('cannot add headers or parts through its names', async () => {
     const sneaky = { ...file, name: 'a"\r\nx: y\r\n\r\n--mark', type: 'audio/mpeg\r\nx: y' };
     const form = await read({ file: sneaky, 'a"\r\n\r\nb': 'c' });
     expect([...form.keys()]).toHaveLength(2);
@@ -39,7 +39,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a transcription', () => {
   const minted = { id: 'transcription-1', model: 'm', created: 1, recalled: { seconds: 4 } };
 
   it.each([
@@ -51,18 +51,18 @@ describe('an answer', () => {
       { text: 'a', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45 } },
       { promptTokens: 14, completionTokens: 45, units: { seconds: 4 } },
     ],
-  ])('passes, and is counted: %j', (body, usage) => {
+  ])('passes and has its usage counted: %j', (body, usage) => {
     const reply = transcriptionsToTranscriptions.reply(body, minted);
     expect(reply.body).toEqual(body);
     expect(reply.ending.usage).toMatchObject(usage);
   });
 
-  it('without a text is a failure', () => {
+  it('is an upstream failure without a text', () => {
     expect(() => transcriptionsToTranscriptions.reply({}, minted)).toThrow('what was said');
   });
 });
 
-it('the length of sound is what a WAV file says, or an estimate, and at least a second', () => {
+it("the duration of sound comes from a WAV file's header, or is an estimate of at least a second", () => {
   const head = Buffer.alloc(66);
   head.write('RIFF', 0, 'latin1');
   head.write('WAVEfmt ', 8, 'latin1');

@@ -32,11 +32,11 @@ describe('the wait that a refusal names', () => {
       'You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.',
       31 * hour + 90,
     ],
-  ])('is read: %s', (text, seconds) => {
+  ])('is read from a message: %s', (text, seconds) => {
     expect(readWait(text, now)).toBeCloseTo(seconds, 3);
   });
 
-  it('is in the zone of this machine where a time has none', () => {
+  it('is in the zone of this machine if the time has none', () => {
     const at = new Date(now + 2 * hour * 1000);
     const time = at.toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit' });
     const day = at.toLocaleDateString('en-US', { month: 'short', day: 'numeric' });
@@ -46,7 +46,7 @@ describe('the wait that a refusal names', () => {
   });
 
   it.each(['Slow down.', 'try again later.', 'resets soon', 'try again at Foo 3rd, 5 PM', 'Your limit resets monthly'])(
-    'is unknown: %s',
+    'is unknown for the message %s',
     (text) => expect(readWait(text, now)).toBeUndefined(),
   );
 });
@@ -59,11 +59,11 @@ describe('the refusal of an account whose allowance is used up', () => {
     'You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro) or try again at 6:58 PM.',
     'You have exhausted your capacity on this model. Your quota will reset after 2h5m3s.',
     'Claude AI usage limit reached',
-  ])("is in the upstream's words for clients: %s", (message) => {
+  ])("has the upstream's wording for clients: %s", (message) => {
     expect(refused(message)).toMatchObject({ code: 'rate_limit_exceeded', message });
   });
 
-  it('has one line, and neither a number nor the name of an organization', () => {
+  it('is one line, without a number or the name of an organization', () => {
     expect(refused("You've hit your limit · resets 5pm\n/login to switch").message).toBe(
       "You've hit your limit · resets 5pm",
     );
@@ -72,13 +72,13 @@ describe('the refusal of an account whose allowance is used up', () => {
     expect(rate).toMatchObject({ message: 'The upstream limits the rate of requests.', retryAfter: 2 });
   });
 
-  it('takes minutes where no time is known, and the longest of those that are', () => {
+  it('sets a wait of minutes if no time is known, and otherwise the longest known wait', () => {
     expect(refused('You have exhausted your daily quota on this model.').retryAfter).toBe(300);
     expect(refused('You have exhausted your capacity on this model.', 7200).retryAfter).toBe(7200);
     expect(refused('5 hour usage limit reached. Resets in 2hr.', 2).retryAfter).toBe(7200);
   });
 
-  it('is read of the fields of every format', () => {
+  it('is read from the fields of every format', () => {
     const error = { type: 'usage_limit_reached', message: 'The usage limit has been reached', resets_in_seconds: 7200 };
     const { resets_in_seconds: _, ...rest } = error;
     const at = { ...rest, resets_at: Math.floor(Date.now() / 1000) + 7200 };
@@ -94,7 +94,7 @@ describe('the refusal of an account whose allowance is used up', () => {
     }
   });
 
-  it('is none of the request, though Anthropic gives it status 400', () => {
+  it('is not a fault of the request, though Anthropic sends status 400', () => {
     const of = (message: string) =>
       upstreamErrorFromMessages(400, JSON.stringify({ error: { type: 'invalid_request_error', message } }), {});
     const day = new Date(Date.now() + 48 * hour * 1000).toISOString().slice(0, 10);
@@ -107,7 +107,7 @@ describe('the refusal of an account whose allowance is used up', () => {
     expect(poor).toMatchObject({ code: 'upstream_failed', movable: true });
   });
 
-  it('is not to be waited for by a program', () => {
+  it('names a wait that is not for programs', () => {
     const error = refused('You have exhausted your capacity on this model.', 7200);
     expect(chatErrorAnswer(error).headers).toMatchObject({ 'retry-after': '7200', 'x-should-retry': 'false' });
     expect(failedError(error).message).toBe(error.message);

@@ -75,7 +75,7 @@ describe('an error of an upstream', () => {
     expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
   });
 
-  it('about an output limit above the model’s own has the text from which clients lower it', () => {
+  it('about an output limit above the model’s own has the text from which clients lower the limit', () => {
     const said =
       'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.';
     expect(upstreamErrorFromChat(400, chat(said), {})).toMatchObject({
@@ -85,7 +85,7 @@ describe('an error of an upstream', () => {
     });
   });
 
-  it('about exhausted credit is no rate limit', () => {
+  it('about exhausted credit does not become a rate limit', () => {
     const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
     expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
   });
@@ -130,7 +130,7 @@ describe('an error of an upstream', () => {
     ['llama.cpp', 500, 'Failed to load image or audio file: failed to decode image bytes', undefined],
     ['SGLang', 500, 'cannot identify image file <_io.BytesIO object at 0x7f>', undefined],
   ])(
-    'of %s with status %i about input that the model cannot take is one of the request',
+    'of %s with status %i about input that the model cannot take is a fault of the request',
     (_, status, said, missing) => {
       const error = upstreamErrorFromChat(status, chat(said), {});
       expect(error).toMatchObject({ code: 'invalid_request', message: said });
@@ -139,7 +139,7 @@ describe('an error of an upstream', () => {
     },
   );
 
-  it('about a model that is not loaded any more is none of the request, which another worker may serve', () => {
+  it('about a model that is no longer loaded is no fault of the request, which another worker may serve', () => {
     const body = chat('model is not loaded', { code: 400, type: 'invalid_request_error' });
     expect(upstreamErrorFromChat(400, body, {})).toMatchObject({ code: 'upstream_failed', movable: true });
   });
@@ -159,7 +159,7 @@ describe('an error of an upstream', () => {
   const limit = "This model's maximum context length is 8192 tokens.";
   const router = "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens";
   const counted = 'You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the';
-  /** What upstreams say, by name, with what clients read of it and further fields of the error. */
+  /** Messages of upstreams by name, with the text that clients receive and further fields of the error. */
   const overflows: [text: string, said: Record<string, string>, more?: object][] = [
     [
       tooLong,
@@ -226,7 +226,7 @@ describe('an error of an upstream', () => {
     overflows.flatMap(([text, said, more]) =>
       Object.entries(said).map(([name, message]) => [name, text, message, more] as const),
     ),
-  )('about an exceeded context is recognised: %s', (_, text, message, more) => {
+  )('about an exceeded context is recognized: %s', (_, text, message, more) => {
     const body = chat(message, more);
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
@@ -262,7 +262,7 @@ describe('an error of an upstream', () => {
     ['about our permissions', 403, { type: 'permission_error', message: 'Not for this workspace.' }],
     ['about our key, in a stream', 200, { type: 'authentication_error', message: 'OAuth token has expired' }],
     ['that is longer than 16 KiB', 500, { type: 'api_error', message: 'x'.repeat(17_000) }],
-  ])('of a messages upstream is not shown if it is one %s', (_, status, error) => {
+  ])('of a messages upstream does not pass unchanged if it is an error %s', (_, status, error) => {
     const body = { type: 'error', error };
     const read =
       status === 200
@@ -276,7 +276,7 @@ describe('an error of an upstream', () => {
     ['vLLM, today', chat('At most 0 image(s) may be provided in one prompt.'), 'image_block'],
     ['llama.cpp', chat('image input is not supported - hint: provide the mmproj'), 'image_block'],
     ['OpenAI', chat("Unsupported parameter: 'reasoning_effort'", { param: 'reasoning_effort' }), 'effort_unsupported'],
-  ])('about what a model lacks names it for Claude Code: %s', (_, body, token) => {
+  ])('about a missing capability names it for Claude Code: %s', (_, body, token) => {
     const { error } = messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body;
     expect(error.message).toMatch(new RegExp(`\\(capability_rejected: ${token}\\)$`));
     expect(openaiErrorAnswer(upstreamErrorFromChat(400, body, {})).body.error.message).not.toContain('rejected');
@@ -286,7 +286,7 @@ describe('an error of an upstream', () => {
 describe('the code of a refusal, in formats of OpenAI', () => {
   const codeOf = (error: JsonObject): unknown => {
     const read = upstreamErrorFromChat(400, JSON.stringify({ error: { message: 'No.', ...error } }), {});
-    // As it comes from a worker.
+    // Workers send the error in this form.
     const decoded = decodeError(Buffer.from(encodeError(read.afterEffects().quoting(undefined))));
     const { code } = chatErrorAnswer(decoded).body.error;
     expect(openaiErrorAnswer(decoded).body.error.code).toBe(code);
@@ -309,11 +309,11 @@ describe('the code of a refusal, in formats of OpenAI', () => {
     { code: 'invalid_request_error' },
     { code: 'INVALID <script>' },
     { code: 400, status: 'INVALID_ARGUMENT' },
-  ])('is that of a wrong value where it has none: %j', (error) => {
+  ])('is that of an invalid value if the engine sends none: %j', (error) => {
     expect(codeOf(error)).toBe('invalid_value');
   });
 
-  it('is that of the router for what the router refuses', () => {
+  it("is the router's own if the router refuses the request", () => {
     expect(chatErrorAnswer(new RouterError('invalid_request', 'No.')).body.error.code).toBe('invalid_type');
   });
 });

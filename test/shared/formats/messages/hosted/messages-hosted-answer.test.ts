@@ -12,7 +12,7 @@ const open = (fields: object = {}) => openHosted(messagesFormat, { ...base, tool
 
 const event = (data: JsonObject & { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The events of a turn with these blocks, each with its deltas. */
+/** Returns the events of a turn with these blocks, each with its deltas. */
 function turn(blocks: [JsonObject, ...JsonObject[]][], stopReason: string, outputTokens = 10): string {
   return [
     event(messageStart),
@@ -37,7 +37,7 @@ const call = (id: string, json: string, name = 'web_search'): [JsonObject, ...Js
 ];
 
 describe('an answer with hosted tools in the messages format', () => {
-  it('shows the model a function and gives it the results', () => {
+  it('gives the model a function and then its results', () => {
     const answer = open({ tool_choice: { type: 'any', disable_parallel_tool_use: true } });
     const first = bodyOf(answer.next(false));
     expect(first['stream']).toBe(true);
@@ -70,13 +70,13 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(bodyOf(answer.next(true))['tool_choice']).toEqual({ type: 'none' });
   });
 
-  it('is offered a tool when the conversation refers to it, if the client defers it', () => {
+  it('offers a deferred tool once the conversation refers to it', () => {
     expect(bodyOf(open({ tools: [{ ...search, defer_loading: true }] }).next(false))['tools']).toEqual([
       expect.objectContaining({ name: 'web_search', defer_loading: true }),
     ]);
   });
 
-  it('has the tools of the client alone at the last turn, if there are any', () => {
+  it("has only the client's tools in the last turn, if there are any", () => {
     const own = { name: 'f', input_schema: { type: 'object' } };
     const answer = open({ tools: [search, own], tool_choice: { type: 'any' } });
     answer.next(false);
@@ -93,7 +93,7 @@ describe('an answer with hosted tools in the messages format', () => {
       { used: 2_000, budget: 3_000 },
       { type: 'enabled', budget_tokens: 3_000 },
     ],
-  ])('thinking at a later turn %s', (_, { used, budget = 2_000 }: { used: number; budget?: number }, expected) => {
+  ])('has in a later turn thinking %s', (_, { used, budget = 2_000 }: { used: number; budget?: number }, expected) => {
     const edits = [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }];
     const answer = open({
       max_tokens: 3_000,
@@ -106,12 +106,12 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(bodyOf(answer.next(false))).toMatchObject({
       max_tokens: 3_000 - used,
       thinking: expected,
-      // Upstreams refuse to clear thinking where there is none.
+      // Upstreams refuse to clear thinking while thinking is off.
       context_management: { edits: isOff ? edits.slice(1) : edits },
     });
   });
 
-  it('ends as max_tokens when a call finds the output tokens used up', () => {
+  it('ends with max_tokens if a call comes with the output tokens used up', () => {
     const answer = open();
     answer.next(false);
     answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', 100)));
@@ -134,14 +134,14 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(answer.whole()).toMatchObject({ stop_reason: 'max_tokens' });
   });
 
-  it('has a call without input where the arguments are no object', () => {
+  it('has a call with an empty input if its arguments are not an object', () => {
     const answer = open();
     answer.next(false);
     answer.relay(Buffer.from(turn([call('c1', '"badgers"')], 'tool_use')));
     expect(firstOf(answer.endTurn()).input).toEqual({});
   });
 
-  it('answers calls that are left over when it ends', () => {
+  it('ends calls without an outcome as failed', () => {
     const answer = open();
     answer.next(true);
     answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
@@ -153,12 +153,12 @@ describe('an answer with hosted tools in the messages format', () => {
     });
   });
 
-  it('cites the results that a text names, which the model does not read', () => {
+  it('cites the search results that a text names, without showing the citations to the model', () => {
     const answer = open();
     const text = 'As [T](https://found.example/) and https://found.example/ say.';
     const before: [JsonObject, ...JsonObject[]] = [textBlock(''), { type: 'text_delta', text }];
     answer.next(false);
-    // Nothing has been found yet.
+    // No search has run yet.
     expect(answer.relay(Buffer.from(turn([before, call('c1', '{"query":"q"}')], 'tool_use')))).not.toContain(
       'citation',
     );
@@ -187,7 +187,7 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(answer.next(false).toString()).not.toContain('web_search_result_location');
   });
 
-  it('knows the addresses that others than the model have named', () => {
+  it('knows which addresses anybody but the model has named', () => {
     const answer = open();
     answer.next(false);
     answerOne(answer, Buffer.from(turn([call('c1', '{"query":"https://invented.example/"}')], 'tool_use')));
@@ -199,7 +199,7 @@ describe('an answer with hosted tools in the messages format', () => {
     ['{"type":"content_block_delta","index":3,"delta":{}}', 'not open'],
     ['[]', 'not an object'],
     ['{', 'could not be read'],
-  ])('refuses an event that makes no sense: %s', (data, message) => {
+  ])('refuses an invalid event: %s', (data, message) => {
     const answer = open();
     answer.next(false);
     expect(() => answer.relay(Buffer.from(`event: x\ndata: ${data}\n\n`))).toThrow(message);

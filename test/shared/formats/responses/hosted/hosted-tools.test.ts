@@ -42,11 +42,11 @@ describe('the hosted tools of a Responses request', () => {
     ['web_search_preview_2025_03_11', 'web_search'],
     ['web_searching', undefined],
     ['file_search', undefined],
-  ])('are known by their type: %s', (type, kind) => {
+  ])('are recognized by their type: %s', (type, kind) => {
     expect(hostedToolsOf(request({ type })).map((tool) => tool.kind)).toEqual(kind === undefined ? [] : [kind]);
   });
 
-  it('are none that may only search a cache', () => {
+  it('do not include a search limited to a cache', () => {
     expect(hostedToolsOf(request({ type: 'web_search', external_web_access: false }))).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ describe('the hosted tools of a Responses request', () => {
     [{ allowed_tools: { tool_names: ['b'] } }, ['b']],
     [{ allowed_tools: { read_only: true } }, []],
     [{ allowed_tools: { read_only: true, tool_names: ['a'] } }, []],
-  ])('allow tools of an MCP server by %j', (fields, allowed) => {
+  ])('allow tools of an MCP server with %j', (fields, allowed) => {
     const [tool] = hostedToolsOf(request(mcp(fields)));
     expect(['a', 'b'].filter((name) => tool?.allowsTool?.(name) ?? true)).toEqual(allowed);
   });
@@ -70,11 +70,11 @@ describe('the hosted tools of a Responses request', () => {
     [{ require_approval: { always: { tool_names: ['a'] }, never: { tool_names: ['c'] } } }, ['a', 'b']],
     [{ require_approval: { never: { tool_names: ['a'], read_only: true } } }, ['a', 'b']],
     [{ require_approval: { always: { tool_names: ['a'], read_only: true } } }, ['a', 'b']],
-  ])('need approval by %j', (fields, needed) => {
+  ])('need approval with %j', (fields, needed) => {
     expect(['a', 'b'].filter((name) => needsApproval(mcp(fields), name))).toEqual(needed);
   });
 
-  it('have their turns ask for encrypted thinking only of upstreams that make it, unless the client asks', () => {
+  it('have their turns request encrypted thinking only from upstreams that make it, unless the client asks for it', () => {
     const turnOf = (fields: JsonObject, target: Partial<Target>): JsonObject => {
       const asked = { ...request({ type: 'web_search' }), store: false, ...fields };
       const body = JSON.parse(
@@ -89,7 +89,7 @@ describe('the hosted tools of a Responses request', () => {
     expect(turnOf({ include }, {})).toMatchObject({ include });
   });
 
-  it('become functions whose names are free and valid', () => {
+  it('become functions with free and valid names', () => {
     const asked = request(
       { type: 'function', name: 'web_search' },
       { type: 'web_search' },
@@ -133,13 +133,13 @@ describe('the hosted tools of a Responses request', () => {
         ],
       },
     ],
-  ])('are chosen by their functions: %j', (choice, expected) => {
+  ])('are chosen by the names of their functions: %j', (choice, expected) => {
     const asked = request({ type: 'web_search' }, mcp());
     expect(choiceWithFunctions(choice, hostedFunctions(asked, runnable(asked, 'a', 'b')))).toEqual(expected);
   });
 });
 
-describe('the items of hosted calls, for a model', () => {
+describe('the items of hosted calls, in a later request', () => {
   const plain = (...items: JsonObject[]): unknown[] => plainItems(items as ResponsesItem[], new Map([['r3', 'done']]));
   const approval = (id: string): JsonObject => ({
     type: 'mcp_approval_request',
@@ -150,7 +150,7 @@ describe('the items of hosted calls, for a model', () => {
   });
   const outputs = (items: unknown[]): unknown[] => items.flatMap((item) => (item as JsonObject)['output'] ?? []);
 
-  it('are calls of functions with their outputs', () => {
+  it('become function calls with their outputs', () => {
     const found = { title: 'T', url: 'https://x.example/', text: 'x' };
     expect(plain({ type: 'web_search_call', id: 'ws', action: { query: 'q' }, results: [found] })).toEqual([
       { type: 'function_call', call_id: 'ws', name: 'web_search', arguments: '{"query":"q"}' },
@@ -167,7 +167,7 @@ describe('the items of hosted calls, for a model', () => {
     ]);
   });
 
-  it('of other upstreams have what is known of them', () => {
+  it('of other upstreams become function calls with the known part of the output', () => {
     const sources = [{ type: 'url', url: 'https://x.example/' }];
     const search = (fields: JsonObject): unknown[] => outputs(plain({ type: 'web_search_call', id: 'ws', ...fields }));
     expect(search({ action: { type: 'search', queries: ['q'], sources } })).toEqual(['https://x.example/']);
@@ -175,7 +175,7 @@ describe('the items of hosted calls, for a model', () => {
     expect(search({})).toEqual(['The next message has what was found.']);
   });
 
-  it('stay as they are where an upstream knows them, or the next message has all of it', () => {
+  it('stay if the upstream knows them, or if the next message contains the outcome', () => {
     const items = [
       { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 'w', name: 'f', arguments: '{}' },
       { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true },
@@ -190,7 +190,7 @@ describe('the items of hosted calls, for a model', () => {
     expect(plainEntries(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
   });
 
-  it('say what became of the approval of a call', () => {
+  it('report whether the client has approved the call', () => {
     const answer = (id: string, approve: boolean, reason?: string): JsonObject => ({
       type: 'mcp_approval_response',
       approval_request_id: id,

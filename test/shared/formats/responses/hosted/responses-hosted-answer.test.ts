@@ -10,7 +10,7 @@ const base = { model: 'm', input: 'Look it up.' };
 
 const open = (fields: object = {}) => openHosted(responsesFormat, { ...base, tools: [search], ...fields });
 
-/** The events of a turn with these items. */
+/** Returns the events of a turn with these items. */
 function turn(items: JsonObject[], outputTokens = 10): Buffer {
   const usage = { input_tokens: 5, output_tokens: outputTokens, total_tokens: 5 + outputTokens };
   const response = { id: 'resp_1', created_at: 1, status: 'in_progress', output: [] };
@@ -40,12 +40,12 @@ function searchOnce(answer: HostedAnswer, outputTokens = 10): void {
 }
 
 describe('an answer with hosted tools in the Responses format', () => {
-  it('allows as many calls of all tools as the request says', () => {
+  it('allows as many calls of all tools as the request sets', () => {
     expect(open({ max_tool_calls: 3 }).maxCalls).toBe(3);
     expect(open().maxCalls).toBeUndefined();
   });
 
-  it('has the tools of the client alone at the last turn, if there are any', () => {
+  it("has only the client's tools in the last turn, if there are any", () => {
     const allowed = { type: 'allowed_tools', mode: 'required', tools: [search, { type: 'function', name: 'f' }] };
     const answer = open({ tools: [search, own], tool_choice: allowed });
     searchOnce(answer);
@@ -58,14 +58,14 @@ describe('an answer with hosted tools in the Responses format', () => {
     expect(bodyOf(alone.next(true))).toMatchObject({ tools: [{ name: 'web_search' }], tool_choice: 'none' });
   });
 
-  it('asks each turn for no more output than is left', () => {
+  it('requests from each turn at most the remaining output tokens', () => {
     const answer = open({ max_output_tokens: 100 });
     expect(bodyOf(answer.next(false))['max_output_tokens']).toBe(100);
     searchOnce(answer, 84);
     expect(bodyOf(answer.next(false))['max_output_tokens']).toBe(16);
   });
 
-  it('is incomplete when a call finds the output tokens used up', () => {
+  it('is incomplete if a call comes with the output tokens used up', () => {
     const answer = open({ max_output_tokens: 100 });
     answer.next(false);
     answer.relay(turn([call()], 85));
@@ -79,7 +79,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     });
   });
 
-  it('leaves the annotations of an upstream as they are', () => {
+  it('leaves the annotations of an upstream unchanged', () => {
     const answer = open();
     searchOnce(answer);
     answer.next(false);
@@ -101,7 +101,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     expect(answer.whole()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
   });
 
-  it('offers a tool under one name that is added again, and lists its server once', () => {
+  it('offers a tool that is added twice under one name, and lists its server once', () => {
     const server = { type: 'mcp', server_label: 'wiki', require_approval: 'never' };
     const answer = open({ tools: [search, server], input: [{ type: 'additional_tools', tools: [search, server] }] });
     const { tools, input } = bodyOf(answer.next(false));
@@ -114,7 +114,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     expect(answer.whole()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
   });
 
-  it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item adds: %s', (type) => {
+  it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item of the input adds: %s', (type) => {
     const input = [
       { role: 'user', content: 'Look it up.' },
       { type, tools: [own, search] },

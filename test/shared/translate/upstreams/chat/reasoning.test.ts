@@ -16,7 +16,7 @@ const parts = [
 ];
 
 describe('thinking in the chat format', () => {
-  it('has one name, whichever the engine uses', () => {
+  it("has one field, whatever the engine's name for it", () => {
     expect(unified({ reasoning: 'hm' })).toEqual({ reasoning_content: 'hm' });
     expect(unified({ reasoning_content: 'hm', reasoning: 'hm' })).toEqual({ reasoning_content: 'hm' });
   });
@@ -25,7 +25,7 @@ describe('thinking in the chat format', () => {
     expect(unified({ content: parts })).toEqual({ content: 'Four.', reasoning_content: 'Two and two.' });
   });
 
-  it('reaches clients of both formats from such parts, streamed and whole', () => {
+  it('in content parts reaches clients of both formats, streamed and whole', () => {
     const minted = { id: 'x', model: 'm', created: 1, promptTokens: () => 1 };
     const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
     const whole = { choices: [{ index: 0, message: { role: 'assistant', content: parts }, finish_reason: 'stop' }] };

@@ -6,7 +6,7 @@ import { readReturnedSignature, writeReturnedSignature } from '#shared/translate
 const signed = (signature: string): JsonObject => ({ extra_content: { google: { thought_signature: signature } } });
 const place = { origin: 'here', model: 'm' };
 
-describe('what a chat upstream wants back', () => {
+describe('the reasoning that a chat upstream wants back', () => {
   it('is collected in parts, each taken once', () => {
     const collector = new ReasoningCollector();
     expect(collector.take()).toBeUndefined();
@@ -17,7 +17,7 @@ describe('what a chat upstream wants back', () => {
     expect(collector.take()).toBeUndefined();
   });
 
-  it('has the pieces of a text in one, and an encrypted part as it is', () => {
+  it('has the pieces of a text joined, and an encrypted part unchanged', () => {
     const collector = new ReasoningCollector();
     const pieces = [
       { type: 'reasoning.summary', summary: 'a', index: 0, id: null },
@@ -34,14 +34,14 @@ describe('what a chat upstream wants back', () => {
     ]);
   });
 
-  it('is left out whole if it is larger than a megabyte', () => {
+  it('is left out if it is larger than a megabyte', () => {
     const collector = new ReasoningCollector();
     collector.addCall('c0', signed('small'));
     collector.add({ reasoning_details: [{ type: 'reasoning.text', text: 'x'.repeat(1024 * 1024) }] });
     expect(collector.take()).toBeUndefined();
   });
 
-  it('is added to the message of its calls, in the place of the thinking', () => {
+  it('is added to the message of its calls, in place of the thinking', () => {
     const call = { id: 'c0', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
     const message = {
       role: 'assistant' as const,
@@ -66,7 +66,7 @@ describe('what a chat upstream wants back', () => {
     expect(withReturned(message, [])).toBe(message);
   });
 
-  it('is read from a client without anything else that it has put there', () => {
+  it("is read from a client's request without fields that the client has added", () => {
     const forged = {
       signature: 7,
       calls: { c0: { admin: true }, c1: 'x', __proto__: 'y' },
@@ -81,7 +81,7 @@ describe('what a chat upstream wants back', () => {
     ['another account', { ...place, origin: 'there' }],
     ['another model', { ...place, model: 'n' }],
     ['an upstream without an account', { ...place, origin: undefined }],
-  ])('does not go to %s, only the thinking does', (_, target) => {
+  ])('does not go to %s; only the thinking does', (_, target) => {
     const signature = writeReturnedSignature({ signature: 's' }, place, 'thought');
     expect(readReturnedSignature(signature, place)).toEqual({
       omitted: 'thought',
@@ -91,7 +91,7 @@ describe('what a chat upstream wants back', () => {
   });
 
   it.each(['', 'sig', 'model-router-returned.', 'model-router-returned.bnVsbA', 'model-router-unsigned'])(
-    'is not in %o',
+    'is not read from %o',
     (signature) => expect(readReturnedSignature(signature, place)?.returned).toBeUndefined(),
   );
 });

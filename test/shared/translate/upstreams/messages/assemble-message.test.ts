@@ -14,7 +14,7 @@ const end = {
   usage: { input_tokens: null, output_tokens: 9 },
 };
 
-describe('a message put together from its events', () => {
+describe('a message assembled from its events', () => {
   it('has all blocks, with the fields of the last events', () => {
     const message = assembleMessage([
       start,

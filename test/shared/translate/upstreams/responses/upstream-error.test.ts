@@ -13,7 +13,7 @@ describe('an error inside a Responses answer', () => {
     ['image_content_policy_violation', 'invalid_request', false],
     ['context_length_exceeded', 'context_length_exceeded', false],
     ['something_new', 'upstream_failed', true],
-  ])('of code %s is %s, which moves: %j', (code, expected, movable) => {
+  ])('with code %s becomes %s, which moves: %j', (code, expected, movable) => {
     const error = failureOf({ status: 'failed', error: { code, message: 'Sorry.' } });
     expect(error).toMatchObject({ code: expected, movable });
   });
@@ -40,7 +40,7 @@ describe('an error inside a Responses answer', () => {
     );
   });
 
-  it('is none of a response that goes on or has ended well', () => {
+  it('is not found in a response that continues or has ended well', () => {
     for (const status of ['in_progress', 'completed', 'incomplete']) {
       expect(failureOf({ status, error: null })).toBeUndefined();
     }
