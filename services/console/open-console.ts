@@ -48,7 +48,6 @@ import { servePages } from './pages/serve-pages.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 export interface ConsoleParts {
-  /** The name of this ingress in its stats. */
   ingress: string;
   accounts: Accounts;
   usage: UsageReader;

@@ -2,7 +2,6 @@ import type { Response } from 'express';
 import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
 import type { Person } from './access.ts';
 
-/** The fields of an admin token that operations and the audit trail read. */
 export type ActingToken = Pick<AdminTokenRecord, 'id' | 'name' | 'madeAt' | 'expiresAt' | 'isForCommand'>;
 
 /** The sender of a request to the API: a signed-in person, or a program with an admin token. */

@@ -30,7 +30,6 @@ export interface ApiParts {
   publicUrl: string | undefined;
 }
 
-/** The fields of an actor that an audit entry needs. */
 type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
 
 /**

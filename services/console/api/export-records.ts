@@ -7,7 +7,6 @@ const smallAtOnce = 200;
 /** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
 
-/** The format of an exported file: its head, its records and its tail. */
 export interface ExportFile<T> {
   type: string;
   /** The name of the file, as `usage.csv`. */
@@ -19,7 +18,6 @@ export interface ExportFile<T> {
   atOnce?: number;
 }
 
-/** Returns the format of a file that contains a JSON array. */
 export function jsonFile(name: string): ExportFile<object> {
   return {
     type: 'application/json',

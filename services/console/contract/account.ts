@@ -50,9 +50,7 @@ export interface Session {
     teams: { id: string; name: string; role: TeamRole }[];
     /** Absent where the person signs in only at a provider. */
     hasPassword?: true;
-    /** Whether the person may make keys of their own here. */
     makesPersonalKeys: boolean;
-    /** Whether the person gets alerts by e-mail. */
     alertEmails: boolean;
   };
   csrfToken: string;
@@ -152,7 +150,6 @@ export interface NewKey extends Omit<KeySettings, 'class'> {
   kind: 'router' | 'user' | 'team';
   /** The owner of a personal key that an admin makes for somebody else. */
   userId?: string;
-  /** The owner of a team key. */
   teamId?: string;
 }
 

@@ -10,7 +10,6 @@
 export interface WaitingProgram {
   /** The name that the program states; nothing proves it. */
   client: string;
-  /** The network address that the program signs in from. */
   address: string;
   createdAt: number;
 }

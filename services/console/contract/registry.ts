@@ -48,7 +48,6 @@ export interface RegistryInput {
 export interface RegistryChange extends RegistryInput {
   /** The number of the version that was edited; 0 for none. Absent where `If-Match` names it. */
   basedOn?: number;
-  /** The reason of the change, for the history. */
   note?: string;
 }
 

@@ -8,7 +8,6 @@
  */
 export interface WaysIn {
   providers: { name: string; label: string }[];
-  /** Whether people can sign in with address and password. */
   localAccounts: boolean;
 }
 
@@ -45,6 +44,5 @@ export type SignInFailure = keyof typeof signInFailures;
 
 /** `DELETE /session` answers this (200) where the provider has a page for signing out, else 204. */
 export interface SignOutAnswer {
-  /** The address to which the browser goes next. */
   url: string;
 }

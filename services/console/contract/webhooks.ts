@@ -44,7 +44,6 @@ export const webhookWithSecretSchema = z
 /** The body of `POST /webhooks`. Admins may create webhooks of the router and of other people, the owners of a team those of the team. */
 export interface NewWebhook extends WebhookSettings {
   kind: 'router' | 'user' | 'team';
-  /** The owner of a team's webhook. */
   teamId?: string;
   /** The owner of a person's webhook; absent: the signed-in person. */
   userId?: string;

@@ -78,7 +78,6 @@ export class LiveFeed {
     this.#stats = stats;
   }
 
-  /** Returns whether one more stream of this sign-in session may open. */
   hasRoom(session: string): boolean {
     const own = [...this.#listeners].filter((listener) => listener.session === session).length;
     return this.#listeners.size < maxStreams && own < maxStreamsOfSession;
@@ -146,7 +145,6 @@ export class LiveFeed {
     };
   }
 
-  /** Returns all workers in the order in which they started. */
   #readWorkers(): LiveWorkerFacts[] {
     return allWorkerFacts(this.#workers, performance.now()).sort(
       (one, other) => one.startedAt - other.startedAt || one.id.localeCompare(other.id),

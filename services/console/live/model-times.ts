@@ -25,7 +25,6 @@ export interface ModelSpeed {
   firstTokenMs: number;
   /** Output tokens per second, from the first one on. */
   tokensPerSecond: number;
-  /** The number of answers that were measured. */
   answers: number;
 }
 

@@ -13,7 +13,6 @@ export class StatsBoard {
   readonly #received = new Map<string, { stats: IngressStats; at: number }>();
   readonly #stop: () => void;
 
-  /** @param onStats called with the stats of each ingress, including this one */
   constructor(
     broker: Broker,
     ingress: string,

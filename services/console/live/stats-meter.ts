@@ -32,7 +32,6 @@ export class StatsMeter {
   readonly #refused = new Map<ErrorCode, { seconds: RecentSums; minutes: RecentSums }>();
   readonly #failures: Failure[] = [];
 
-  /** @param jobs returns the ingress's current jobs */
   constructor(jobs: () => Iterable<Job>) {
     this.#jobs = jobs;
   }
@@ -123,7 +122,6 @@ export class StatsMeter {
   }
 }
 
-/** Returns the index of the histogram class for a time to the first byte. */
 function classOf(milliseconds: number): number {
   return Math.min(latencyClass(milliseconds), firstTokenBoundsMs.length);
 }

@@ -4,7 +4,6 @@ import type { Failure } from '../contract/live.ts';
 /** The number of failures that one viewer gets at most. */
 const maxFailures = 50;
 
-/** A person who watches the live feed. */
 export interface Viewer {
   userId: string;
   isAdmin: boolean;

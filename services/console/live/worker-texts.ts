@@ -19,7 +19,6 @@ export class WorkerTexts {
     return `{"changed":[${changed.join(',')}],"gone":${JSON.stringify(gone)}}`;
   }
 
-  /** Returns all workers as a JSON array. */
   whole(): string {
     return `[${[...this.#texts.values()].join(',')}]`;
   }

@@ -22,7 +22,6 @@ import { nameSenders } from '../usage/name-senders.ts';
 import type { AgentSessionParts } from './agent-session-parts.ts';
 import { agentsWith } from './running-sessions.ts';
 
-/** An agent session and those of its turns that are running. */
 export interface SeenSession {
   session: StoredSession;
   turns: readonly RunningTurnStats[];

@@ -8,7 +8,6 @@ import { asOwner, partyOfId } from './owners.ts';
 /** The number of mistakes in an input that a batch shows at most. */
 const shownProblems = 20;
 
-/** Returns a batch as the console and the Admin API show it to a person. */
 export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
   const { id, endpoint, path, model, state, createdAt, runningAt, endedAt, failedAt, expiresAt, cancelledAt } = batch;
   const { total, succeeded, errored, cancelled, expired, outputFile, errorFile } = batch;

@@ -9,7 +9,6 @@ export const ownerText = z
   .regex(/^(?:user|team|key):[0-9a-hjkmnp-tv-z]{12}$/, 'This is no person, team or key.')
   .describe('`user:<id>`, `team:<id>` or `key:<id>`.');
 
-/** Parses a text that `ownerText` accepts. */
 export function readOwner(text: string): { kind: 'user' | 'team' | 'key'; id: string } {
   const [kind, id = ''] = text.split(':', 2);
   return { kind: kind === 'user' || kind === 'team' ? kind : 'key', id };

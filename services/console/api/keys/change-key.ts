@@ -68,7 +68,6 @@ export function changesNothingOf(actor: Actor, key: FoundKey, wanted: z.output<t
   return JSON.stringify(adminSetAfter(key, wanted)) === JSON.stringify(key.adminSet);
 }
 
-/** Returns whether a change lets a personal key work for longer. */
 function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.output<typeof keyChange>): boolean {
   if (kind !== 'user' || expiresAt === undefined || wanted === undefined) return false;
   return wanted === null || wanted > expiresAt;

@@ -129,7 +129,6 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     }
   }
 
-  /** Exchanges the code in the address that the provider redirected to for tokens. */
   async function exchange(provider: SignInProvider, answer: URL, { state, nonce, verifier }: SignInState) {
     try {
       return await oidc.authorizationCodeGrant(await clients.of(provider), answer, {

@@ -74,13 +74,11 @@ export function refusesPerson(error: unknown): boolean {
   return error.status < 500 && error.status !== 429 && refusals.has(error.error);
 }
 
-/** The error that a provider has answered in place of tokens. */
 export interface AnsweredError {
   /** The error code of OAuth, which the message of an `Error` does not contain. */
   error?: string;
   /** The provider's description of the error, without anything that could be a secret. */
   description?: string;
-  /** The HTTP status. */
   status?: number;
 }
 

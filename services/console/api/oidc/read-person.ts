@@ -14,7 +14,6 @@ export interface ProvidedPerson {
   teams: ReadonlyMap<string, boolean>;
 }
 
-/** The reason why a person is not admitted. */
 export type Refusal = 'no_address' | 'not_verified' | 'not_admitted';
 
 /** Reads from the claims of a provider who a person is, and whether they are admitted. */

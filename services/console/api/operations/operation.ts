@@ -78,7 +78,6 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? (Name extends `+${infer Plain}` ? Plain : Name) | ParamNames<Rest>
   : never;
 
-/** The argument of a handler. */
 export interface Input<Path extends string, Query extends Schema, Body extends Schema> {
   actor: Actor;
   params: Readonly<Record<ParamNames<Path>, string>>;
@@ -133,7 +132,6 @@ export function operation<
   };
 }
 
-/** Declares an operation that answers a list, page by page. */
 export function listOperation<
   const Path extends string,
   Item extends z.ZodType,

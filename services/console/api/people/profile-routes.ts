@@ -12,7 +12,6 @@ import { changeAddress, changeName } from './change-profile.ts';
 const account = z.strictObject({ name: displayNameSchema.optional(), alertEmails: z.boolean().optional() });
 const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1).max(200) });
 
-/** Creates the routes with which a person changes their own name, address and alert e-mails. */
 export function profileRoutes(parts: ApiParts): Router {
   const { users, sessions } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });

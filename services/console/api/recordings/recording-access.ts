@@ -13,7 +13,6 @@ export function visibleParties({ id, role, teams }: Person): RecordingParty[] | 
   return [`user:${id}`, ...owned];
 }
 
-/** Returns those recordings that a person may see. */
 export function visibleOf(person: Person, recordings: readonly KeptRecording[]): KeptRecording[] {
   const parties = visibleParties(person);
   if (!parties) return [...recordings];

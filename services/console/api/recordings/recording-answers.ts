@@ -3,7 +3,6 @@ import type { Recording, WholeRecordingAnswer } from '../../contract/recordings.
 import { ownersOf } from '../batches/owners.ts';
 import type { RecordingParts } from './recording-parts.ts';
 
-/** Matches the content types of text. */
 const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
 
 /** Returns recorded requests as the API answers them, without their content. */

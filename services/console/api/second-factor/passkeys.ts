@@ -26,7 +26,6 @@ export function relyingParty(request: Request, publicUrl: string | undefined): R
   return { id: hostname, origin };
 }
 
-/** Returns the options with which a browser makes a passkey. */
 export async function newPasskeyOptions(
   { id: rpID }: RelyingParty,
   { id, email, name }: UserRecord,
@@ -60,7 +59,6 @@ export async function readNewPasskey(
   return { id, name, publicKey: key, counter, transports, createdAt: Date.now() };
 }
 
-/** Returns the options with which a browser proves one of these passkeys. */
 export async function passkeyOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({

@@ -4,7 +4,6 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
 
-/** The signed-in person and session that `requireSecondFactor` checks. */
 export interface FactorClaim {
   user: UserRecord;
   sessionId: string;

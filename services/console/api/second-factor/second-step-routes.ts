@@ -21,7 +21,6 @@ const step = z.union([
 
 type Step = z.infer<typeof step>;
 
-/** Creates the routes for the second step of a sign-in. */
 export function secondStepRoutes(parts: ApiParts): Router {
   const { accounts, secondFactors, publicUrl } = parts;
   const routes = Router({ caseSensitive: true, strict: true });

@@ -2,7 +2,6 @@ import type { Attempt } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
-/** An attempt to prove something that can be guessed. */
 export interface AttemptToJudge<Proven> {
   attempt: Attempt;
   /** The beginning of the message when attempts are refused, as `Too many wrong codes.` */

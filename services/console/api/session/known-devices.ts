@@ -39,7 +39,6 @@ export class KnownDevices {
     return undefined;
   }
 
-  /** Sets the cookie that makes the browser known to an account. */
   remember(request: Request, response: Response, { id, epoch }: UserRecord): void {
     const [secret] = this.#secrets();
     if (secret === undefined) return;

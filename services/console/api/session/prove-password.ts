@@ -46,11 +46,9 @@ async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: b
   await accounts.users.noteEmail(id, email, { ...(confirmed && { confirmed }), ...(used && { used }) });
 }
 
-/** The address and password that a person claims as theirs. */
 export interface PasswordClaim {
   email: string;
   password: string;
-  /** Finds the person with the address. */
   find: () => Promise<UserRecord | undefined>;
   /** The name of the password in the contract; undefined for a sign-in. */
   field?: string;

@@ -4,7 +4,6 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { sessionAnswers } from './session-answers.ts';
 import { signedInOf } from './signed-in.ts';
 
-/** Creates the routes with which a person lists their sign-in sessions and ends single ones. */
 export function sessionListRoutes(parts: ApiParts): Router {
   const { sessions } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });

@@ -17,7 +17,6 @@ const givenPassword = z.string().min(1, 'Enter a password.').max(passwordLength.
 const credentials = z.strictObject({ email: emailSchema, password: givenPassword });
 const passwordChange = z.strictObject({ current: givenPassword, next: z.string() });
 
-/** Creates the routes for signing in and out, and for changing one's password. */
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const signedIn = requireSession(accounts);

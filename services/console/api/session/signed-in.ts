@@ -63,7 +63,6 @@ export function signedInOf(response: Response): SignedIn {
   return actorOf(response) as SignedIn;
 }
 
-/** Returns the session as the pages see it. */
 export async function sessionAnswer(
   { teams, settings }: Pick<Accounts, 'teams' | 'settings'>,
   { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,

@@ -8,7 +8,6 @@ import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { Actor } from '../actor.ts';
 
-/** A key, person or team with limits. */
 export interface LimitedThing extends PartyLimits {
   name: string;
   /**

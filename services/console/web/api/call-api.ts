@@ -1,6 +1,5 @@
 export const apiBase = '/console/api';
 
-/** A failed request, with a sentence for the person. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   /** The HTTP status; 0 when there was no answer. */
@@ -80,7 +79,6 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
   }
 }
 
-/** Reads a failed answer of the console's API or of a client format. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const { status, headers } = response;
   const error = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)

@@ -67,7 +67,6 @@ function messagesOf(turn: Turn): JsonObject[] {
   ];
 }
 
-/** Returns what one event of the chat format's stream adds to the answer. */
 function readEvent(data: string): Piece[] {
   if (data === '[DONE]') return [];
   const chunk: unknown = JSON.parse(data);

@@ -6,7 +6,7 @@ export interface BehindFieldsProps {
   onChange: (changed: Partial<Behind>) => void;
 }
 
-/** What a worker has behind it, by its tier. */
+/** The fields for what a worker runs on, by its tier. */
 export function BehindFields({ behind, onChange }: BehindFieldsProps) {
   const text = (name: keyof Behind, label: string, description: string, required = true) => (
     <TextInput
