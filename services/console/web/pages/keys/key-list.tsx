@@ -65,7 +65,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const { data: about } = useApi<About>('/about');
   const [, go] = useLocation();
   const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
-  // Rounded to minutes, so that lists of thousands of keys are only recomputed when a key changes or expires.
+  // Rounded to minutes, so that the lists of thousands of keys are not computed anew on every rendering.
   const now = Math.floor(Date.now() / minuteMs) * minuteMs;
   const newest = useMemo(() => keys.toSorted((a, b) => b.createdAt - a.createdAt), [keys]);
   const live = useMemo(() => newest.filter((key) => !isOver(key, now)), [newest, now]);
