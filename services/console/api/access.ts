@@ -61,7 +61,6 @@ export const access = {
   'worker.steer': forAdmins,
   /** See, make and revoke the credentials with which workers connect to NATS. */
   'credential.manage': forAdmins,
-  /** See the registry and its versions. */
   'registry.see': forAdmins,
   'registry.change': forAdmins,
   'price.change': forAdmins,

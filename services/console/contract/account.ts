@@ -37,9 +37,9 @@ const ceiling = z
   });
 
 /**
- * `GET /session`: who is signed in (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
- * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the
- * password, signs out everywhere else, and answers a Session with a new token. Too many attempts: 429 with `retry-after`.
+ * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
+ * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
+ * out everywhere else, and answers a Session with a new token. Too many tries: 429 with `retry-after`.
  */
 export interface Session {
   user: {

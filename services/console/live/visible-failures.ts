@@ -1,7 +1,6 @@
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Failure } from '../contract/live.ts';
 
-/** The number of failures that one viewer gets at most. */
 const maxFailures = 50;
 
 export interface Viewer {

@@ -13,7 +13,6 @@ const mostOfOne = 5;
 /** Milliseconds for which a worker is remembered. */
 const rememberedMs = 86_400_000;
 
-/** The number of names of models and tools that are kept of a worker at most. */
 const mostNames = 10;
 
 /**

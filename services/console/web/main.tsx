@@ -18,8 +18,8 @@ export function styleNonce(): string {
 /** Milliseconds that the first rendering waits for the first page's code. The code may still load later. */
 const codeMs = 3_000;
 
-// The session, the requested page's code and the live data load side by side. The code is waited for, because React holds back what follows
-// a fallback for 300 ms.
+// The session, the requested page's code and the live data load side by side. The code is waited for, because React delays the content
+// after a fallback by 300 ms.
 const first = places.find((each) => isAt(each, window.location.pathname));
 const code = first?.preload();
 const queryFn = async () => {

@@ -43,7 +43,6 @@ export function agentsWith(agents: readonly SessionAgent[], turns: readonly Runn
   return [...all.values()];
 }
 
-/** Returns the ids of the agents of running turns, each once. */
 export function runningAgents(turns: readonly RunningTurnStats[]): string[] {
   return [...new Set(turns.flatMap(({ agent }) => agent ?? []))];
 }

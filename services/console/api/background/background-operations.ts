@@ -8,7 +8,6 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { webhookAnswers } from '../webhooks/webhook-answers.ts';
 
-/** The number of failing jobs of one queue that are listed at most. */
 const mostFailing = 100;
 
 const repetition = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });

@@ -5,7 +5,6 @@ import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
 import { mayDo, type Person } from '../access.ts';
 import { asOwner, partyOfId } from './owners.ts';
 
-/** The number of mistakes in an input that a batch shows at most. */
 const shownProblems = 20;
 
 export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {

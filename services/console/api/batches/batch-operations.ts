@@ -11,7 +11,6 @@ import { operation, type Operation } from '../operations/operation.ts';
 import { batchAnswer, batchDetails } from './batch-answers.ts';
 import { ownersOf, ownerText, partyOf, partyOfId, readOwner } from './owners.ts';
 
-/** The number of open batches of all owners that are listed at most. */
 const mostOpen = 200;
 
 const listQuery = z.object({

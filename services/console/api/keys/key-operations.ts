@@ -161,7 +161,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
         const outcome = await keys.revoke(key.id, Date.now());
-        // Always announced: a second revocation may be an attempt to repair a lost first announcement.
+        // Always announced: a second revocation may be meant to repair a lost first announcement.
         await announce(key.id);
         if (outcome === 'revoked') await note('key.revoke', actor, key, {});
       },

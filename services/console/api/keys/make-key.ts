@@ -49,7 +49,7 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
 }
 
 /**
- * Returns whether settings that the actor makes on a key of this owner are kept from changes by others: those of an administrator on
+ * Returns whether settings that the actor makes on a key of this owner are locked for all but administrators. True for an administrator on
  * somebody else's key.
  */
 export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {

@@ -91,7 +91,7 @@ export class SignInStates {
     if (sealed === undefined) return undefined;
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
-    // The old cookie may belong to another sign-in, which goes on.
+    // The old cookie may belong to another sign-in, which continues.
     if (name === nameBefore && state?.state !== named) return undefined;
     const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
     const isFirst = isRight && (await this.#takeState(named, lifeMs));

@@ -4,21 +4,21 @@ import type { ApiParts } from '../api-parts.ts';
 
 export interface AttemptToJudge<Proven> {
   attempt: Attempt;
-  /** The beginning of the message when attempts are refused, as `Too many wrong codes.` */
+  /** The beginning of the message after too many wrong tries, as `Too many wrong codes.` */
   refusal: string;
   /** Called when refusals begin, for the audit trail. */
   onRefusals?: () => Promise<void>;
-  /** Returns what is proven; undefined for a wrong attempt. Throws when it cannot decide. */
+  /** Returns what is proven; undefined for a wrong try. Throws when it cannot decide. */
   judge: () => Promise<Proven | undefined>;
-  /** Whether a right attempt resets the count of wrong ones. False where anybody can get something that is right. */
+  /** Whether a right try resets the count of wrong ones. False where anybody can get something that is right. */
   isForgiving: boolean;
 }
 
 /**
- * Judges an attempt, unless the guard refuses it. A wrong attempt counts. A right one does not, and neither does an attempt that could not
- * be judged: otherwise an overload or an unreachable Redis would lock people out.
- * @returns what is proven; undefined for a wrong attempt
- * @throws ApiFailure 429 after too many wrong attempts; RouterError `store_unavailable`; what `judge` throws
+ * Judges a try to prove something, unless the guard refuses it. A wrong try counts. A right try does not, and neither does a try that could
+ * not be judged: otherwise an overload or an unreachable Redis would lock people out.
+ * @returns what is proven; undefined for a wrong try
+ * @throws ApiFailure 429 after too many wrong tries; RouterError `store_unavailable`; what `judge` throws
  */
 export async function judgeAttempt<Proven>(
   { accounts: { guard }, log }: Pick<ApiParts, 'accounts' | 'log'>,

@@ -9,7 +9,6 @@ const name = 'rtr-known';
 /** Milliseconds for which a browser is known after a sign-in. */
 const knownMs = 365 * 24 * 3_600_000;
 
-/** The number of accounts to which a browser is known at most. */
 const mostAccounts = 5;
 
 const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;

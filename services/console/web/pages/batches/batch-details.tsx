@@ -108,7 +108,7 @@ function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetai
         </Table.Thead>
         <Table.Tbody>
           {errors.map((error, at) => (
-            // oxlint-disable-next-line react/no-array-index-key -- the order is all that tells them apart
+            // oxlint-disable-next-line react/no-array-index-key -- only the order distinguishes them
             <Table.Tr key={at}>
               <Table.Td className="numeric">{error.line === undefined ? '–' : formatCount(error.line)}</Table.Td>
               <Table.Td className="break">

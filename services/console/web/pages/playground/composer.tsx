@@ -119,7 +119,6 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
 /** Pixels of the longer side at most: vision models scale larger images down themselves. */
 const maxSide = 1_568;
 
-/** The size of a file at most. */
 const maxBytes = 40 * 1024 * 1024;
 
 /**

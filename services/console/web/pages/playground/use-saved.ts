@@ -53,7 +53,7 @@ export function useSaved(options: SavedOptions): Saved {
   const [named] = useState(address.conversation);
   useEffect(() => {
     if (named !== undefined) void open(named);
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only that which the address names at first
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only the conversation in the address at the start
   }, []);
   return {
     conversations,

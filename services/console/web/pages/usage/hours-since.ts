@@ -4,7 +4,7 @@ import type { Step } from './step-name.ts';
 
 export interface Plotted extends Charted {
   step: Step;
-  /** What the groups are, as `Model`. */
+  /** The kind of the groups, as `Model`. */
   by: string;
 }
 

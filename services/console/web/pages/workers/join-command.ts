@@ -21,7 +21,7 @@ export const providers = [
   'custom',
 ] as const;
 
-/** What a worker runs on, in the terms of its settings. */
+/** The engine, command-line agent, provider or tools behind a worker, in the terms of its settings. */
 export interface Behind {
   tier: Tier;
   engineUrl: string;

@@ -14,7 +14,7 @@ export interface RowsProps<Row> {
 export interface TableRowsProps<Row> extends RowsProps<Row> {
   sortable: boolean;
   sorting: Sorting | undefined;
-  /** Returns whether a column is sorted by numbers or times, of which the greatest come first. */
+  /** Returns whether a column sorts by numbers or times, the greatest first. */
   isNumeric: (column: string) => boolean;
   onSort: (sorting: Sorting | undefined) => void;
 }

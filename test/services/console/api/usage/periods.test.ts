@@ -37,7 +37,7 @@ function sumsOfAll(requests: readonly UsageRequest[]): Sums {
   return sumsOf(sums);
 }
 
-/** Makes requests at any time of the last ten days, of which many are at the edge of an hour or a day. */
+/** Makes requests at any time of the last ten days, many of them at the edge of an hour or a day. */
 function randomRequests(random: () => number, count: number): UsageRecord[] {
   const below = (most: number): number => Math.floor(random() * most);
   const now = Date.now();
