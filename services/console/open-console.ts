@@ -48,7 +48,6 @@ import { servePages } from './pages/serve-pages.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 export interface ConsoleParts {
-  /** Name of this ingress in its stats. */
   ingress: string;
   accounts: Accounts;
   usage: UsageReader;
@@ -64,7 +63,7 @@ export interface ConsoleParts {
   connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
-  /** Travel with the stats. */
+  /** Sent with the stats. */
   ejections: Pick<SharedEjections, 'own' | 'received'>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
@@ -80,17 +79,13 @@ export interface ConsoleParts {
   releases: Releases;
 }
 
-/** The web console on one ingress. */
 export interface Console {
   api: RequestHandler;
   /** The same operations for programs, see `createAdminApi`. */
   adminApi: RequestHandler;
   pages: RequestHandler;
-  /** Counts finished requests for the stats of this ingress. */
   meter: StatsMeter;
-  /** The stats of all ingress nodes. */
   board: StatsBoard;
-  /** The streams of open pages. */
   feed: LiveFeed;
 }
 

@@ -10,7 +10,6 @@ import { userOperations } from './people/user-operations.ts';
 import { settingsOperations } from './settings-operations.ts';
 import { tokenOperations } from './tokens/token-operations.ts';
 
-/** The operations on people, teams, keys and what belongs to them. */
 export function accountOperations(parts: ApiParts): Operation[] {
   return [
     ...userOperations(parts),

@@ -2,23 +2,21 @@ import type { Response } from 'express';
 import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
 import type { Person } from './access.ts';
 
-/** What of an admin token matters to what is done with it. */
 export type ActingToken = Pick<AdminTokenRecord, 'id' | 'name' | 'madeAt' | 'expiresAt' | 'isForCommand'>;
 
-/** Who sends a request to the API: a person who is signed in, or a program with an admin token. */
+/** The sender of a request to the API: a signed-in person, or a program with an admin token. */
 export interface Actor extends Person {
   name: string;
-  /** The network address of the request. */
   address: string;
-  /** The session of a person at the console. */
+  /** The id of the person's sign-in session at the console; undefined for a program. */
   sessionId?: string | undefined;
-  /** The admin token of a program. One that was made at a command line, as `ada@workstation`, belongs to nobody. */
+  /** The admin token of a program. A token that was made at a command line, as `ada@workstation`, belongs to nobody. */
   token?: ActingToken | undefined;
-  /** The `tokenEpoch` of the person; absent: 0. */
+  /** The person's `tokenEpoch`; absent means 0. */
   tokenEpoch?: number | undefined;
 }
 
-/** Who sends this request. Only behind `requireSession` or `requireAdminToken`. */
+/** Returns the sender of this request. Works only behind `requireSession` or `requireAdminToken`. */
 export function actorOf(response: Response): Actor {
   return response.locals['actor'] as Actor;
 }

@@ -12,8 +12,8 @@ import { requireAdminToken, requireScope, type AdminTokenParts } from './tokens/
 const maxBodyBytes = 1024 * 1024;
 
 /**
- * The Admin API, mounted at `/api/admin/v1`: the operations of the console for programs with an admin token, and, for everybody, the
- * document that describes them.
+ * Creates the router of the Admin API, which is mounted at `/api/admin/v1`. It serves the console's operations to programs with an admin
+ * token, and the document that describes them to everybody.
  */
 export function createAdminApi(
   parts: AdminTokenParts & Pick<ApiParts, 'log'>,
@@ -26,7 +26,7 @@ export function createAdminApi(
     next();
   });
   routes.get('/openapi.json', (_, response) => {
-    // Made for the first who asks: the start of a router does not wait for it.
+    // Built at the first request, so that the start of a router does not wait for it.
     document ??= JSON.stringify(openApiDocument(operations));
     response.type('application/json').send(document);
   });

@@ -5,11 +5,10 @@ import type { Logger } from '#shared/core/log.ts';
 import { providerAway } from '../contract/sign-in.ts';
 import { ApiFailure } from './api-failure.ts';
 
-/** The last handler of the API: answers every thrown error as `{ error: { code, message, field? } }`. */
 export function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const failure = asApiFailure(error);
-    // No path: it may contain the token of a link.
+    // The path is not logged: it may contain the token of a link.
     const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: failure.code };
     if (failure.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
     else log.info(facts, 'the console refused a request');
@@ -31,7 +30,7 @@ function asApiFailure(error: unknown): ApiFailure {
     };
     return new ApiFailure(errorTable[error.code].status, code, message, details);
   }
-  // Express's own errors, as for a body that is not JSON, carry a status. Their messages quote the request.
+  // Express's own errors, such as for a body that is not JSON, carry a status. Their messages quote the request.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return error.status === 413
       ? new ApiFailure(413, 'body_too_large', 'The request is too large.')

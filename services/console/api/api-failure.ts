@@ -3,7 +3,7 @@ export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly status: number;
   readonly code: string;
-  /** The invalid input, by its name in the contract. */
+  /** The name of the invalid input in the contract. */
   readonly field: string | undefined;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter: number | undefined;
@@ -22,17 +22,17 @@ export class ApiFailure extends Error {
   }
 }
 
-/** 404: the thing does not exist, or the person may not know that it does. */
+/** Returns a 404: the resource does not exist, or is hidden from the person. */
 export function notFound(): ApiFailure {
   return new ApiFailure(404, 'not_found', 'This does not exist, or you cannot see it.');
 }
 
-/** 403: the person may know that the thing exists, but may not do this to it. */
+/** Returns a 403: the person may see the resource, but may not do this to it. */
 export function forbidden(message = 'You are not allowed to do this.'): ApiFailure {
   return new ApiFailure(403, 'permission_denied', message);
 }
 
-/** 412: it is not at the revision that `If-Match` names. */
+/** Returns a 412: the resource is not at the revision that `If-Match` names. */
 export function stale(): ApiFailure {
   return new ApiFailure(412, 'stale', 'This has changed meanwhile. Read it again, and repeat what is still wanted.');
 }

@@ -10,11 +10,10 @@ import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import type { KnownDevices } from './session/known-devices.ts';
 import type { Actor } from './actor.ts';
 
-/** The dependencies of the API. */
 export interface ApiParts {
   accounts: Accounts;
   passwords: Passwords;
-  /** Returns what is wrong with a password, undefined for a good one. Queued by the client's address. */
+  /** Returns what is wrong with a password; undefined for a good one. Calls queue by owner, which is the client's address. */
   judgePassword: (owner: string, password: string, known: readonly string[]) => Promise<string | undefined>;
   /** Announces to every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
   announce: (changed: string) => Promise<void>;
@@ -22,23 +21,20 @@ export interface ApiParts {
   devices: KnownDevices;
   secondFactors: SecondFactorStore;
   externals: Pick<ExternalAccounts, 'unlink' | 'providersOf'>;
-  /** Recorded requests, and whether recording can be switched on. */
+  /** The recorded requests, and whether recording can be switched on. */
   recordings: { store: Recordings; isOn: boolean; isTraced: boolean };
-  /** How people sign in. */
   signIn: () => SignInSettings;
-  /** The page of a provider that signs people out there; undefined for one that has none, or cannot be asked. */
+  /** Returns the address of the page that signs a person out at a provider; undefined when the provider has none or does not answer. */
   signOutPage: (request: Request, provider: string) => Promise<string | undefined>;
   /** The address at which people reach the router, as `https://llm.example.com`; undefined: the host of the request. */
   publicUrl: string | undefined;
 }
 
-/** Who has changed something. */
 type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
 
 /**
- * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes;
- * how long the log is kept, the operator decides. The change itself is already made: a trail that cannot be written is reported
- * in the log.
+ * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes; the
+ * operator decides how long the log is kept. The change is already made: a failure to write the trail is logged, not thrown.
  */
 export async function record(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,

@@ -20,13 +20,14 @@ const maxBodyBytes = 64 * 1024;
 
 export interface ConsoleApiParts extends ApiParts {
   oidc: OidcParts;
-  /** What the Admin API serves too. */
   operations: readonly Operation[];
-  /** Further routes, for signed-in people only. */
   signedInRoutes: readonly RequestHandler[];
 }
 
-/** The API of the console's pages, mounted at `/console/api`: the operations, what people do with their own accounts, and the further routes. */
+/**
+ * Creates the API of the console's pages, which is mounted at `/console/api`: the operations, the routes for one's own account, and the
+ * further routes.
+ */
 export function createConsoleApi(parts: ConsoleApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.use((_, response, next) => {
@@ -34,7 +35,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   const readBody = json({ limit: maxBodyBytes });
-  // They read them where it is known who sends them: nobody else may send so much.
+  // Operations with a larger limit read the body themselves, after the sender is identified: nobody else may send so much.
   const ownBodies = new Set(parts.operations.filter((each) => each.maxBodyBytes !== undefined).map(({ path }) => path));
   routes.use(requireSameOrigin, (request, response, next) => {
     if (ownBodies.has(request.path)) next();

@@ -1,25 +1,23 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** Records that are given names and written at once, where they are small. */
+/** The number of small records that are given names and written at once. */
 const smallAtOnce = 200;
 
 /** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
 
-/** How things are written as a file. */
 export interface ExportFile<T> {
   type: string;
-  /** As `usage.csv`. */
+  /** The name of the file, as `usage.csv`. */
   name: string;
   head: string;
   piece: (each: T, index: number) => string;
   tail: string;
-  /** Records that are in memory at once; 200 where it is absent. */
+  /** The number of records that are in memory at once; absent: 200. */
   atOnce?: number;
 }
 
-/** A file with a list in JSON. */
 export function jsonFile(name: string): ExportFile<object> {
   return {
     type: 'application/json',
@@ -70,7 +68,7 @@ export async function exportRecords<Stored, Answer>(
   }
 }
 
-/** Waits until a response accepts more or is closed, which happens when its client reads nothing for too long. */
+/** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `unreadMs`. */
 async function drained(response: Response): Promise<void> {
   const over = new AbortController();
   const { signal } = over;

@@ -12,10 +12,10 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
   about: About;
 }
 
-/** Milliseconds after which the provider of a page's person is asked again whether it lets them in, if its last answer has ended. */
+/** Milliseconds between two questions to the provider of a page's person whether it still admits them, once its last answer has expired. */
 const askEveryMs = 60_000;
 
-/** The live feed of the console's pages, and what they are of. */
+/** Creates the routes of the live feed of the console's pages, and of the facts about this router. */
 export function liveRoutes(parts: LiveRoutesParts): Router {
   const { accounts, feed, about } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -24,7 +24,7 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     if (!feed.hasRoom(sessionId)) {
       throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open. Close some of them.', { retryAfter: 5 });
     }
-    // By this request.
+    // `requireSession` has asked at the start of this request.
     let askedAt = performance.now();
     const currentViewer = async (): Promise<Viewer | undefined> => {
       const asks = performance.now() - askedAt >= askEveryMs;

@@ -5,7 +5,6 @@ import { record, type ApiParts } from './api-parts.ts';
 import { operation, type Operation } from './operations/operation.ts';
 import { ceilingAnswer } from './people/ceiling-answer.ts';
 
-/** The console's settings, for administrators. */
 export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
   const { settings } = parts.accounts;
   const about = { path: '/settings', subject: 'settings', answer: settingsSchema } as const;

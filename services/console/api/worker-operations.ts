@@ -24,7 +24,9 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
   known: KnownOfModels;
 }
 
-/** The workers, and what they serve. Everybody may see them, administrators may drain and undrain them. */
+/**
+ * Returns the operations on workers and served models. Every signed-in person may see them, administrators may drain and undrain workers.
+ */
 export function workerOperations(parts: WorkerOperationsParts): Operation[] {
   const { accounts, broker, workers, history, registry, known } = parts;
   return [

@@ -8,13 +8,13 @@ export const pagesSource = join('services', 'console', 'web');
 /** The folder of the built pages, below the project's. */
 export const pagesFolder = join(pagesSource, 'dist');
 
-/** The file among the built pages with the digest of what they were built from. */
+/** The file among the built pages that contains the digest of their sources. */
 export const stampFile = 'stamp';
 
 /** The folders of what the pages import, and of the build. */
 const sources = [pagesSource, join('services', 'console', 'contract'), join('services', 'console', 'build'), 'shared'];
 
-/** A digest of everything that a build depends on: the pages' sources, what they import, and the versions of all packages. */
+/** Returns a digest of everything that a build depends on: the pages' sources, what they import, and the versions of all packages. */
 export function pagesStamp(root: string): string {
   const digest = createHash('sha256');
   for (const folder of sources) {
@@ -26,7 +26,6 @@ export function pagesStamp(root: string): string {
   return digest.update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
 }
 
-/** Whether the built pages match the present sources. */
 export function pagesAreBuilt(root: string): boolean {
   try {
     return readFileSync(join(root, pagesFolder, stampFile), 'utf8') === pagesStamp(root);

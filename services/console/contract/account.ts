@@ -6,14 +6,13 @@ import { tiers } from '#shared/core/tier.ts';
 import { recordingStateSchema } from './recordings.ts';
 
 /*
- * The contract between the console's pages and its API: people, teams and keys. All paths are below `/console/api`.
- * Times are milliseconds since 1970. A failure is `{ error: { code, message, field? } }` with an HTTP status; `field`
- * names the invalid input.
+ * The contract between the console's pages and its API: people, teams and keys. All paths are below `/console/api`. Times are milliseconds
+ * since 1970. A failure is `{ error: { code, message, field? } }` with an HTTP status; `field` names the invalid input.
  *
- * Every request but a GET carries the header `x-csrf-token` with the session's token.
+ * Every request except GET carries the header `x-csrf-token` with the session's token.
  *
- * What is here as a schema is also what the Admin API answers: its document is generated from these schemas. The requests are
- * described by the operations themselves, in `api/`.
+ * The Admin API answers with the schemas in this file, and its document is generated from them. Requests are described by the operations
+ * themselves, in `api/`.
  */
 
 const userRoles = ['admin', 'member'] as const;
@@ -38,9 +37,9 @@ const ceiling = z
   });
 
 /**
- * `GET /session`: who is signed in (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
- * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the
- * password, signs out everywhere else, and answers a Session with a new token. Too many attempts: 429 with `retry-after`.
+ * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
+ * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
+ * out everywhere else, and answers a Session with a new token. Too many tries: 429 with `retry-after`.
  */
 export interface Session {
   user: {
@@ -49,21 +48,18 @@ export interface Session {
     email: string;
     role: UserRole;
     teams: { id: string; name: string; role: TeamRole }[];
-    /** Absent where the person signs in at a provider only. */
+    /** Absent where the person signs in only at a provider. */
     hasPassword?: true;
-    /** Whether the person may make keys of their own here. */
     makesPersonalKeys: boolean;
-    /** Whether the person wants alerts by e-mail. */
     alertEmails: boolean;
   };
   csrfToken: string;
 }
 
 /**
- * `GET /links/<token>`: what a one-time link is for (404: unknown, used or expired). `POST /links/<token>`
- * `{ name, email, password }` creates the account, uses the link up, signs in, and answers a Session. An invitation has its
- * own address, so that `email` is ignored. A link of the kind `password` sets a new password of an existing account: `name`
- * and `email` are ignored.
+ * `GET /links/<token>`: the purpose of a one-time link (404: unknown, used or expired). `POST /links/<token>` `{ name, email, password }`
+ * creates the account, uses up the link, signs in, and answers a Session. An invitation contains the address, so that `email` is ignored. A
+ * link of the kind `password` sets a new password of an existing account: `name` and `email` are ignored.
  */
 export interface Link {
   kind: 'first-admin' | 'invitation' | 'password';
@@ -87,7 +83,6 @@ export const keySettingsSchema = z.object({
     .describe('Turns in the queue for each one of another key of the same owner. Absent: 1.'),
 });
 
-/** The settings of a key that can be changed. */
 export type KeySettings = z.output<typeof keySettingsSchema>;
 
 export const keySchema = keySettingsSchema
@@ -134,10 +129,10 @@ export const keySchema = keySettingsSchema
   .meta({ id: 'Key' });
 
 /**
- * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; for an admin, all.
- * `POST /keys` with a NewKey answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null
- * removes `expiresAt`, `models`, `tiers` or `tools`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same
- * settings, lets the old key expire after that time, and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
+ * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; all for an admin. `POST /keys` with a NewKey
+ * answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null removes `expiresAt`, `models`, `tiers` or
+ * `tools`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same settings, lets the old key expire after that time,
+ * and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
  */
 export type Key = z.output<typeof keySchema>;
 
@@ -146,16 +141,15 @@ export const createdKeySchema = z
   .meta({ id: 'CreatedKey' });
 
 /**
- * Admins may create router keys and keys for everybody, a team's owners its keys. Members may choose the class `high` where the ceiling of
- * the owner says so.
+ * The body of `POST /keys`. Admins may create router keys and keys for everybody, the owners of a team its keys. Members may choose the
+ * class `high` where the ceiling of the owner allows it.
  */
 export interface NewKey extends Omit<KeySettings, 'class'> {
   /** Absent: `normal`. */
   class?: KeySettings['class'];
   kind: 'router' | 'user' | 'team';
-  /** For a personal key of somebody else (admins). */
+  /** The owner of a personal key that an admin makes for somebody else. */
   userId?: string;
-  /** For a team key. */
   teamId?: string;
 }
 
@@ -188,12 +182,12 @@ export const userSchema = z
   .meta({ id: 'Person' });
 
 /**
- * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody's (admins). `PATCH /account`
+ * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody else's (admins). `PATCH /account`
  * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins; the
- * address that they have is confirmed) change what somebody is called; `alertEmails` is whether one wants alerts by e-mail.
+ * current address as `email` confirms it) change a name or an address; `alertEmails` switches alerts by e-mail.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`;
- * `DELETE /users/<id>/external-account` takes the account at an identity provider from a person who has one (409: nobody).
+ * `DELETE /users/<id>/external-account` unlinks a person's account at an identity provider (409: there is none).
  */
 export type User = z.output<typeof userSchema>;
 
@@ -214,10 +208,10 @@ export const teamSchema = z
   .meta({ id: 'Team' });
 
 /**
- * `GET /teams`: one's own; for an admin, all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
- * `{ name?, limits?, weight?, ceiling? }` (name: owners; all others: admins); `DELETE /teams/<id>` (admins) revokes its keys;
- * `POST /teams/<id>/members` `{ email, role }` adds somebody who has an account (404 `no_account`), `PUT /teams/<id>/members/<user>` `{ role }`
- * and `DELETE` the same (owners).
+ * `GET /teams`: one's own teams; all for an admin. `POST /teams` `{ name }` (admins). `PATCH /teams/<id>`
+ * `{ name?, limits?, weight?, ceiling?, records? }` (admins; `records` alone: owners too). `DELETE /teams/<id>` (admins) revokes its keys.
+ * `POST /teams/<id>/members` `{ email, role }` adds a person with an account (404 `no_account`), `PUT /teams/<id>/members/<user>`
+ * `{ role }` changes the role, `DELETE` removes the member (owners).
  */
 export type Team = z.output<typeof teamSchema>;
 
@@ -236,7 +230,7 @@ export const createdInvitationSchema = z
   .object({ invitation: invitationSchema, link: z.string().describe('The link to send. It is shown only this once.') })
   .meta({ id: 'CreatedInvitation' });
 
-/** `GET /invitations`, `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`, `DELETE` one (admins). */
+/** `GET /invitations`; `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`; `DELETE` withdraws one (admins). */
 export type Invitation = z.output<typeof invitationSchema>;
 
 export const auditEntrySchema = z
@@ -270,9 +264,9 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 
 /**
- * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of them as `key.*`, `target=<id>`, `from=<ms>` and `to=<ms>`: the
- * newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` asks for those before. `GET /audit/export?format=csv|json` with the same
- * filters is a file of all (admins).
+ * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of actions as `key.*`, `target=<id>`, `from=<ms>` and
+ * `to=<ms>`: the newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` asks for earlier entries.
+ * `GET /audit/export?format=csv|json` with the same filters is a file of all entries (admins).
  */
 export type AuditEntry = z.output<typeof auditEntrySchema>;
 

@@ -3,8 +3,8 @@ import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { ownerSchema } from './batches.ts';
 
 /*
- * The contract between the console's pages and its API: sessions of coding agents. The rules of `account.ts` apply. Who may see a request may
- * see its session: a member their own and those of their teams, an admin all. Nothing of a prompt or an answer is among them.
+ * The contract between the console's pages and its API: agent sessions. The rules of `account.ts` apply. Whoever may see a request may see
+ * its agent session: members see their own and those of their teams, admins see all. The answers contain nothing of a prompt or an answer.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -109,9 +109,10 @@ export const agentSessionTreeSchema = agentSessionSchema
   .meta({ id: 'AgentSessionTree', description: 'A session of a coding agent with its agents.' });
 
 /**
- * `GET /agent-sessions?limit=50&cursor=`, with one of the filters `user=`, `team=` and `key=`: sessions as `{ data: AgentSession[], next? }`, the
- * one with the latest turn first; on the first page, those that run come before. `GET /agent-sessions/<id>`: one of them, with its agents.
- * `GET /agent-sessions/<id>/turns?limit=100&cursor=`: its single requests, newest first, as `{ data: UsageRequest[], next? }`.
+ * `GET /agent-sessions?limit=50&cursor=`, with one of the filters `user=`, `team=` and `key=`: agent sessions as
+ * `{ data: AgentSession[], next? }`, the latest turn first; on the first page, running agent sessions come before all others.
+ * `GET /agent-sessions/<id>`: one of them, with its agents. `GET /agent-sessions/<id>/turns?limit=100&cursor=`: its single requests, newest
+ * first, as `{ data: UsageRequest[], next? }`.
  */
 export type AgentSessionTree = z.output<typeof agentSessionTreeSchema>;
 
@@ -127,7 +128,7 @@ export const ownerSumsSchema = z
   .meta({ id: 'AgentSessionSums', description: 'What the sessions of a team, or of a person, came to.' });
 
 /**
- * `GET /agent-sessions/sums`: of each team that the person may see, what its sessions came to in the days that are kept (`AGENT_SESSIONS_DAYS`),
- * the dearest first; with `user=`, `team=` or `key=`, of that one.
+ * `GET /agent-sessions/sums`: for each team that the person may see, the sums of its agent sessions in the days that are kept
+ * (`AGENT_SESSIONS_DAYS`), the highest cost first; with `user=`, `team=` or `key=`, the sums of that owner.
  */
 export type AgentSessionSums = z.output<typeof ownerSumsSchema>;

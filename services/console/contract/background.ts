@@ -15,7 +15,7 @@ export const failingJobSchema = z
   })
   .meta({ id: 'FailingJob' });
 
-/** `POST /background/repeat` `{ queue, id }` has a job tried now, and answers `{ repeated }`: false where it does not wait any more. */
+/** `POST /background/repeat` `{ queue, id }` retries a job now, and answers `{ repeated }`: false where the job no longer waits. */
 export type FailingJobFacts = z.output<typeof failingJobSchema>;
 
 export const backgroundSchema = z
@@ -34,7 +34,7 @@ export const backgroundSchema = z
   })
   .meta({ id: 'BackgroundWork' });
 
-/** `GET /background`: the queues, and the jobs that have failed and are tried again, 100 of each queue at most. */
+/** `GET /background`: the queues, and the failed jobs that are tried again, at most 100 of each queue. */
 export type Background = z.output<typeof backgroundSchema>;
 export type BackgroundQueueFacts = Background['queues'][number];
 
@@ -46,5 +46,5 @@ export const webhookBacklogSchema = z
   })
   .meta({ id: 'WebhookBacklog' });
 
-/** `GET /background/webhooks`: the webhooks to which events are on their way, or were given up. */
+/** `GET /background/webhooks`: the webhooks with pending or dead deliveries. */
 export type WebhookBacklog = z.output<typeof webhookBacklogSchema>;

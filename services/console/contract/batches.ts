@@ -3,8 +3,8 @@ import { z } from 'zod';
 /*
  * The contract between the console's pages and its API: batches and files. The rules of `account.ts` apply.
  *
- * Whose they are is said as `user:<id>`, `team:<id>` or, of a router key, `key:<id>`. A person sees their own and those of their teams, an
- * administrator sees all. What is in a file is for its owner alone: the person, or the owners of the team.
+ * Their owner is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees their own and those of their teams, an
+ * administrator sees all. Only its owner reads the content of a file: the person, or the owners of the team.
  *
  * Pages upload files and create batches at the API of a client format, as the signed-in person.
  */
@@ -15,7 +15,6 @@ export const ownerSchema = z
   .object({ kind: z.enum(['user', 'team', 'key']), id: z.string(), name: z.string() })
   .meta({ id: 'Owner' });
 
-/** A person, a team, or a router key. */
 export type Owner = z.output<typeof ownerSchema>;
 
 export const batchSchema = z
@@ -52,9 +51,9 @@ export const batchSchema = z
   .meta({ id: 'Batch' });
 
 /**
- * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first, behind this batch.
- * `GET /batches/open` (admins): those of everybody that are not over, the next to expire first, 200 at most. `GET /batches/<id>`: a
- * BatchDetails. `POST /batches/<id>/cancel` answers the batch.
+ * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first; with `after`, those that
+ * follow this batch. `GET /batches/open` (admins): all batches that have not ended, the next to expire first, at most 200.
+ * `GET /batches/<id>`: a BatchDetails. `POST /batches/<id>/cancel` answers the batch.
  */
 export type Batch = z.output<typeof batchSchema>;
 
@@ -102,7 +101,7 @@ export const fileListSchema = z
   .meta({ id: 'FileList' });
 
 /**
- * `GET /files?owner=<owner>&limit=<1..500>&after=<id>`: a FileList, the newest first. `GET /files/<id>/content?owner=<owner>` is the content,
- * to be saved; `DELETE /files/<id>?owner=<owner>` deletes the file.
+ * `GET /files?owner=<owner>&limit=<1..500>&after=<id>`: a FileList, the newest first. `GET /files/<id>/content?owner=<owner>` is the
+ * content, to be saved; `DELETE /files/<id>?owner=<owner>` deletes the file.
  */
 export type FileList = z.output<typeof fileListSchema>;

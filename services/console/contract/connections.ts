@@ -1,23 +1,22 @@
 /*
- * The contract between the console's pages and its API: connections to MCP servers. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: MCP account links. The rules of `account.ts` apply.
  */
 
 /**
- * `GET /connections`: the MCP servers that people connect to, as they stand for the signed-in person. `POST /connections/<server>` answers
- * `{ url }`: the address at which they grant access, and from which they come back to the page with `state`, and `code` or `error`, and maybe
- * `iss`. `POST /connections` with these as ConnectionAnswer connects them, and answers `{ server }`. `DELETE /connections/<server>`
- * disconnects them. 422 `not_connected` says why one of these was not possible.
+ * `GET /connections`: the MCP servers to which people link accounts, each with the state of the signed-in person's link.
+ * `POST /connections/<server>` answers `{ url }`: the address at which the person grants access, and which redirects back to the page with
+ * `state`, `code` or `error`, and possibly `iss`. `POST /connections` with these as a ConnectionAnswer links the account, and answers
+ * `{ server }`. `DELETE /connections/<server>` unlinks it. 422 `not_connected` says why one of these was not possible.
  */
 export interface Connection {
   server: string;
-  /** The host of the server. */
   host: string;
-  /** `expired`: the person must connect again. */
+  /** `expired`: the person must link the account again. */
   state: 'connected' | 'expired' | 'none';
   connectedAt?: number;
 }
 
-/** What an authorization server answers by way of the browser (RFC 6749, 4.1.2; RFC 9207). */
+/** The answer of an authorization server, which the browser passes on (RFC 6749, 4.1.2; RFC 9207). */
 export interface ConnectionAnswer {
   state: string;
   code?: string;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /*
- * The contract between the console's pages and its API: the credentials with which workers connect to NATS. The rules of `account.ts` apply;
- * all of it is for admins. An ingress without `CREDENTIALS_DIR` answers 409 `no_authority`.
+ * The contract between the console's pages and its API: the credentials with which workers connect to NATS. The rules of `account.ts`
+ * apply; everything is for admins. An ingress without `CREDENTIALS_DIR` answers 409 `no_authority`.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -18,7 +18,7 @@ export const workerCredentialSchema = z
   })
   .meta({ id: 'WorkerCredential' });
 
-/** `GET /worker-credentials`: every one that was ever made, oldest first. Never a secret. */
+/** `GET /worker-credentials`: every credential that was ever made, oldest first. Contains no secret. */
 export type WorkerCredential = z.output<typeof workerCredentialSchema>;
 
 export const createdWorkerCredentialSchema = z
@@ -36,7 +36,7 @@ export const createdWorkerCredentialSchema = z
 /** `POST /worker-credentials` with a NewWorkerCredential. */
 export type CreatedWorkerCredential = z.output<typeof createdWorkerCredentialSchema>;
 
-/** Without `expiresInDays` it is valid until it is revoked. */
+/** Without `expiresInDays` the credential is valid until it is revoked. */
 export interface NewWorkerCredential {
   name: string;
   tier: Tier;

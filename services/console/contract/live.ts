@@ -7,9 +7,9 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 /*
  * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
  *
- * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`, each with the whole of its kind,
- * at once and then on change, once a second at most. Of the workers only what has changed follows, as `event: workers-changed` with a
- * WorkersChange, for a page that asks for `GET /live?changes`.
+ * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`. Each event contains the whole state of
+ * its kind. It is sent at once, and then on change, at most once a second. A page that requests `GET /live?changes` gets only the changed
+ * workers after the first event, as `event: workers-changed` with a WorkersChange.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -20,21 +20,24 @@ export interface Overview {
   requestsPerSecond: number[];
   tokensPerSecond: number[];
   errorsPerSecond: number[];
-  /** Milliseconds, of the last minute; absent without requests. */
+  /** Milliseconds, over the last minute; absent without requests. */
   firstTokenMs?: { p50: number; p95: number };
   activeStreams: number;
   /** Requests served in the last hour. */
   servedByTier: Partial<Record<Tier, number>>;
-  /** Requests that wait, each once. */
+  /** The number of waiting requests. A request that waits for several tiers counts once. */
   waiting: number;
-  /** The same by tier that may serve them, with workers or without: one that waits for two tiers counts in both. */
+  /**
+   * The number of waiting requests by each tier that may serve them, with or without workers. A request that waits for two tiers counts in
+   * both.
+   */
   queuedByTier: Partial<Record<Tier, number>>;
 }
 
 /**
- * A failed request: when, with which code of the error table, and where. Never a sentence of an upstream, which may quote
- * the prompt. `event: failures` has the last 50, newest first: for an administrator everybody's, for a member those of
- * requests with their personal keys and from their own pages. Failures of team keys stand in the team's usage.
+ * A failed request: its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote the
+ * prompt. `event: failures` contains the last 50, newest first: everybody's for an administrator; for a member those of requests with their
+ * personal keys and from their own pages. Failures of team keys are in the team's usage.
  */
 export interface Failure {
   at: number;
@@ -48,8 +51,8 @@ export interface Failure {
 const workerStates = ['serving', 'full', 'paused', 'failing', 'draining', 'ejected', 'incompatible'] as const;
 
 /**
- * Requests of the last minute and hour that were refused before any worker was given them, by the code of the error table. `event:
- * refused` has all codes of the last hour for administrators, and none for members.
+ * The number of requests in the last minute and hour that were refused before a worker was given them, by code of the error table.
+ * `event: refused` contains all codes of the last hour for administrators, and none for members.
  */
 export interface RefusedLately {
   code: string;
@@ -58,9 +61,9 @@ export interface RefusedLately {
 }
 
 /**
- * `incompatible`: the worker and the ingress share no version of the broker contract. `failing`: it takes no jobs, or one at a
- * time, because its upstream fails. `ejected`: it takes jobs, and the ingress gives it none, because they fail or are slow where
- * those of its peers are not.
+ * `incompatible`: the worker and the ingress share no version of the broker contract. `failing`: the worker takes no jobs, or one at a
+ * time, because its upstream fails. `ejected`: the worker takes jobs, but the ingress gives it none, because they fail or are slow while
+ * those of its peers do not.
  */
 export type WorkerState = (typeof workerStates)[number];
 
@@ -129,28 +132,28 @@ export const goneWorkerSchema = z
   .meta({ id: 'GoneWorker' });
 
 /**
- * `GET /workers/gone`: the workers that have gone within a day, newest first; 1,000 at most, and of each the last five times. Each ingress
- * knows what it has seen since its start.
+ * `GET /workers/gone`: the workers that have gone within a day, newest first; at most 1,000, and at most the last five times of each. Each
+ * ingress answers what it has seen since its start.
  */
 export type GoneWorker = z.output<typeof goneWorkerSchema>;
 
 /**
  * `GET /workers`: the workers that are connected. `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones
- * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts; after a drain, `lastFor` has
- * what nobody serves without it.
+ * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts; after a drain, `lastFor`
+ * names the models and tools that nobody serves without this worker.
  */
 export type LiveWorkerFacts = z.output<typeof workerSchema>;
 
-/** Waiting requests of one lane, or of one tier and class that are in no lane. */
+/** The waiting requests of one lane, or of one tier and class outside every lane. */
 export interface QueuedLane {
   tier: Tier;
-  /** Absent of requests that no worker of the tier can serve right now. */
+  /** Absent for requests that no worker of the tier can serve right now. */
   pool?: string;
   class: PriorityClass;
   waiting: number;
 }
 
-/** What has changed of the workers since the event before: those that are new or not as they were, and the ids of those that have gone. */
+/** The difference to the workers of the previous event: the new and changed workers, and the ids of those that have gone. */
 export interface WorkersChange {
   changed: LiveWorkerFacts[];
   gone: string[];
@@ -196,20 +199,20 @@ export const servedModelSchema = z
   })
   .meta({ id: 'ServedModel' });
 
-/** `GET /models`: what clients can ask for. */
+/** `GET /models`: the models that clients can request. */
 export type ServedModel = z.output<typeof servedModelSchema>;
 
 /** `GET /about`: the router's release, the client formats that it serves, and what this ingress can do. */
 export interface About {
   version: string;
-  /** Each with its name and the path that its own paths are below, as `/api/openai`. */
+  /** Each format with its name and its base path, as `/api/openai`. */
   formats: { name: string; path: string }[];
   /** Whether administrators make credentials for workers here, see `credentials.ts`. */
   managesCredentials: boolean;
-  /** Whether workers need one: this ingress has signed in to NATS with a credential itself. */
+  /** Whether workers need a credential. True where this ingress itself has signed in to NATS with one. */
   needsCredentials: boolean;
-  /** Whether keys and teams may be switched to having their requests recorded. */
+  /** Whether recording can be switched on for keys and teams. */
   records: boolean;
-  /** Whether messages of what is recorded are sent to a collector of traces, too. */
+  /** Whether the messages of recorded requests are also sent to a collector of traces. */
   tracesRecordings: boolean;
 }

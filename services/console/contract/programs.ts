@@ -4,22 +4,21 @@
  */
 
 /**
- * `POST /devices/<code>/find`: the program that waits for a person to approve its sign-in (404: unknown, decided or expired). `POST
- * /devices/<code>` `{ decision: 'approve' | 'deny', teamId? }` decides. Too many wrong codes: 429 with `retry-after`.
+ * `POST /devices/<code>/find`: the program that waits for a person to approve its sign-in (404: unknown, decided or expired).
+ * `POST /devices/<code>` `{ decision: 'approve' | 'deny', teamId? }` decides. Too many wrong codes: 429 with `retry-after`.
  */
 export interface WaitingProgram {
-  /** What it calls itself. Nothing proves that. */
+  /** The name that the program states; nothing proves it. */
   client: string;
-  /** The network address that it signs in from. */
   address: string;
   createdAt: number;
 }
 
-/** `GET /programs`: those of the signed-in person; `DELETE /programs/<id>` signs one out. */
+/** `GET /programs`: the programs of the signed-in person; `DELETE /programs/<id>` signs one out. */
 export interface SignedInProgram extends WaitingProgram {
   id: string;
-  /** The team whose account it uses; absent: the person's own. */
+  /** The team whose account the program uses; absent: the person's own. */
   team?: { id: string; name: string };
-  /** Time of its last access token. */
+  /** The time of its last access token. */
   usedAt: number;
 }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { recordingFactsSchema } from '#shared/accounts/recordings/recording.ts';
 
 /*
- * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. A recording is seen by the person
- * of its key, by the owners of its team, and by administrators; to all others it does not exist. Reading one of somebody else, or of a team,
- * is an entry of the audit trail.
+ * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. The person of its key, the
+ * owners of its team, and administrators see a recording; for all others it does not exist. Reading a recording of somebody else, or of a
+ * team, writes an entry of the audit trail.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
 
-/** By what requests are recorded. */
+/** The switch by which requests are recorded. */
 export const recordingStateSchema = z
   .object({
     of: z.enum(['key', 'team']).describe('What is switched to having its requests recorded.'),
@@ -31,7 +31,7 @@ export const recordingSwitchSchema = recordingStateSchema
   })
   .meta({ id: 'RecordingSwitch' });
 
-/** `GET /recording-switches`: what of the person's own is recorded: their keys, their teams, and single keys of these. */
+/** `GET /recording-switches`: what is recorded of the person: their keys, their teams, and single keys of these teams. */
 export type RecordingSwitchAnswer = z.output<typeof recordingSwitchSchema>;
 
 export const recordingSchema = recordingFactsSchema
@@ -55,5 +55,5 @@ export const wholeRecordingSchema = recordingSchema
   })
   .meta({ id: 'WholeRecording', description: 'A recorded request with its content.' });
 
-/** `GET /recordings/<request id>?storedAs=`; `GET /recordings/export` writes all that a list would have. */
+/** `GET /recordings/<request id>?storedAs=`; `GET /recordings/export` writes everything that a list would contain. */
 export type WholeRecordingAnswer = z.output<typeof wholeRecordingSchema>;

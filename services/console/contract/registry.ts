@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * The contract between the console's pages and its API: the registry. The rules of `account.ts` apply; all of it is for admins.
+ * The contract between the console's pages and its API: the registry. The rules of `account.ts` apply; everything is for admins.
  */
 
 const config = z.record(z.string(), z.unknown());
@@ -33,13 +33,13 @@ export const registryStateSchema = z
  * `GET /registry`: the registry of this router.
  *
  * `PUT /registry` with a RegistryChange stores a new version, which all nodes use within a second, and answers as `GET` does. 400 with the
- * field (as `models.fast.targets.0.model`) and what is wrong with it; 409 `registry_changed` when `basedOn` is not the newest version (412 for
- * `If-Match`), and 409 `registry_read_only` when a file rules. `POST /registry/revert` `{ version, basedOn? }` stores the text of an
- * earlier version again, as a new one.
+ * field (as `models.fast.targets.0.model`) and what is wrong with it; 409 `registry_changed` when `basedOn` is not the newest version (412
+ * for `If-Match`), and 409 `registry_read_only` when a file is the registry. `POST /registry/revert` `{ version, basedOn? }` stores the
+ * text of an earlier version again, as a new one.
  */
 export type RegistryState = z.output<typeof registryStateSchema>;
 
-/** A registry as the text of its file (YAML), or as the same in JSON: one of the two. */
+/** A registry either as the text of its file (YAML), or as the equivalent JSON. */
 export interface RegistryInput {
   text?: string;
   config?: Record<string, unknown>;
@@ -48,7 +48,6 @@ export interface RegistryInput {
 export interface RegistryChange extends RegistryInput {
   /** The number of the version that was edited; 0 for none. Absent where `If-Match` names it. */
   basedOn?: number;
-  /** Why, for the history. */
   note?: string;
 }
 
@@ -60,14 +59,13 @@ export const registryProblemSchema = z
   })
   .meta({ id: 'RegistryProblem' });
 
-/** What is wrong with a registry. */
 export type RegistryProblem = z.output<typeof registryProblemSchema>;
 
 export const registryCheckSchema = z
   .object({ ok: z.boolean(), problems: z.array(registryProblemSchema).describe('At most 50.') })
   .meta({ id: 'RegistryCheck' });
 
-/** `POST /registry/check` with a RegistryInput: whether it could be stored. */
+/** `POST /registry/check` with a RegistryInput: whether the registry could be stored. */
 export type RegistryCheck = z.output<typeof registryCheckSchema>;
 
 export const registryVersionFactsSchema = z

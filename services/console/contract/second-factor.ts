@@ -12,8 +12,8 @@ import type { Session } from './account.ts';
  */
 
 /**
- * What `POST /session`, and a link for a new password, answer in place of a Session when the person has a second factor. The browser has
- * five minutes and five tries: `POST /session/second` with a SecondStep answers the Session; `POST /session/second/passkey` answers the
+ * The answer of `POST /session`, and of a link for a new password, in place of a Session when the person has a second factor. The browser
+ * has five minutes and five tries: `POST /session/second` with a SecondStep answers the Session; `POST /session/second/passkey` answers the
  * options for a passkey.
  */
 export interface SecondStepNeeded {
@@ -26,32 +26,32 @@ export type SignInAnswer = Session | SecondStepNeeded;
 export type SecondStep = { code: string } | { passkey: AuthenticationResponseJSON };
 
 /**
- * `GET /second-factor`: what the signed-in person has. All changes but the two that confirm ask for the password.
+ * `GET /second-factor`: the second factors of the signed-in person. All changes except the two confirmations need the password.
  *
  * - `POST /second-factor/app` `{ password }` answers a NewApp; `POST /second-factor/app/confirm` `{ code }` answers RecoveryCodes;
  *   `DELETE /second-factor/app` `{ password }`
- * - `POST /second-factor/passkeys/options` `{ password }` answers the options; `POST /second-factor/passkeys` `{ name, response }` answers
- *   RecoveryCodes; `DELETE /second-factor/passkeys/<id>` `{ password }`
- * - `POST /second-factor/recovery-codes` `{ password }` answers RecoveryCodes: all before are void
- * - `DELETE /users/<id>/second-factor` removes all of a person (admins)
+ * - `POST /second-factor/passkeys/options` `{ password }` answers the options; `POST /second-factor/passkeys` `{ name, response }`
+ *   answers RecoveryCodes; `DELETE /second-factor/passkeys/<id>` `{ password }`
+ * - `POST /second-factor/recovery-codes` `{ password }` answers RecoveryCodes: all earlier codes are void
+ * - `DELETE /users/<id>/second-factor` removes all second factors of a person (admins)
  */
 export interface SecondFactors {
   app: boolean;
   passkeys: { id: string; name: string; createdAt: number }[];
   recoveryCodesLeft: number;
-  /** An administrator demands one, and the person has none: nothing else can be done until then. */
+  /** True when an administrator demands a second factor and the person has none. The API then refuses everything else. */
   demanded: boolean;
 }
 
 export interface NewApp {
-  /** To be typed, as base32. */
+  /** The secret in base32, for typing. */
   secret: string;
-  /** To be scanned: a picture of the address that apps read. */
+  /** The QR code, an SVG of the address that apps read. */
   svg: string;
 }
 
 export interface RecoveryCodes {
-  /** Empty where the person has some already. */
+  /** Empty where the person has recovery codes already. */
   codes: string[];
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * The contract between the console's pages and its API: sessions of people. All paths are below `/console/api`. Times are milliseconds since
+ * The contract between the console's pages and its API: sign-in sessions. All paths are below `/console/api`. Times are milliseconds since
  * 1970.
  */
 
@@ -21,7 +21,7 @@ export const personsSessionSchema = z
   .meta({ id: 'Session' });
 
 /**
- * `GET /sessions`: those of the signed-in person, `DELETE /sessions/<id>` ends one. `GET /users/<id>/sessions` and `DELETE
- * /users/<id>/sessions/<session>`: the same of a person (admins).
+ * `GET /sessions`: the sign-in sessions of the signed-in person; `DELETE /sessions/<id>` ends one. `GET /users/<id>/sessions` and
+ * `DELETE /users/<id>/sessions/<session>`: the same for any person (admins).
  */
 export type PersonsSession = z.output<typeof personsSessionSchema>;

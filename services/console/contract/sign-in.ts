@@ -3,25 +3,24 @@
  */
 
 /**
- * `GET /sign-in`: the ways in. `GET /oidc/<name>/start?to=<path>` leads the browser to a provider, and from there back to the path, or to
- * `/?sign-in=<reason>`.
+ * `GET /sign-in`: the ways to sign in. `GET /oidc/<name>/start?to=<path>` redirects the browser to a provider, and from there back to the
+ * path, or to `/?sign-in=<reason>`.
  */
 export interface WaysIn {
   providers: { name: string; label: string }[];
-  /** Whether there is a form for address and password. */
   localAccounts: boolean;
 }
 
 /**
- * The code of the answer (503) to a request of somebody whose provider has not answered for too long: the session goes on once it answers, or
- * its person signs in again.
+ * The code of the 503 for a request of a person whose provider has not answered for too long. The session continues once the provider
+ * answers or the person signs in again.
  */
 export const providerAway = 'provider_away';
 
-/** The code of 401 for a session that a password has opened, while people sign in at providers alone. */
+/** The code of the 401 for a session that a password has opened, while people sign in at providers alone. */
 export const localAccountsOff = 'local_accounts_off';
 
-/** Why a sign-in at a provider failed, or a session has ended. */
+/** The reasons why a sign-in at a provider failed or a session has ended, with the sentence for each. */
 export const signInFailures = {
   expired: 'The sign-in took too long, was begun in another browser, or has ended already. Try again.',
   denied: 'Your provider did not sign you in.',
@@ -43,8 +42,7 @@ export const signInFailures = {
 
 export type SignInFailure = keyof typeof signInFailures;
 
-/** `DELETE /session` answers this (200) where the provider has a page to sign out at, else 204. */
+/** `DELETE /session` answers this (200) where the provider has a page for signing out, else 204. */
 export interface SignOutAnswer {
-  /** Where the browser is to go. */
   url: string;
 }

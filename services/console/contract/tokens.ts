@@ -25,14 +25,14 @@ export const adminTokenSchema = z
   })
   .meta({ id: 'AdminToken' });
 
-/** The token with which a request comes. */
+/** The admin token of a request. */
 export const ownAdminTokenSchema = adminTokenSchema
   .extend({ role: z.enum(userRoles).describe('What the person is, or `admin` for a token of a command line.') })
   .meta({ id: 'OwnAdminToken' });
 
 /**
- * `GET /tokens`: those of the signed-in person; for an admin, all. `POST /tokens` with a NewAdminToken answers `{ token, raw }`. `DELETE
- * /tokens/<id>` revokes one.
+ * `GET /tokens`: the admin tokens of the signed-in person; all for an admin. `POST /tokens` with a NewAdminToken answers `{ token, raw }`.
+ * `DELETE /tokens/<id>` revokes one.
  */
 export type AdminToken = z.output<typeof adminTokenSchema>;
 
@@ -40,7 +40,7 @@ export const createdAdminTokenSchema = z
   .object({ token: adminTokenSchema, raw: z.string().describe('The token itself. It is shown only this once.') })
   .meta({ id: 'CreatedAdminToken' });
 
-/** `expiresInDays` is 90 where it is absent. */
+/** Without `expiresInDays` the token expires after 90 days. */
 export interface NewAdminToken {
   name: string;
   scopes: AdminToken['scopes'];

@@ -3,13 +3,13 @@ import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 /*
- * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees
- * their own requests and those of their teams, an admin sees all.
+ * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees their own requests
+ * and those of their teams, an admin sees all.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
 const count = z.number().exactOptional();
-/** The period that sums are of. Requests belong to it by when they began. */
+/** The period of sums. Requests belong to the period in which they began. */
 const period = {
   from: time.describe('The beginning of the period, in milliseconds since 1970.'),
   to: time.describe('Its end, which is not in it.'),
@@ -48,9 +48,8 @@ export const usageReportSchema = z
   .meta({ id: 'UsageReport' });
 
 /**
- * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`,
- * `user=`, `tier=` and `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them,
- * and the answer has those that it is of.
+ * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`, `user=`, `tier=` and
+ * `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them, and the answer contains the rounded times.
  */
 export type UsageReport = z.output<typeof usageReportSchema>;
 
@@ -75,8 +74,8 @@ export const usageHoursSchema = z
   .meta({ id: 'UsageHours' });
 
 /**
- * `GET /usage/hours?from=<ms>&to=<ms>&by=model|key|team|user`: the hours of at most eight days, which are rounded outwards. By key, team and
- * person they can be narrowed by `key=`, `team=` and `user=`.
+ * `GET /usage/hours?from=<ms>&to=<ms>&by=model|key|team|user`: the hours of at most eight days, rounded outwards. By key, team and person,
+ * the filters `key=`, `team=` and `user=` are allowed.
  */
 export type UsageHours = z.output<typeof usageHoursSchema>;
 
@@ -163,8 +162,8 @@ export const usageRequestSchema = z
 
 /**
  * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `recorded=true|false`, `from=` and `to=`:
- * single requests, newest first, as a RequestPage; `after=<newest>` answers those that have come since. `GET /usage/requests/<id>`: those
- * with one id. `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
+ * single requests, newest first, as a RequestPage; `after=<newest>` answers those that have ended since. `GET /usage/requests/<id>`: the
+ * requests with this id. `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
  */
 export type UsageRequest = z.output<typeof usageRequestSchema>;
 
@@ -213,8 +212,8 @@ export const usageOverviewSchema = z
   .meta({ id: 'UsageOverview' });
 
 /**
- * `GET /usage/overview?span=1h|24h|7d`: what requests came to that began in the last hour (twelve times five minutes), 24 hours, or seven
- * days of UTC. The last of the five minutes, hours or days has begun.
+ * `GET /usage/overview?span=1h|24h|7d`: sums of the requests that began in the last hour (twelve times five minutes), 24 hours, or seven
+ * days of UTC. The last step has begun but not ended.
  */
 export type UsageOverview = z.output<typeof usageOverviewSchema>;
 
@@ -238,7 +237,7 @@ const refusedBy = z.object({
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
 });
 
-/** Whose key a request came with; both are absent where it named no key that is known, the owner where the key has none. */
+/** The key and the owner of a request. Both are absent where the request named no known key; the owner is absent where the key has none. */
 export type RefusedBy = z.output<typeof refusedBy>;
 
 export type RefusalGroup = 'code' | 'key' | 'team' | 'user';
@@ -279,12 +278,12 @@ export const refusalReportSchema = z
 
 /**
  * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
- * `user=`: the requests that were answered with an error before any worker was given them, which no other count of usage has. `step` is
- * `day` and `by` is `code` unless given. Hours are kept for eight days, days for 90.
+ * `user=`: the requests that were answered with an error before a worker was given them. No other count of usage contains them. `step`
+ * defaults to `day` and `by` to `code`. Hours are kept for eight days, days for 90.
  */
 export type RefusalReport = z.output<typeof refusalReportSchema>;
 
-/** `GET /usage/now`: how much is used of each limit that applies to the signed-in person's keys. */
+/** `GET /usage/now`: the use of each limit that applies to the signed-in person's keys. */
 export type LimitUse = z.output<typeof limitUseSchema>;
 
 export const priceSchema = z

@@ -12,7 +12,6 @@ export const webhookSettingsSchema = z.object({
   description: z.string().exactOptional(),
 });
 
-/** The settings of a webhook that can be changed. */
 export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
 
 export const webhookSchema = webhookSettingsSchema
@@ -31,10 +30,10 @@ export const webhookSchema = webhookSettingsSchema
   .meta({ id: 'Webhook' });
 
 /**
- * `GET /webhooks`: the endpoints that the signed-in person may see: their own and those of teams that they own; for an admin, all.
+ * `GET /webhooks`: the endpoints that the signed-in person may see: their own and those of teams that they own; all for an admin.
  * `POST /webhooks` with a NewWebhook answers `{ webhook, secret }`: the secret is shown only this once. `PATCH /webhooks/<id>` with a part
- * of WebhookSettings, or `{ enabled }`, answers the webhook. `POST /webhooks/<id>/rotate` `{ overlapMs }` makes a new secret, lets the one
- * before sign too for that time, and answers `{ webhook, secret }`. `DELETE /webhooks/<id>` removes it with its deliveries.
+ * of WebhookSettings, or `{ enabled }`, answers the webhook. `POST /webhooks/<id>/rotate` `{ overlapMs }` makes a new secret, signs with
+ * the previous one too for that time, and answers `{ webhook, secret }`. `DELETE /webhooks/<id>` removes it with its deliveries.
  */
 export type Webhook = z.output<typeof webhookSchema>;
 
@@ -42,12 +41,11 @@ export const webhookWithSecretSchema = z
   .object({ webhook: webhookSchema, secret: z.string().describe('It is shown only this once.') })
   .meta({ id: 'WebhookWithSecret' });
 
-/** Admins may create those of the router and of other people, a team's owners its own. */
+/** The body of `POST /webhooks`. Admins may create webhooks of the router and of other people, the owners of a team those of the team. */
 export interface NewWebhook extends WebhookSettings {
   kind: 'router' | 'user' | 'team';
-  /** For a team's. */
   teamId?: string;
-  /** For a person's: whose it is, one's own without it. */
+  /** The owner of a person's webhook; absent: the signed-in person. */
   userId?: string;
 }
 
@@ -67,8 +65,8 @@ export const deliverySchema = z
   .meta({ id: 'Delivery' });
 
 /**
- * `GET /webhooks/<id>/deliveries?state=<state>&limit=<1..500>`: the newest first. `POST /webhooks/<id>/test` sends a test event and
- * answers its delivery, which is pending. `POST /webhooks/<id>/repeat` `{ deliveries? }` sends these again, or all that were given up, and
- * answers `{ repeated }`; 409 while the webhook is disabled.
+ * `GET /webhooks/<id>/deliveries?state=<state>&limit=<1..500>`: the newest first. `POST /webhooks/<id>/test` sends a test event and answers
+ * its pending delivery. `POST /webhooks/<id>/repeat` `{ deliveries? }` sends these deliveries again, or all dead ones, and answers
+ * `{ repeated }`; 409 while the webhook is disabled.
  */
 export type Delivery = z.output<typeof deliverySchema>;

@@ -8,7 +8,7 @@ const answerMs = 3_000;
 
 const pollMs = 20;
 
-/** Drains or undrains a worker and waits until it announces the new state; undefined when it does not in time. */
+/** Drains or undrains a worker and waits until it announces the new state. Returns undefined when it does not do so in time. */
 export async function drainWorker(
   broker: Broker,
   workers: LiveWorkers,

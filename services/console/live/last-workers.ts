@@ -1,11 +1,11 @@
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 
 /**
- * The workers that are the last ones to take requests for a model or tool, by id, with the names of what nobody would serve without
- * them. A worker that is ejected with a model does not count for it.
+ * Returns the workers without which nobody would serve some models or tools, by id, with the names of these models and tools. A worker that
+ * is ejected with a model does not count as serving it.
  */
 export function lastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
-  /** The only worker by name so far; undefined where there are several. */
+  /** By name of a model or tool: the only worker so far; undefined where there are several. */
   const only = new Map<string, string | undefined>();
   for (const pool of pools) {
     if (pool.contract === undefined) continue;
@@ -32,7 +32,7 @@ export function lastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
   return names;
 }
 
-/** What clients can name: models, and tools but not the content of MCP servers. */
+/** Returns the names that clients can use: models, and tools without the content of MCP servers. */
 function namesOf({ models, tools }: LivePool): Set<string> {
   return new Set([...models.map(({ id }) => id), ...tools.flatMap(({ name, passes }) => (passes ? [] : [name]))]);
 }

@@ -7,60 +7,61 @@ import type { LiveWorkerFacts } from '../contract/live.ts';
 import { allWorkerFacts } from './worker-facts.ts';
 import { WorkerTexts } from './worker-texts.ts';
 
-/** Events that are the same for every viewer, besides those of the workers. */
+/** The events that are the same for every viewer, besides those of the workers. */
 const sharedKinds = ['overview', 'queue'] as const;
 type SharedKind = (typeof sharedKinds)[number];
 
-/** Events that depend on the viewer. */
+/** The events that depend on the viewer. */
 const ownKinds = ['failures', 'refused'] as const;
 type OwnKind = (typeof ownKinds)[number];
 
 const tickMs = 1_000;
 
-/** Milliseconds between two comments that keep proxies and browsers connected; at each the session is checked. */
+/** Milliseconds between two comments that keep proxies and browsers connected; each comment also checks the sign-in session. */
 const heartbeatMs = 5_000;
 
-/** Open streams of all sessions together, and of one: a browser's tabs share one where they can. */
+/**
+ * The number of open streams at most, of all sign-in sessions together and of one session. The tabs of a browser share a stream where they
+ * can.
+ */
 const maxStreams = 500;
 const maxStreamsOfSession = 8;
 
-/** Bytes that may wait for a page that reads too slowly before its stream is cut; the page then connects again. */
+/** Bytes that may wait for a page that reads too slowly; beyond this its stream is cut, and the page connects again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
-/** Milliseconds without progress in which the last bytes of an ended stream must be read. */
+/** Milliseconds without progress after which an ended stream is destroyed although its last bytes are unread. */
 const unreadMs = 30_000;
 
-/** Has a page that lost its stream connect again after a second. */
+/** Makes a page that lost its stream connect again after a second. */
 const retry = 'retry: 1000\n\n';
 
-/** A page that opens a stream. */
 export interface PageStream {
   response: ServerResponse;
   session: string;
   viewer: Viewer;
-  /** Whether it takes what has changed of the workers; pages of older releases take all of them anew. */
+  /** Whether the page accepts the changes of the workers; other pages get all workers again. */
   takesChanges: boolean;
-  /** Who the session belongs to now, with their present role; undefined once it has ended. */
+  /** Returns the person of the sign-in session with their present role; undefined once the session has ended. */
   currentViewer: () => Promise<Viewer | undefined>;
 }
 
 interface Listener extends PageStream {
-  /** What was last sent of the events that depend on the viewer. */
+  /** The last events sent to this viewer. */
   sent: Record<OwnKind, string>;
 }
 
-/** One tick's events, each serialized at most once for all who may see it. */
+/** The events of one tick, each serialized at most once for all viewers that may see it. */
 interface Snapshot {
   shared: Record<SharedKind, string>;
   failures: VisibleFailures;
-  /** For administrators. */
+  /** For administrators only. */
   refused: string;
 }
 
 /**
- * Streams the state of the cluster to pages: each kind of event whole, at once and then on change, once a second at most. Of the
- * workers, which may be thousands, only those follow that have changed.
- * Nothing is read while no page is connected.
+ * Streams the state of the cluster to pages: each kind of event whole, at once and then on change, at most once a second. There may be
+ * thousands of workers, so only the changed ones follow. Nothing is read while no page is connected.
  */
 export class LiveFeed {
   readonly #workers: LiveWorkers;
@@ -77,13 +78,12 @@ export class LiveFeed {
     this.#stats = stats;
   }
 
-  /** Whether there is room for one more stream of this session. */
   hasRoom(session: string): boolean {
     const own = [...this.#listeners].filter((listener) => listener.session === session).length;
     return this.#listeners.size < maxStreams && own < maxStreamsOfSession;
   }
 
-  /** Begins a stream of server-sent events that ends when the page leaves, the session ends or the feed closes. */
+  /** Begins a stream of server-sent events that ends when the page leaves, the sign-in session ends or the feed closes. */
   open(page: PageStream): void {
     const { response, viewer } = page;
     response.writeHead(200, {
@@ -91,11 +91,11 @@ export class LiveFeed {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // A page whose stream has just ended connects again, if it can on the same connection: it must go to another ingress.
+    // A page whose stream has just ended connects again, on the same connection if it can. It must reach another ingress.
     if (this.#isClosed) return void response.end(retry);
     const snapshot = this.#read();
     if (this.#listeners.size === 0) {
-      // Later pages begin with the workers as they were at the last tick: what changes is told to all from there.
+      // Later pages begin with the workers of the last tick: all pages get the changes since then.
       this.#workersSent.next(this.#readWorkers());
       this.#sent.clear();
       this.#lastHeartbeat = performance.now();
@@ -113,14 +113,14 @@ export class LiveFeed {
     response.write(`${retry}${events.join('')}`);
   }
 
-  /** Ends all streams, and from now on each that begins. */
+  /** Ends all streams. New streams end at once. */
   close(): void {
     this.#isClosed = true;
     for (const { response } of this.#listeners) response.end();
     clearInterval(this.#timer);
   }
 
-  /** Ends a stream. It closes only when everything was read, and a write meanwhile would be an uncaught error. */
+  /** Ends a stream. The response closes only when everything was read, and a write meanwhile would be an uncaught error. */
   #dismiss(listener: Listener): void {
     const { response } = listener;
     this.#remove(listener);
@@ -145,7 +145,6 @@ export class LiveFeed {
     };
   }
 
-  /** In the order in which they started. */
   #readWorkers(): LiveWorkerFacts[] {
     return allWorkerFacts(this.#workers, performance.now()).sort(
       (one, other) => one.startedAt - other.startedAt || one.id.localeCompare(other.id),
@@ -172,7 +171,7 @@ export class LiveFeed {
     }
   }
 
-  /** The event of the workers for each page, made once for all that take the same. */
+  /** Creates the workers' event for each listener. The text is built once for all listeners that take the same kind. */
   #workersEvents(): (listener: Listener) => string {
     const change = this.#workersSent.next(this.#readWorkers());
     if (change === undefined) return () => '';
@@ -181,7 +180,10 @@ export class LiveFeed {
     return ({ takesChanges }) => (takesChanges ? changes : (whole ??= eventOf('workers', this.#workersSent.whole())));
   }
 
-  /** A session may have ended, or its person's role changed, here or on another ingress. While that cannot be read, the page stays. */
+  /**
+   * Ends streams whose sign-in session has ended, and updates the person's role, which may have changed here or on another ingress. When
+   * the session cannot be read, the stream stays open.
+   */
   #checkSessions(): void {
     this.#lastHeartbeat = performance.now();
     for (const listener of this.#listeners) {
@@ -196,7 +198,6 @@ export class LiveFeed {
   }
 }
 
-/** The events that depend on the viewer. */
 function ownEvents({ failures, refused }: Snapshot, viewer: Viewer): Record<OwnKind, string> {
   return { failures: failures.textFor(viewer), refused: viewer.isAdmin ? refused : '[]' };
 }

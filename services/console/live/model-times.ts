@@ -2,38 +2,37 @@ import { LRUCache } from 'lru-cache';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Models, each on each tier, that are remembered at most, and the last answers of each. */
+/** The number of models, each on each tier, that are measured, and the number of the last answers of each. */
 const mostModels = 1_000;
 const mostAnswers = 50;
 
 /** Milliseconds for which an answer counts. */
 const countsMs = 3_600_000;
 
-/** Milliseconds below which an answer has not streamed: it came at once, and says nothing of a speed. */
+/** Milliseconds below which an answer counts as not streamed: it came at once, and shows no speed. */
 const leastStreamMs = 50;
 
-/** One answer. Times are milliseconds, `at` of `performance.now()`. */
+/** The measurements of one answer. `at` is a time of `performance.now()`. */
 interface Measured {
   at: number;
   firstTokenMs: number;
   tokensPerSecond: number;
 }
 
-/** How fast a model has answered lately: medians of its last streamed answers. */
+/** The recent speed of a model: medians of its last streamed answers. */
 export interface ModelSpeed {
-  /** Time to the first token, from when the request came, in milliseconds. */
+  /** Milliseconds from the arrival of the request to the first token. */
   firstTokenMs: number;
   /** Output tokens per second, from the first one on. */
   tokensPerSecond: number;
-  /** Answers that were measured. */
   answers: number;
 }
 
-/** How fast each model answers, as this ingress has measured it within the last hour. */
+/** The speed of each model, as this ingress has measured it within the last hour. */
 export class ModelTimes {
   readonly #answers = new LRUCache<string, Measured[]>({ max: mostModels });
 
-  /** Counts the answer of a job that is over, if it streamed. */
+  /** Counts the answer of a finished job, if it streamed. */
   add({ attempt, queuedAt, firstByteAt, endedAt, end }: JobReport): void {
     const tokens = end?.usage.completionTokens ?? 0;
     if (!attempt || firstByteAt === undefined || tokens === 0) return;
@@ -50,7 +49,7 @@ export class ModelTimes {
     this.#answers.set(key, answers);
   }
 
-  /** Undefined for a model that has streamed no answer here lately. */
+  /** Returns the speed of a model; undefined when it has streamed no answer here within the last hour. */
   of(tier: Tier, model: string, now = performance.now()): ModelSpeed | undefined {
     const answers = (this.#answers.peek(keyOf(tier, model)) ?? []).filter(({ at }) => now - at <= countsMs);
     if (answers.length === 0) return undefined;

@@ -6,8 +6,8 @@ import type { Overview, QueuedLane, RefusedLately } from '../contract/live.ts';
 const seconds = 60;
 
 /**
- * The stats of all ingress nodes, added up. Seconds are counted back from when each message was sent, and all were sent
- * within the last few, so that the nodes' clocks need not agree.
+ * Adds up the stats of all ingress nodes. Seconds are counted back from the time of each message, and all messages are a few seconds old at
+ * most, so the nodes' clocks need not agree.
  */
 export function overviewOf(stats: readonly IngressStats[]): Overview {
   const firstTokenMs = percentiles(stats.map(({ firstToken }) => firstToken));
@@ -27,7 +27,7 @@ export function overviewOf(stats: readonly IngressStats[]): Overview {
   };
 }
 
-/** The waiting requests of all ingress nodes, by lane; those that no worker can serve right now have none. */
+/** Returns the waiting requests of all ingress nodes, by lane. Requests that no worker can serve right now have no pool. */
 export function queueOf(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
   const all: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced = [] }) => [...placed, ...unplaced]);
@@ -38,7 +38,7 @@ export function queueOf(stats: readonly IngressStats[]): QueuedLane[] {
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting);
 }
 
-/** The refused requests of all ingress nodes, by reason, the most frequent of the last hour first. */
+/** Returns the refused requests of all ingress nodes, by reason, the most frequent of the last hour first. */
 export function refusedOf(stats: readonly IngressStats[]): RefusedLately[] {
   const sums = new Map<string, RefusedLately>();
   for (const { code, minute, hour } of stats.flatMap(({ refused = [] }) => refused)) {

@@ -13,13 +13,13 @@ interface PooledModel {
   model: LivePool['models'][number];
 }
 
-/** What is known of a tier's models besides what workers announce; what is absent is left out. */
+/** The prices and speeds of models, which workers do not announce. Absent functions leave them out. */
 export interface KnownOfModels {
   priceOf?: (tier: Tier, model: string) => Pick<TokenPrice, 'input' | 'output'> | undefined;
   speedOf?: (tier: Tier, model: string) => ModelSpeed | undefined;
 }
 
-/** The models that clients can ask for: `auto`, the registry's names, then all others by name. */
+/** Returns the models that clients can request: `auto`, the registry's names, then all others by name. */
 export function servedModels(
   pools: Iterable<LivePool>,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
@@ -47,14 +47,14 @@ export function servedModels(
   ];
 }
 
-/** The same, with a mark on those that somebody may not ask for. */
+/** Returns the models with a mark on those that a key may not request. */
 export function withPermits(
   models: readonly ServedModel[],
   { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
 ): ServedModel[] {
   return models.map((each) => {
     const lanes = each.servedBy.flatMap(({ tier, models: names }) => names.map((name) => ({ tier, name })));
-    // Of a name on the list all targets may serve, `auto` chooses among the models of the list.
+    // For a name on the key's list, all targets may serve; `auto` chooses only among the models on the list.
     const isServed = lanes.some(({ tier, name }) => allowsLane(tier, each.kind === 'auto' ? name : undefined));
     return allowsName(each.id) && isServed ? each : { ...each, notPermitted: true };
   });
@@ -86,7 +86,7 @@ function describe(
 
 type Served = ServedModel['servedBy'][number];
 
-/** What a tier's models cost and how fast they are, where it is one model; and those of which no cost is counted. */
+/** Returns the price and speed of a tier's model if the tier serves only one, and the names of its models whose cost is not counted. */
 function costAndSpeed(
   tier: Tier,
   names: readonly string[],
@@ -108,7 +108,6 @@ function byName(a: ServedModel, b: ServedModel): number {
   return a.id.localeCompare(b.id);
 }
 
-/** The largest known value. */
 function largest(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : Math.max(...known);

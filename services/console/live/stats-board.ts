@@ -6,7 +6,6 @@ const statsMs = 1_000;
 /** Milliseconds without stats after which an ingress counts as gone: three missed messages and some slack. */
 const goneAfterMs = 3_300;
 
-/** The most ingress nodes whose stats are kept. */
 const maxIngresses = 1_000;
 
 /** Publishes this ingress's stats every second and keeps the last stats of every ingress. */
@@ -14,7 +13,6 @@ export class StatsBoard {
   readonly #received = new Map<string, { stats: IngressStats; at: number }>();
   readonly #stop: () => void;
 
-  /** @param onStats called with the stats of each ingress, the own one among them */
   constructor(
     broker: Broker,
     ingress: string,
@@ -34,7 +32,7 @@ export class StatsBoard {
     };
   }
 
-  /** The last stats of each live ingress. */
+  /** Returns the last stats of each live ingress. */
   current(): IngressStats[] {
     const oldest = performance.now() - goneAfterMs;
     for (const [ingress, { at }] of this.#received) if (at < oldest) this.#received.delete(ingress);

@@ -11,18 +11,16 @@ import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
-/** The most failures that are kept. */
 const maxFailures = 20;
 
 const seconds = 60;
 const minutes = 60;
 
 /**
- * Counts what this ingress serves, with a few additions per request. Input times are milliseconds of `performance.now()`,
- * output times are milliseconds since 1970.
+ * Counts what this ingress serves, with a few additions per request. Input times are milliseconds of `performance.now()`, output times are
+ * milliseconds since 1970.
  */
 export class StatsMeter {
-  /** How fast models answer. */
   readonly modelTimes = new ModelTimes();
   readonly #jobs: () => Iterable<Job>;
   readonly #requests = new RecentSums(seconds);
@@ -34,12 +32,14 @@ export class StatsMeter {
   readonly #refused = new Map<ErrorCode, { seconds: RecentSums; minutes: RecentSums }>();
   readonly #failures: Failure[] = [];
 
-  /** @param jobs the ingress's current jobs */
   constructor(jobs: () => Iterable<Job>) {
     this.#jobs = jobs;
   }
 
-  /** Counts a finished job. Of an error it keeps the code and the place, never the message: an upstream's may quote the prompt. */
+  /**
+   * Counts a finished job. Keeps only the code and the place of an error, never its message: the message of an upstream may quote the
+   * prompt.
+   */
   countJob(requestId: string, { kind, ownerId }: Pick<KeyIdentity, 'kind' | 'ownerId'>, report: JobReport): void {
     const { queuedAt, firstByteAt, endedAt, attempt, state, end, error } = report;
     const second = secondOf(endedAt);
@@ -63,7 +63,7 @@ export class StatsMeter {
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }
 
-  /** Counts a request that was refused before any worker was given it. */
+  /** Counts a request that was refused before a worker was given it. */
   countRefusal(code: ErrorCode): void {
     const second = secondOf(performance.now());
     let sums = this.#refused.get(code);
@@ -72,7 +72,6 @@ export class StatsMeter {
     sums.minutes.add(Math.floor(second / 60), 1);
   }
 
-  /** The stats as of now. */
   read(): IngressStats {
     const second = secondOf(performance.now());
     const minute = Math.floor(second / 60);
@@ -106,7 +105,7 @@ export class StatsMeter {
     })).filter(({ hour }) => hour > 0);
   }
 
-  /** Spreads an answer's tokens, whose count is known at its end, over the seconds in which it streamed. */
+  /** Spreads an answer's tokens over the seconds in which it streamed, because their number is known only at its end. */
   #countTokens(tokens: number, from: number, to: number): void {
     const begin = Math.max(from, to - seconds);
     const share = tokens / (to - from + 1);
@@ -123,7 +122,6 @@ export class StatsMeter {
   }
 }
 
-/** The index of the histogram class of a time to the first byte. */
 function classOf(milliseconds: number): number {
   return Math.min(latencyClass(milliseconds), firstTokenBoundsMs.length);
 }

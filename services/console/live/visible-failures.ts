@@ -1,10 +1,8 @@
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Failure } from '../contract/live.ts';
 
-/** Failures that one viewer is sent at most. */
 const maxFailures = 50;
 
-/** Who looks at the live feed. */
 export interface Viewer {
   userId: string;
   isAdmin: boolean;
@@ -13,8 +11,8 @@ export interface Viewer {
 type KeptFailure = IngressStats['failures'][number];
 
 /**
- * The last failures of all ingress nodes, as each viewer may see them: an administrator everybody's, a member those of
- * their own requests. Serialized at most once for all administrators and once for each member.
+ * The last failures of all ingress nodes, as each viewer may see them: everybody's for an administrator, those of their own requests for a
+ * member. Serialized at most once for all administrators and once for each member.
  */
 export class VisibleFailures {
   readonly #all: readonly KeptFailure[];
@@ -26,7 +24,7 @@ export class VisibleFailures {
     this.#byUser = Map.groupBy(this.#all, ({ userId }) => userId);
   }
 
-  /** The JSON of a `Failure[]`, newest first. */
+  /** Returns the JSON of a `Failure[]`, newest first. */
   textFor({ userId, isAdmin }: Viewer): string {
     const whose = isAdmin ? undefined : userId;
     let text = this.#texts.get(whose);
@@ -39,7 +37,7 @@ export class VisibleFailures {
   }
 }
 
-/** Whose request it was is not sent. */
+/** Removes the person of the request. */
 function asSent({ at, requestId, code, model, tier, worker }: KeptFailure): Failure {
   return { at, requestId, code, model, tier, worker };
 }

@@ -8,14 +8,14 @@ import { lastWorkers } from './last-workers.ts';
 /** The part of a second by which a heartbeat may be late before it counts as missed. */
 const lateHeartbeat = 0.5;
 
-/** All workers as the pages show them. @param now a time of `performance.now()` */
+/** Returns all workers as the pages show them. @param now a time of `performance.now()` */
 export function allWorkerFacts(workers: Pick<LiveWorkers, 'workers' | 'pools'>, now: number): LiveWorkerFacts[] {
   const last = lastWorkers(workers.pools());
   return Array.from(workers.workers(), (worker) => workerFacts(worker, now, last.get(worker.id)));
 }
 
 /**
- * A worker as the pages show it.
+ * Returns a worker as the pages show it.
  * @param now a time of `performance.now()`
  * @param lastFor see `lastWorkers`
  */
@@ -48,12 +48,12 @@ export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] =
   };
 }
 
-/** The slots in use, as far as this ingress knows. */
+/** Returns the number of slots in use, according to this ingress. */
 export function busySlots({ announcement: { slots }, others, held }: LiveWorker): number {
   return Math.min(slots, others + held);
 }
 
-/** The time in milliseconds since 1970. @param time milliseconds of `performance.now()` */
+/** Returns a time in milliseconds since 1970. @param time milliseconds of `performance.now()` */
 export function since1970(time: number): number {
   return Math.round(performance.timeOrigin + time);
 }

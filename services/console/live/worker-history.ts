@@ -3,19 +3,21 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { GoneWorker } from '../contract/live.ts';
 import { busySlots, since1970, stateOf } from './worker-facts.ts';
 
-/** Workers that are remembered at most, and how often the same one: what restarts again and again must not push out the others. */
+/**
+ * The number of workers that are remembered at most, and how often the same one: a worker that restarts again and again must not push out
+ * the others.
+ */
 const mostGone = 1_000;
 const mostOfOne = 5;
 
-/** Milliseconds for which they are remembered. */
+/** Milliseconds for which a worker is remembered. */
 const rememberedMs = 86_400_000;
 
-/** Names of what a worker served that are kept. */
 const mostNames = 10;
 
 /**
- * The workers that are gone, with when and why. Each ingress keeps what it has seen itself, in memory: heartbeats reach all of them, so
- * that nodes which ran at the time tell the same, and one that was started later does not know.
+ * The workers that have gone, with the time and the reason. Each ingress keeps in memory what it has seen itself. Heartbeats reach all
+ * ingress nodes, so nodes that ran at the time agree, and a node that was started later lacks these workers.
  */
 export class WorkerHistory {
   readonly #workers: Pick<LiveWorkers, 'get'>;
@@ -27,7 +29,7 @@ export class WorkerHistory {
     workers.onLost((worker, loss) => this.#add(worker, loss));
   }
 
-  /** The newest first. @param now milliseconds since 1970 */
+  /** Returns the workers that have gone, newest first. @param now milliseconds since 1970 */
   list(now = Date.now()): GoneWorker[] {
     this.#gone = this.#gone.filter(({ goneAt }) => now - goneAt <= rememberedMs);
     return this.#gone

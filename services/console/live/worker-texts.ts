@@ -1,10 +1,10 @@
 import type { LiveWorkerFacts } from '../contract/live.ts';
 
-/** The workers as they were last sent to pages, each as JSON: what has changed since is found by its text, and serialized once. */
+/** The workers as they were last sent to pages, each as JSON. A change is found by comparing texts, and each worker is serialized once. */
 export class WorkerTexts {
   #texts = new Map<string, string>();
 
-  /** Takes note of how they are now. @returns a WorkersChange in JSON; undefined where nothing has changed */
+  /** Replaces the workers with the current ones. @returns a WorkersChange in JSON; undefined when nothing has changed */
   next(workers: readonly LiveWorkerFacts[]): string | undefined {
     const texts = new Map<string, string>();
     const changed: string[] = [];
@@ -19,7 +19,6 @@ export class WorkerTexts {
     return `{"changed":[${changed.join(',')}],"gone":${JSON.stringify(gone)}}`;
   }
 
-  /** All of them, as a list in JSON. */
   whole(): string {
     return `[${[...this.#texts.values()].join(',')}]`;
   }

@@ -4,7 +4,7 @@ import { extname, join, sep } from 'node:path';
 /** A file of the built pages, in memory, plain and compressed. */
 export interface PageFile {
   type: string;
-  /** Its name changes with its content, so that browsers may cache it forever. */
+  /** Whether the name changes with the content, so that browsers may cache the file forever. */
   isHashed: boolean;
   plain: Buffer;
   br: Buffer | undefined;
@@ -26,21 +26,18 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/**
- * The built pages in memory, about a megabyte. They are read again after a new build; while none exist, every call checks
- * for them.
- */
+/** The built pages in memory, about a megabyte. They are read again after a new build; while none exist, every call checks for them. */
 export class PageFolder {
   readonly #folder: string;
   #pages: Pages | undefined;
-  /** Inode and modification time of the index that was read last. */
+  /** The inode and modification time of the index that was read last. */
   #read = '';
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The current pages; undefined when they are not built. */
+  /** Returns the current pages; undefined when they are not built. */
   async current(): Promise<Pages | undefined> {
     try {
       const { ino, mtimeMs } = await stat(join(this.#folder, 'index.html'));
@@ -50,13 +47,12 @@ export class PageFolder {
         this.#read = found;
       }
     } catch (error) {
-      // While the folder is being replaced, the pages in memory keep serving.
+      // While the folder is being replaced, the pages in memory are served.
       if (!isMissing(error)) throw error;
     }
     return this.#pages;
   }
 
-  /** A file of the pages in memory. */
   get(path: string): PageFile | undefined {
     return this.#pages?.files.get(path);
   }

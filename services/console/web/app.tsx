@@ -62,7 +62,7 @@ function Pages() {
   );
 }
 
-/** The pages; without a session the sign-in, which then leads to the requested page. */
+/** Shows the pages or, without a session, the sign-in, which then leads to the requested page. */
 function SignedIn() {
   const {
     data: session,
@@ -79,13 +79,13 @@ function SignedIn() {
   const { to, reason } = useRequestedPage();
   const isOver = Boolean(session) && reason !== null;
   useEffect(() => {
-    // The failure is nothing to somebody who is signed in, and is not to be shown when they have signed out.
+    // The failure does not concern a signed-in person, and must not appear after they have signed out.
     if (isOver) go(to, { replace: true });
   }, [isOver, go, to]);
   if (session) {
     return (
       <SessionContext value={session}>
-        {/* Nothing of a person's pages stays for the next one. */}
+        {/* The key removes all state of the previous person's pages. */}
         <Shell key={session.user.id} />
       </SessionContext>
     );

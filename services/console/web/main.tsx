@@ -7,19 +7,19 @@ import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
 import { isAt, places } from './shell/places.ts';
 
-/** The nonce that style elements made at run time must carry: the page's policy allows no others. */
+/** Returns the nonce that style elements made at run time must carry: the page's policy allows no others. */
 export function styleNonce(): string {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? '';
-  // The library that locks scrolling behind dialogs reads it here.
+  // The library that locks scrolling behind dialogs reads the nonce here.
   Object.assign(globalThis, { __webpack_nonce__: nonce });
   return nonce;
 }
 
-/** Milliseconds for which the first page's code is waited for before anything is shown. It is tried again for longer. */
+/** Milliseconds that the first rendering waits for the first page's code. The code may still load later. */
 const codeMs = 3_000;
 
-// The session, the requested page's code and the live data load side by side. The code is waited for, because React holds back what
-// follows a fallback for 300 ms.
+// The session, the requested page's code and the live data load side by side. The code is waited for, because React delays the content
+// after a fallback by 300 ms.
 const first = places.find((each) => isAt(each, window.location.pathname));
 const code = first?.preload();
 const queryFn = async () => {

@@ -31,7 +31,7 @@ export const theme = createTheme({
     // Badges keep their case and are never truncated.
     Badge: { defaultProps: { tt: 'none', fw: 500, style: { flex: 'none', maxWidth: '100%' } } },
     Button: { defaultProps: { size: 'sm' } },
-    // What is focused first in a menu is its first item: axe finds a placeholder that is focused but no item.
+    // The first focus in a menu is on its first item: axe reports a focused placeholder that is no item.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
     Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'sm' } },

@@ -22,18 +22,17 @@ import { nameSenders } from '../usage/name-senders.ts';
 import type { AgentSessionParts } from './agent-session-parts.ts';
 import { agentsWith } from './running-sessions.ts';
 
-/** A session with its turns that run now. */
 export interface SeenSession {
   session: StoredSession;
   turns: readonly RunningTurnStats[];
-  /** Agents whose first turns run. */
+  /** The number of agents without a finished turn. */
   newAgents: number;
 }
 
-/** Keys of an owner that are named in its sums. */
+/** The number of keys that the sums of one owner name at most. */
 const mostKeys = 20;
 
-/** Sessions as people read them: with the names of their owners and keys, and costs in dollars. */
+/** Returns agent sessions as people read them: with the names of owners and keys, and costs in dollars. */
 export async function sessionAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   seen: readonly SeenSession[],
@@ -59,7 +58,7 @@ export async function sessionAnswers(
   });
 }
 
-/** The same with its agents. */
+/** Returns one agent session as `sessionAnswers` does, with the tree of its agents. */
 export async function treeAnswer(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   session: StoredTree,
@@ -71,7 +70,7 @@ export async function treeAnswer(
   return { ...answer, main: sumsAnswer(session.main), tree: tree.map(agentAnswer) };
 }
 
-/** The sums of owners, without those that had no session. */
+/** Returns the sums of owners as people read them, the highest cost first. Owners without a session are left out. */
 export async function ownerSumsAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   found: readonly OwnerSums[],

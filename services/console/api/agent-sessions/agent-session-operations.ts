@@ -23,14 +23,13 @@ import { runningAgents, runningBySession, sessionOfTurns } from './running-sessi
 const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
 
-/** Sessions that are looked up because they run, and stand on no first page by their last turn. */
+/** The number of running agent sessions that the first page looks up at most because `sessions.list` has not returned them. */
 const mostEarly = 200;
 
 const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
-/** Ids of the ledger's stream: Redis refuses one before the first possible one. */
+/** The form of an id in the ledger's stream: Redis refuses an id before the first possible one. */
 const byRecord: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
 
-/** The operations of `contract/agent-sessions.ts`. */
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const { sessions, running, viewerOf, teamsOf } = parts;
   const about = { subject: 'usage', scopes: ['read'] } as const;
@@ -45,7 +44,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
     return treeAnswer(parts, session, turns);
   }
 
-  /** Sessions with their running turns, and how many agents have had none yet that is over. */
+  /** Adds to each agent session its running turns, and the number of agents without a finished turn. */
   async function withTurns(
     all: readonly AgentSession[],
     turns: ReadonlyMap<string, RunningTurnStats[]>,
@@ -82,13 +81,13 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const turns = runningBySession(running(), viewer, owner);
         const { sessions: found, next } = await sessions.list(viewer, owner, limit, placeOf(cursor));
         const known = new Set(found.map((session) => session.id));
-        // One that runs may stand on a later page, by its last turn that is over, or nowhere yet.
+        // A running agent session may be on a later page, by its last finished turn, or on none yet.
         const first =
           cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, mostEarly) : [];
         const early = await Promise.all(
           first.map(async (each) => (await sessions.find(viewer, each)) ?? sessionOfTurns(each, turns.get(each) ?? [])),
         );
-        // On later pages they have been before.
+        // Running agent sessions were on the first page; later pages leave them out.
         const rest = cursor === undefined ? found : found.filter((session) => !turns.has(session.id));
         const all = [...early.filter((session) => session !== undefined), ...rest];
         const seen = await withTurns(all, turns);
@@ -154,7 +153,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   }
 }
 
-/** Whose sessions a query asks for; undefined for all. @throws ApiFailure 400 for several */
+/** Returns the one owner that a query names; undefined: sessions of all owners. @throws ApiFailure 400 for several owners */
 function ownerIn({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner | undefined {
   const owners: SessionOwner[] = [
     ...(user === undefined ? [] : [`user:${user}` as const]),

@@ -3,12 +3,11 @@ import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts'
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { UsageParts } from '../usage/usage-parts.ts';
 
-/** The dependencies of the operations for sessions of coding agents. */
 export interface AgentSessionParts extends Pick<UsageParts, 'viewerOf' | 'namesOf'> {
   sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'areKnown' | 'turns' | 'sums'>;
   usage: Pick<UsageParts['usage'], 'keyNames'>;
-  /** The turns that run now, of every ingress. */
+  /** Returns the turns that are running now, on every ingress. */
   running: () => readonly RunningTurnStats[];
-  /** The teams that somebody may see: their own, or all. */
+  /** Returns the ids of the teams that a viewer may see: their own, or all for an administrator. */
   teamsOf: (viewer: UsageViewer) => Promise<readonly string[]>;
 }

@@ -5,7 +5,7 @@ import { sees, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts'
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import { agentPrograms } from '#shared/core/agent-turn.ts';
 
-/** The running turns of sessions that a viewer may see, by the id of the session, oldest first. */
+/** Groups the running turns that a viewer may see by the id of their agent session, oldest first. */
 export function runningBySession(
   turns: readonly RunningTurnStats[],
   viewer: UsageViewer,
@@ -16,7 +16,7 @@ export function runningBySession(
   return Map.groupBy(sorted, (turn) => sessionIdOf(sessionOwnerOf(turn), turn.session));
 }
 
-/** A session none of whose turns is over yet, as its running turns tell; undefined for no turns. */
+/** Builds an agent session that has no finished turn from its running turns. Returns undefined without turns. */
 export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): AgentSession | undefined {
   const [first] = turns;
   if (!first) return undefined;
@@ -33,7 +33,7 @@ export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): 
   };
 }
 
-/** Agents, with those that have no turn yet that is over. */
+/** Returns the agents of a session, and those agents of its running turns that have no finished turn yet. */
 export function agentsWith(agents: readonly SessionAgent[], turns: readonly RunningTurnStats[]): SessionAgent[] {
   const all = new Map(agents.map((agent) => [agent.id, agent]));
   for (const { agent, parent, type, since } of turns) {
@@ -43,7 +43,6 @@ export function agentsWith(agents: readonly SessionAgent[], turns: readonly Runn
   return [...all.values()];
 }
 
-/** The agents of running turns, each once. */
 export function runningAgents(turns: readonly RunningTurnStats[]): string[] {
   return [...new Set(turns.flatMap(({ agent }) => agent ?? []))];
 }

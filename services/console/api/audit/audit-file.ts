@@ -19,7 +19,6 @@ const columns: Record<string, (entry: AuditEntry) => CsvCell> = {
   details: ({ details }) => JSON.stringify(details),
 };
 
-/** The files of the audit trail. */
 export const auditFile: Record<'csv' | 'json', ExportFile<AuditEntry>> = {
   csv: {
     type: 'text/csv; charset=utf-8',

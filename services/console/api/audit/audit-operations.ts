@@ -9,7 +9,7 @@ import { parse } from '../parse.ts';
 import { hideDeleted } from '../people/hide-deleted.ts';
 import { auditFile } from './audit-file.ts';
 
-/** Entries that are read at once for a file. */
+/** The number of entries that an export reads at once. */
 const atOnce = 500;
 
 const cursorForm = z.object({
@@ -34,7 +34,6 @@ const filter = z.object({
   to: time,
 });
 
-/** The audit trail, for administrators. */
 export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Operation[] {
   const { audit } = accounts;
   return [

@@ -8,7 +8,6 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { webhookAnswers } from '../webhooks/webhook-answers.ts';
 
-/** Failing jobs of one queue that are shown. */
 const mostFailing = 100;
 
 const repetition = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
@@ -18,7 +17,6 @@ export interface BackgroundParts extends Pick<ApiParts, 'accounts' | 'log'> {
   webhooks: Webhooks;
 }
 
-/** The operations of `contract/background.ts`, for administrators. */
 export function backgroundOperations(parts: BackgroundParts): Operation[] {
   const { accounts, jobs, webhooks } = parts;
   const about = { subject: 'background work', scopes: ['read'] } as const;

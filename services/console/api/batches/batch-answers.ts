@@ -5,10 +5,8 @@ import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
 import { mayDo, type Person } from '../access.ts';
 import { asOwner, partyOfId } from './owners.ts';
 
-/** Mistakes of an input that are shown. */
 const shownProblems = 20;
 
-/** A batch as a person sees it. */
 export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
   const { id, endpoint, path, model, state, createdAt, runningAt, endedAt, failedAt, expiresAt, cancelledAt } = batch;
   const { total, succeeded, errored, cancelled, expired, outputFile, errorFile } = batch;
@@ -44,7 +42,7 @@ export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): B
   };
 }
 
-/** The same with what is wrong with it. */
+/** Returns a batch as `batchAnswer` does, with the errors of its input and of its first failed lines. */
 export function batchDetails(
   batch: BatchRecord,
   owner: Owner,

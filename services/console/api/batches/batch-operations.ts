@@ -11,7 +11,6 @@ import { operation, type Operation } from '../operations/operation.ts';
 import { batchAnswer, batchDetails } from './batch-answers.ts';
 import { ownersOf, ownerText, partyOf, partyOfId, readOwner } from './owners.ts';
 
-/** Batches of everybody that are shown at once. */
 const mostOpen = 200;
 
 const listQuery = z.object({
@@ -23,11 +22,10 @@ const listQuery = z.object({
 export interface BatchParts extends Pick<ApiParts, 'accounts' | 'log'> {
   batches: Pick<Batches, 'listAll' | 'cancel'>;
   work: Pick<BatchWork, 'find' | 'open' | 'firstErrors'>;
-  /** Segments of the APIs that have batches. */
+  /** The path segments of the APIs that accept batches. */
   batchApis: readonly string[];
 }
 
-/** The operations of `contract/batches.ts` about batches. */
 export function batchOperations(parts: BatchParts): Operation[] {
   const { accounts, batches, work, batchApis } = parts;
   const about = { subject: 'batches', scopes: ['read'] } as const;
@@ -98,7 +96,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
     }),
   ];
 
-  /** A batch that somebody may see, or do this to. @throws ApiFailure 403 or 404 */
+  /** Returns a batch on which a person may do an action. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, actor: Actor): Promise<BatchRecord> {
     const batch = /^[\w-]{1,80}$/.test(id) ? await work.find(id) : undefined;
     if (!batch) throw notFound();

@@ -3,37 +3,39 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Owner } from '../../contract/batches.ts';
 import { relationTo, type Person } from '../access.ts';
 
-/** Who files and batches belong to, as the contract writes it. */
+/** The owner of files or batches, in the notation of the contract. */
 export const ownerText = z
   .string()
   .regex(/^(?:user|team|key):[0-9a-hjkmnp-tv-z]{12}$/, 'This is no person, team or key.')
   .describe('`user:<id>`, `team:<id>` or `key:<id>`.');
 
-/** Reads a text that `ownerText` permits. */
 export function readOwner(text: string): { kind: 'user' | 'team' | 'key'; id: string } {
   const [kind, id = ''] = text.split(':', 2);
   return { kind: kind === 'user' || kind === 'team' ? kind : 'key', id };
 }
 
-/** What access to something of an owner depends on: what belongs to a router key belongs to nobody. */
+/** The owner that the access rules check: a person or a team. What belongs to a router key belongs to nobody: undefined. */
 export type Party = { kind: 'user' | 'team'; id: string } | undefined;
 
 export function partyOf({ kind, id }: Pick<Owner, 'kind' | 'id'>): Party {
   return kind === 'key' ? undefined : { kind, id };
 }
 
-/** The same of a stored id, which does not say whose it is: for everybody but its person and its team it is somebody else's. */
+/**
+ * Returns the party of a stored id, which does not say what kind of owner it is. An id that is none of the person's teams counts as a
+ * person's.
+ */
 export function partyOfId({ teams }: Pick<Person, 'teams'>, id: string): Party {
   return { kind: teams.has(id) ? 'team' : 'user', id };
 }
 
-/** The person as they stand to what is theirs: an administrator is no administrator of the content of files. */
+/** Returns a person as a plain member where they own a resource: administrators may not read the content of other people's files. */
 export function asOwner(person: Person, party: Party): Person {
   const plain: Person = { id: person.id, role: 'member', teams: person.teams };
   return relationTo(plain, party) === 'nobody' ? person : plain;
 }
 
-/** People, teams and keys by their ids; what is deleted has no name. */
+/** Looks up people, teams and keys by id. What has been deleted has no name. */
 export async function ownersOf(
   { users, teams, keys }: Pick<Accounts, 'users' | 'teams' | 'keys'>,
   given: readonly string[],

@@ -23,7 +23,7 @@ export interface ConnectionRoutesParts {
 const text = z.string().min(1).max(8_192);
 const answer = z.strictObject({ state: text, code: text.optional(), iss: text.optional() });
 
-/** The connections of the signed-in person to MCP servers: nobody sees or changes those of others. */
+/** Creates the routes for the MCP account links of the signed-in person. Nobody sees or changes those of others. */
 export function connectionRoutes(parts: ConnectionRoutesParts): Router {
   const { connections } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -58,12 +58,12 @@ function connectionAnswer({ server, url, state, connectedAt }: PersonsServer): C
   return { server, host: new URL(url).host, state, ...(connectedAt === undefined ? {} : { connectedAt }) };
 }
 
-/** The one address to which people come back. */
+/** Returns the address of the page to which an MCP server sends people back. All servers get the same one. */
 function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
   return new URL(connectionsPath, routerAddress(request, publicUrl)).href;
 }
 
-/** @throws ApiFailure with the sentence of a ConnectError */
+/** Turns a ConnectError into a failure of the API. @throws ApiFailure 422 with the sentence of a ConnectError */
 async function explained<T>(connect: () => Promise<T>): Promise<T> {
   try {
     return await connect();

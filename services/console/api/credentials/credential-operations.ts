@@ -37,7 +37,7 @@ export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
   authority: { folder: string; natsUrl: string } | undefined;
 }
 
-/** A credential of a worker: those of ingress nodes and batch runners are none of this API's. */
+/** A credential of a worker. This API excludes the credentials of ingress nodes and batch runners. */
 type IssuedToWorker = Issued & { role: Tier };
 
 const byIssue: Order<WorkerCredential> = {
@@ -45,7 +45,6 @@ const byIssue: Order<WorkerCredential> = {
   form: /^\d{16}\../s,
 };
 
-/** The operations of `contract/credentials.ts`, for administrators. */
 export function credentialOperations(parts: CredentialParts): Operation[] {
   return [
     listOperation({
@@ -117,7 +116,10 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
     }),
   ];
 
-  /** @throws ApiFailure 403 for who is no administrator, 409 where this ingress has no authority */
+  /**
+   * Returns the authority of this ingress.
+   * @throws ApiFailure 403 for anybody but an administrator, 409 where this ingress has no authority
+   */
   function authorityFor(actor: Actor): { folder: string; natsUrl: string } {
     requireAccess('credential.manage', actor);
     if (parts.authority) return parts.authority;

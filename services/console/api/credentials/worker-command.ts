@@ -1,15 +1,15 @@
 import type { Tier } from '#shared/core/tier.ts';
 
 /**
- * The command that starts a worker with a credential, in the folder that has its file.
- * @param natsUrl the addresses at which this process reaches NATS, with commas between them: what signs it in there is left out
+ * Returns the command that starts a worker with a credential. It is to be run in the folder that contains the credential's file.
+ * @param natsUrl the addresses at which this process reaches NATS, separated by commas; their users, passwords and queries are left out
  */
 export function workerCommand({ name, tier }: { name: string; tier: Tier }, natsUrl: string): string {
   const addresses = natsUrl.split(',').map((address) => bare(address.trim()));
   return `npx rtr worker ${tier} --nats ${addresses.join(',')} --credentials ${name}.creds`;
 }
 
-/** An address without user, password and query. */
+/** Returns an address without user, password and query. */
 function bare(address: string): string {
   const { protocol, host, pathname } = new URL(address);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;

@@ -20,11 +20,9 @@ const ownerQuery = z.object({ owner: ownerText });
 
 export interface FileParts extends Pick<ApiParts, 'accounts' | 'log'> {
   files: Pick<Files, 'list' | 'find' | 'use' | 'remove'>;
-  /** Sends the content of a file, or the range that the request asks for. */
   sendFile: (request: Request, response: Response, file: FileRecord) => Promise<void>;
 }
 
-/** The operations of `contract/batches.ts` about files. */
 export function fileOperations(parts: FileParts): Operation[] {
   const { files, sendFile } = parts;
   return [
@@ -88,7 +86,7 @@ export function fileOperations(parts: FileParts): Operation[] {
     }),
   ];
 
-  /** A file that somebody may do this to. @throws ApiFailure 403 or 404 */
+  /** Returns a file on which a person may do an action. @throws ApiFailure 403 or 404 */
   async function find(
     actor: Actor,
     wanted: { id: string; owner: string },

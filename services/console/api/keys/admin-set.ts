@@ -1,19 +1,19 @@
 import type { FoundKey, KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
 
-/** The settings of a key that an administrator's change keeps others from changing, the limits aside. */
+/** The settings of a key, other than the limits, that only administrators change after an administrator has set them. */
 const fields = ['class', 'expiresAt', 'models', 'tiers', 'tools', 'weight'] as const;
 
 type Settings = Partial<Pick<KeyRecord, (typeof fields)[number] | 'limits'>>;
 
-/** Settings to change; null stands for one that is removed, and what is absent stays. */
+/** The settings to change: null removes a setting, an absent one stays. */
 export type WantedSettings = { [name in (typeof fields)[number]]?: Settings[name] | null | undefined } & {
   limits?: Limits | undefined;
 };
 
 /**
- * What an administrator's change leaves of `adminSet` (see KeyRecord): what it sets is added, also where the key has had the same value, and
- * what it removes is taken out.
+ * Returns the `adminSet` of a key (see KeyRecord) after an administrator's change. A setting that the change sets is added, also where the
+ * key has had the same value; a setting that the change removes is taken out.
  */
 export function adminSetAfter(
   key: Settings & Pick<KeyRecord, 'adminSet'>,
@@ -27,7 +27,7 @@ export function adminSetAfter(
   return names.size === 0 ? undefined : [...names];
 }
 
-/** The first setting of an administrator's that a change by somebody else would change; undefined for none. */
+/** Returns the first setting of an administrator that a change by another person would change; undefined for none. */
 export function lockedIn(key: FoundKey, wanted: WantedSettings): string | undefined {
   const { adminSet = [] } = key;
   const locked = changesOf(key, wanted).find(

@@ -11,20 +11,20 @@ import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
 import { locks, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
-/** How often a change is judged, where others change the key at the same time. */
+/** The number of times that a change is checked and stored at most while others change the key. */
 const mostAttempts = 5;
 
 interface WantedChange {
   wanted: z.output<typeof keyChange>;
   /** The revision that the change is for; undefined: any. */
   ifRevision?: number | undefined;
-  /** Reads the key again, if the person still may change it. */
+  /** Reads the key again. Throws when the person may no longer change it. */
   again: () => Promise<FoundKey>;
 }
 
 /**
- * Changes the settings of a key, if somebody may. What is judged is what is changed: where the key has been changed since it was read, the
- * change is judged anew. Returns the key as it is then.
+ * Changes the settings of a key, if the actor may. The change is stored only at the revision that was checked: when others have changed the
+ * key since it was read, it is read and checked again. Returns the changed key.
  * @throws ApiFailure 403, 404, 409, 412
  */
 export async function changeKey(
@@ -58,20 +58,22 @@ export async function changeKey(
   return (await keys.find(key.id)) ?? key;
 }
 
-/** Whether a change would leave a key as it is: all values are so already, and what an administrator gives is marked as theirs. */
+/**
+ * Returns whether a change would leave a key as it is: the key has all values already, and those that an administrator sets are marked as
+ * theirs.
+ */
 export function changesNothingOf(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
   if (!changesNothing(key, wanted)) return false;
   if (!locks(actor, ownerOf(key))) return true;
   return JSON.stringify(adminSetAfter(key, wanted)) === JSON.stringify(key.adminSet);
 }
 
-/** Whether a personal key would work for longer than it would now. */
 function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.output<typeof keyChange>): boolean {
   if (kind !== 'user' || expiresAt === undefined || wanted === undefined) return false;
   return wanted === null || wanted > expiresAt;
 }
 
-/** What is to be stored. @throws ApiFailure 403 */
+/** Checks a change and returns what is to be stored. @throws ApiFailure 403 */
 function judge(
   { recordings: { isOn } }: Pick<ApiParts, 'recordings'>,
   actor: Actor,
@@ -95,7 +97,7 @@ function judge(
   };
 }
 
-/** Checks that somebody may have the requests of a key recorded: what a person sends is recorded by that person alone. @throws ApiFailure 403 */
+/** Checks that the actor may record the requests of a key. Only the person of a personal key may. @throws ApiFailure 403 */
 function requireSwitch(actor: Actor, { kind, ...key }: FoundKey): void {
   if (kind !== 'user') return requireAccess('key.record', actor, ownerOf({ kind, ...key }));
   if (key.ownerId !== actor.id) throw forbidden('Only its person may have the requests of a personal key recorded.');

@@ -5,7 +5,7 @@ import { ceilingAnswer } from '../people/ceiling-answer.ts';
 import { stateOf, switchersOf } from '../recordings/recording-state.ts';
 
 /**
- * Keys as the pages see them: without the hash, and with only the ends of the secret.
+ * Returns keys as the pages show them: without the hash, and with only the ends of the secret.
  * @param isRecording whether requests are recorded at all
  */
 export async function keyAnswers(

@@ -26,7 +26,6 @@ const settings = z.strictObject({
   weight: weightSchema.optional(),
 });
 
-/** A key to make. */
 export const newKey = settings.extend({
   kind: z.enum(keyKinds),
   userId: z.string().optional(),
@@ -51,7 +50,7 @@ export const keyChange = z.strictObject({
     ),
 });
 
-/** A key to change or to make, which is known by its name. */
+/** The body that changes or makes the key of a given name. */
 export const namedKey = keyChange
   .omit({ name: true, records: true })
   .extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);

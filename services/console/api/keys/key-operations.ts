@@ -22,7 +22,6 @@ const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'Up
 
 type NotedKey = Pick<FoundKey, 'id' | 'name' | 'kind' | 'ownerId'>;
 
-/** The keys that somebody may see, and their actions on them. */
 export function keyOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, recordings } = parts;
   const { keys } = accounts;
@@ -136,7 +135,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
             'Whoever rotates this key can read what it has stored: only its owner may. Revoke it, and make another one.';
           throw forbidden(message);
         }
-        // For as long as both work, that is one key more.
+        // While both keys work, the person has one key more.
         if (overlapMs > 0 && key.kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
           throw forbidden('Only administrators may create personal keys here. Replace this one without an overlap.');
         }
@@ -162,7 +161,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
         const outcome = await keys.revoke(key.id, Date.now());
-        // Always announced: a second revocation may be an attempt to repair a lost first announcement.
+        // Always announced: a second revocation may be meant to repair a lost first announcement.
         await announce(key.id);
         if (outcome === 'revoked') await note('key.revoke', actor, key, {});
       },
@@ -184,7 +183,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return changeKey(parts, actor, key, { wanted, ifRevision, again: () => find(key.id, 'key.change', actor) });
   }
 
-  /** The keys of an owner with a name that can be used, and that somebody may change. */
+  /** Returns the usable keys of an owner that have the name. @throws ApiFailure 403 or 404 when the actor may not change them */
   async function liveKeysOf(
     actor: Actor,
     kind: KeyKind,
@@ -200,7 +199,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
     );
   }
 
-  /** A key that somebody may see and act on. @throws ApiFailure 403 or 404 */
+  /** Returns a key on which a person may do an action. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, actor: Actor): Promise<FoundKey> {
     const key = isKeyId(id) ? await keys.find(id) : undefined;
     if (!key) throw notFound();

@@ -11,10 +11,9 @@ import { adminSetAfter } from './admin-set.ts';
 import { notCreated } from './key-failures.ts';
 import type { newKey } from './key-inputs.ts';
 
-/** The person or team that a key belongs to. */
 export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
 
-/** Makes a key, if somebody may. @throws ApiFailure 403, 404 for an owner who is not there, 409 for too many */
+/** Creates a key, if the actor may. @throws ApiFailure 403, 404 for an owner that does not exist, 409 for too many */
 export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
   const { kind, userId = actor.id, teamId, ...facts } = wanted;
@@ -49,20 +48,22 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   return created;
 }
 
-/** Whether what a person sets on a key of this owner is kept from changes by others: an administrator's on the key of somebody else. */
+/**
+ * Returns whether settings that the actor makes on a key of this owner are locked for all but administrators. True for an administrator on
+ * somebody else's key.
+ */
 export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
 }
 
 /**
- * Whether somebody makes a key for an owner whose files they may not read. With the key they could: so what it stores is its own, and it has
- * nothing of its owner's.
+ * Returns whether the actor makes a key for an owner whose files the actor may not read. The secret of the key would let the actor read
+ * them, so such a key stores as an owner of its own and reaches nothing of the owner's.
  */
 export function issues(actor: Actor, owner: KeyOwnerId): boolean {
   return !mayDo('file.read', asOwner(actor, owner), owner);
 }
 
-/** The person or team that a key belongs to; undefined for one of the router. */
 export function ownerOf({ kind, ownerId }: FoundKey): KeyOwnerId | undefined {
   return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
 }
@@ -75,7 +76,7 @@ async function ceilingOf(
   return owner?.ceiling;
 }
 
-/** Whether somebody may make personal keys, if there is nothing else against it. */
+/** Returns whether the settings let the actor make personal keys. Other rules may still refuse one. */
 export async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: Actor): Promise<boolean> {
   return role === 'admin' || (await accounts.settings.read()).membersMakeKeys;
 }

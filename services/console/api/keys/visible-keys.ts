@@ -8,7 +8,7 @@ interface Asked {
   cursor: string | undefined;
 }
 
-/** A page of the keys that somebody may see: of one owner, by the id, or of all. */
+/** Returns a page of the keys that the actor may see. @param owner the id of a person or a team; undefined: all owners */
 export async function visibleKeys(
   keys: Pick<KeyStore, 'list' | 'listOf' | 'listFrom'>,
   { id, role, teams }: Actor,
@@ -24,14 +24,14 @@ export async function visibleKeys(
   return pageOf((await Promise.all(visible.map((each) => keys.listOf(each)))).flat(), page, byCreation);
 }
 
-/** A page of all keys, of which only those of the page are read. @throws ApiFailure 400 for a cursor that is none */
+/** Returns a page of all keys, and reads no more keys than it needs. @throws ApiFailure 400 for an invalid cursor */
 async function pageOfAll(keys: Pick<KeyStore, 'listFrom'>, { limit, cursor }: Asked): Promise<Page<FoundKey>> {
   requireCursor(cursor, byCreation);
   const from = Number(cursor?.split('.')[0] ?? 0);
   for (let read = limit + 1; ; read *= 2) {
     const { found, isEnd } = await keys.listFrom(from, read);
     const page = pageOf(found, { limit, cursor }, byCreation);
-    // Many may have been made within the millisecond of the cursor, and some of those that were asked for cannot be read.
+    // Many keys may share the millisecond of the cursor, and some of the keys that were read may be unreadable.
     if (page.next !== undefined || isEnd) return page;
   }
 }

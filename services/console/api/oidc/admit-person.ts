@@ -16,8 +16,8 @@ export interface AdmitParts {
 type Admission = UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked';
 
 /**
- * The account of somebody who has proven who they are at a provider: their own, one with the same verified address whose person is known by
- * it, or a new one. Their role and teams become what the registry's rules for the provider say.
+ * Returns the account of a person who has proven who they are at a provider: the linked account, an account with the same verified address
+ * that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the provider give.
  */
 export async function admitPerson(
   parts: AdmitParts,
@@ -29,7 +29,7 @@ export async function admitPerson(
   return admit(parts, provider, await findOrMake(parts, provider, claims.sub, person), person);
 }
 
-/** As `admitPerson`, for a person about whom the provider was asked: no other account is theirs, and none is linked or made. */
+/** Admits a person whose provider was asked again, as `admitPerson` does, to the account with this id. Links and makes no account. */
 export async function admitAgain(
   parts: AdmitParts,
   provider: SignInProvider,
@@ -62,7 +62,7 @@ async function findOrMake(
 ): Promise<UserRecord | 'unconfirmed' | 'blocked' | undefined> {
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
-  /** Somebody who has an account; also one whom another window of theirs has just given one. */
+  /** Returns the person whose account is linked, also when another window of theirs has linked it meanwhile. */
   const whoCame = async (): Promise<UserRecord | undefined> => {
     const known = await externals.findPerson(account);
     return known === undefined ? undefined : comesAgain(parts, known, email);
@@ -73,7 +73,7 @@ async function findOrMake(
   if (same) {
     if (await externals.find(same.id)) return whoCame();
     if (!isKnownByEmail(same)) return 'unconfirmed';
-    // Linking would take the password and second factors of somebody who is not let in.
+    // Linking would remove the password and second factors of a blocked person.
     if (same.blockedAt !== undefined) return 'blocked';
     if (!(await externals.link(same, account))) return whoCame();
     await parts.announce(`user:${same.id}`);
@@ -86,7 +86,7 @@ async function findOrMake(
   return made;
 }
 
-/** Somebody whose account is linked already. The provider confirms the address that they have here, if it is the same. */
+/** Returns a person whose account is linked already. Marks their address here as confirmed and used if the provider names the same one. */
 async function comesAgain({ accounts: { users } }: AdmitParts, id: string, email: string) {
   const user = await users.find(id);
   if (user?.email === email && (user.confirmedEmail !== email || user.usedEmail !== email))
@@ -94,7 +94,7 @@ async function comesAgain({ accounts: { users } }: AdmitParts, id: string, email
   return user;
 }
 
-/** Gives a person the role and the teams that the rules are about, and leaves all others alone. An owner of a team stays one. */
+/** Gives a person the role and the teams that the rules name, and leaves all other teams alone. An owner of a team stays an owner. */
 async function applyRules(
   parts: AdmitParts,
   { name: provider }: SignInProvider,
@@ -117,7 +117,7 @@ async function applyRules(
       await note(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
     } else if (!belongs && mine.get(team.id) === 'member') {
       await accounts.teams.removeMember(team.id, user.id);
-      // At once: its team's tokens are good until then.
+      // At once: tokens of the team work until the ingress nodes are informed.
       await announce(`user:${user.id}`);
       await note(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
     }

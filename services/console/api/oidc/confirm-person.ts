@@ -18,15 +18,15 @@ export interface ConfirmParts extends AdmitParts {
   clients: ProviderClients;
 }
 
-/** Milliseconds for which the last answer of a provider counts, unless its access token ends before. */
+/** Milliseconds for which the last answer of a provider counts at most, even when its access token lasts longer. */
 const longestMs = 3_600_000;
 
-/** Milliseconds for which a person goes on while their provider cannot be asked. */
+/** Milliseconds for which a person stays signed in while their provider does not answer. */
 const outageMs = 3_600_000;
 
 /**
- * Milliseconds for which, and after which, a refresh token is kept again when the store does not answer: a replica may have to take over. With
- * the time that the provider has, less than `checkMs`.
+ * Milliseconds for which, and between which, storing a refresh token is tried again when the store does not answer: a replica may have to
+ * take over. Together with the time that the provider has, this is less than `checkMs`.
  */
 const keepForMs = 20_000;
 const keepAgainMs = 1_000;
@@ -34,12 +34,12 @@ const keepAgainMs = 1_000;
 /** Milliseconds from which an answer of a provider, or its absence, is slow. */
 const slowMs = 750;
 
-/** Milliseconds between two looks at what another node, which asks the provider, has found out. */
+/** Milliseconds between two reads of the result of another node that asks the provider. */
 const lookMs = 100;
 
 /**
- * Until when the answer of a provider counts: as long as its access token lasts, an hour at most. Without a refresh token it cannot be
- * asked again, so a person stays for as long as the registry says.
+ * Returns the time, in ms since 1970, until which an answer of the provider counts: as long as its access token lasts, an hour at most.
+ * Without a refresh token the provider cannot be asked again, so the answer counts for as long as the registry says.
  */
 export function goodUntil(
   refreshToken: string | undefined,
@@ -51,9 +51,9 @@ export function goodUntil(
 }
 
 /**
- * Whether a person whom a provider has let in is still let in there. When its last answer is too old, it is asked again, by one node at a
- * time. Somebody whom it refuses loses all sessions, programs and admin tokens. While it cannot be asked, nobody loses anything: a person
- * goes on for an hour, and is then `unknown`.
+ * Creates the check whether a provider still admits a person. When its last answer is too old, one node at a time asks it again. A person
+ * whom it refuses loses all sign-in sessions, programs and admin tokens. While it does not answer, nobody loses anything: the person stays
+ * confirmed for an hour, and is then `unknown`.
  */
 export function personConfirmer(parts: ConfirmParts): Confirm {
   const { externals } = parts;
@@ -71,16 +71,16 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
     } finally {
       const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowMs;
       const now = isSlow ? await externals.find(user.id) : undefined;
-      // Otherwise the mark ends by itself: until then, nobody waits for a provider that hangs, as long as they all go on.
+      // Otherwise the mark expires by itself: until then, nobody waits for a provider that hangs while the last answers still count.
       if (!now || isGood(now) || !goesOn(now, checkMs)) await externals.endCheck(user.id, mark);
     }
   };
 }
 
 /**
- * As `personConfirmer`, for what lasts longer than sessions: admin tokens and keys. Those of somebody about whom no provider can be asked,
- * now or later, stay.
- * @param confirm of `personConfirmer`
+ * Creates the check for what lasts longer than sign-in sessions: admin tokens and keys. Confirms them when no provider can be asked about
+ * the person, now or later.
+ * @param confirm the check of `personConfirmer`
  */
 export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Confirm): Confirm {
   return async (user) => {
@@ -92,7 +92,7 @@ export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Co
   };
 }
 
-/** The provider of an account, as the same client of which the router can ask about it; undefined if there is none. */
+/** Returns the provider of an account if the router is still the same client there, and can therefore ask about the person. */
 function providerOf({ providers }: SignInSettings, account: ExternalAccount): SignInProvider | undefined {
   return providers.find(
     ({ name, issuer, client_id: id }) =>
@@ -104,12 +104,12 @@ function isGood({ goodUntil: until }: ExternalAccount): boolean {
   return Date.now() < until;
 }
 
-/** Whether a person goes on without a new answer of the provider, also after so many milliseconds. */
+/** Returns whether a person stays confirmed without a new answer of the provider, now or `afterMs` later. */
 function goesOn({ goodUntil: until }: ExternalAccount, afterMs = 0): boolean {
   return Date.now() + afterMs < until + outageMs;
 }
 
-/** What another node has found out, which asks the provider about a person now. */
+/** Waits for the result of another node that asks the provider about a person now. */
 async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals } = parts;
   const deadline = performance.now() + checkMs;
@@ -124,10 +124,12 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
   }
 }
 
-/** Asks the provider about a person, as the only node that does, unless that has become needless. */
+/**
+ * Asks the provider about a person, as the only node that does. Skips the question when the person is signed out or confirmed meanwhile.
+ */
 async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals, log } = parts;
-  // As it is now: another node may have asked since, and what it has used of a refresh token must not be used again.
+  // Read again: another node may have asked since, and a refresh token that it has used must not be used again.
   const account = await externals.find(user.id);
   if (!account || (await isOut(parts, user))) return 'refused';
   if (isGood(account)) return 'confirmed';
@@ -151,7 +153,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
-  // At once: the one before may be used up. That the person may stay is only known below.
+  // At once: the previous token may be used up. Whether the person may stay is decided below.
   const kept = await keepPatiently(
     externals,
     user.id,
@@ -160,7 +162,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   );
   if (!kept) return afterNewer(parts, user);
   const claims = tokens.claims();
-  // A provider need not give a new ID token. With one, groups and address count anew.
+  // A provider need not give a new ID token. A new one updates groups and address.
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitAgain(parts, provider, claims, user.id));
     if (typeof admitted !== 'object') return signOut(parts, user, kept, 'denied');
@@ -169,14 +171,14 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   return (await externals.keep(user.id, { ...kept, goodUntil: until }, kept)) ? 'confirmed' : afterNewer(parts, user);
 }
 
-/** Keeps a refresh token that may be the only one that is good now, also when the store comes back only after a while. */
+/** Stores a refresh token that may be the only valid one, and tries again while the store does not answer. */
 async function keepPatiently(
   externals: ConfirmParts['externals'],
   userId: string,
   account: ExternalAccount,
   over: KeptAccount,
 ): Promise<KeptAccount | undefined> {
-  // One for all attempts: the store may have kept it, and only its reply was lost.
+  // The same id for all tries: the store may have kept the token, and only its reply was lost.
   const turn = randomUUID();
   const deadline = performance.now() + keepForMs;
   for (;;) {
@@ -189,23 +191,24 @@ async function keepPatiently(
   }
 }
 
-/** How somebody stands whose account has changed since the provider was asked: they were deleted, or have signed in. */
+/** Returns the state of a person whose account has changed since the provider was asked: they were deleted, or have signed in. */
 async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Promise<Confirmation> {
   const account = await externals.find(id);
   if (!account) return 'refused';
   return isGood(account) ? 'confirmed' : 'unknown';
 }
 
-/** Whether what a person has had ended since their record was read. */
+/** Returns whether the person was blocked, or signed out everywhere, since their record was read. */
 async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Promise<boolean> {
   const user = await accounts.users.find(id);
   return user?.epoch !== epoch || user.blockedAt !== undefined;
 }
 
 /**
- * Ends what somebody has whom their provider has not confirmed, and why: it has said that they may not come in (`denied`), has taken a refresh
- * token no more (`ended`), or cannot be asked about them. Admin tokens and keys stay in the last case, and keys stay if refresh tokens of the
- * provider end with the sessions there. Nothing ends of somebody who has signed in at the provider since it was asked.
+ * Signs out a person whom their provider has not confirmed. The reason says why: the provider denies them (`denied`), no longer accepts the
+ * refresh token (`ended`), or cannot be asked about them (`not asked`). With `not asked`, admin tokens and keys stay. With `ended`, keys
+ * stay if refresh tokens of the provider end with the sessions there. Nothing ends for a person who has signed in at the provider since it
+ * was asked.
  */
 async function signOut(
   parts: ConfirmParts,
@@ -216,7 +219,7 @@ async function signOut(
   const { announce, log } = parts;
   const { users } = parts.accounts;
   if (why === 'not asked') {
-    // Of somebody who was deleted meanwhile nothing is written.
+    // Nothing is written for a person who was deleted meanwhile.
     if (!(await users.find(user.id))) return 'refused';
     await users.endSessions(user.id);
   } else {

@@ -4,12 +4,15 @@ import type { Logger } from '#shared/core/log.ts';
 import type { SignInFailure } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 
-/** Leads to the sign-in page, which says why. */
+/** Redirects to the sign-in page, which shows the reason. */
 export function leadToSignIn(response: Response, reason: SignInFailure): void {
   response.redirect(302, `/?sign-in=${reason}`);
 }
 
-/** A handler of addresses at which a browser arrives: what it throws leads to the sign-in page, as a person cannot read an answer of the API. */
+/**
+ * Creates a handler for addresses that a browser opens. An error that it throws leads to the sign-in page, because people cannot read an
+ * answer of the API.
+ */
 export function forPeople(
   log: Logger,
   handle: (request: Request, response: Response) => Promise<void>,

@@ -17,7 +17,6 @@ import { goodUntil } from './confirm-person.ts';
 import { answeredError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
 
-/** What signing in at providers needs. */
 export interface OidcParts {
   settings: () => SignInSettings;
   clients: ProviderClients;
@@ -26,15 +25,16 @@ export interface OidcParts {
 }
 
 /**
- * A path of the console: not the address of another host, which browsers also read from `//host` and `/\host`. In the form in which addresses
- * have it, which JSON does not make longer, and short: it is kept in a cookie, and a link of any site names it.
+ * A path of the console. Refuses the address of another host, which browsers also read from `//host` and `/\host`. Accepts only the
+ * characters of an address, which JSON does not make longer, and at most 300 of them: the path is kept in a cookie, and a link of any site
+ * can name it.
  */
 const ownPath = z
   .string()
   .max(300)
   .regex(/^\/(?![/\\])[!#-[\]-~]*$/);
 
-/** Signing in at a provider: OpenID Connect, authorization code with PKCE, state and nonce. */
+/** Creates the routes for signing in at a provider: OpenID Connect, authorization code with PKCE, state and nonce. */
 export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   const { accounts, announce, log } = parts;
   const { settings, clients, states, externals } = parts.oidc;
@@ -55,7 +55,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     if (!provider) return leadToSignIn(response, 'no_provider');
     const callback = callbackOf(request, provider);
     const to = ownPath.safeParse(request.query['to']).data ?? '/';
-    // A link of another site signs nobody in anew who is signed in already, maybe as somebody else.
+    // A link on another site must not sign in a person who is signed in already, maybe as somebody else.
     if (!isSameOrigin(request) && (await isSignedIn(request))) return response.redirect(302, to);
     const client = await clients.of(provider).catch((error: unknown) => {
       log.warn({ err: error, provider: provider.name }, 'a provider cannot be reached');
@@ -104,7 +104,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       clientId: provider.client_id,
       isOffline: givesOffline(provider),
     });
-    // Their keys may be used again from now on, on all nodes.
+    // From now on the person's keys work again, on all nodes.
     if (user.refusedAt !== undefined) await announce(`user:${user.id}`);
     await openSession(parts, request, response, user, { provider: provider.name });
     response.redirect(302, state.to);
@@ -123,13 +123,12 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     try {
       return (await accounts.sessions.find(sessionId)) !== undefined;
     } catch (error) {
-      // To sign in again is a way out for somebody about whom the provider could not be asked.
+      // A new sign-in is the way out for a person about whom the provider could not be asked.
       if (error instanceof UnconfirmedError) return false;
       throw error;
     }
   }
 
-  /** The tokens for the code in the address that the provider led back to. */
   async function exchange(provider: SignInProvider, answer: URL, { state, nonce, verifier }: SignInState) {
     try {
       return await oidc.authorizationCodeGrant(await clients.of(provider), answer, {
@@ -151,29 +150,29 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
 }
 
 /**
- * Whether the refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11): then the end of one
- * is that of the person. Those of other providers end in the evening.
+ * Returns whether the refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11). If
+ * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end in the evening.
  */
 function givesOffline({ scopes }: SignInProvider): boolean {
   return scopes.includes('offline_access');
 }
 
-/** Whether a provider names somebody: in 255 characters at most (OpenID Connect Core 1.0, section 2). */
+/** Returns whether a subject has the length that is allowed: at most 255 characters (OpenID Connect Core 1.0, section 2). */
 function isSubject(sub: string): boolean {
   return sub.length > 0 && sub.length <= 255;
 }
 
-/** Lets nothing but GET pass: Express has HEAD do what GET does, which here begins or ends something. */
+/** Refuses every method but GET. Express runs GET handlers for HEAD too, and these handlers begin or end a sign-in. */
 function requireGet({ method }: Request, response: Response, next: NextFunction): void {
   if (method === 'GET') return next();
   response.set('allow', 'GET');
   throw new ApiFailure(405, 'method_not_allowed', `${method} is not allowed here.`);
 }
 
-/** Whether the provider did not answer, not with what the protocol has, or with an error that passes. */
+/** Returns whether the provider did not answer, answered with something outside the protocol, or answered with a temporary error. */
 function isOutage(error: unknown): boolean {
   const { status } = answeredError(error);
-  // One that succeeds has said something else than the protocol has, as a page that says that it is being worked on.
+  // A successful status means that the provider sent something outside the protocol, such as a maintenance page.
   if (status !== undefined) return status < 400 || status >= 500 || status === 429;
   if (!(error instanceof Error)) return false;
   return (

@@ -18,11 +18,11 @@ export interface OpenOidcParts {
   accounts: Accounts;
   externals: ExternalAccounts;
   settings: () => SignInSettings;
-  /** Has a listener called after each change of the settings. */
+  /** Registers a listener that is called after each change of the settings. */
   onChange: (listener: () => void) => void;
-  /** Of the cluster, newest first. */
+  /** Returns the secrets of the cluster, newest first. */
   secrets: () => readonly Uint8Array[];
-  /** Has the secrets of the router as a client of the providers. */
+  /** Contains the secrets of the router as a client of the providers. */
   environment: Environment;
   announce: ApiParts['announce'];
   publicUrl: string | undefined;
@@ -30,8 +30,8 @@ export interface OpenOidcParts {
 }
 
 /**
- * Opens signing in at providers. From then on, sessions that a provider has opened end with what it says, and others count while local
- * accounts are on.
+ * Opens signing in at providers. From then on, sign-in sessions that a provider has opened end when the provider refuses the person, and
+ * other sessions count only while local accounts are on.
  */
 export function openOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;

@@ -3,17 +3,16 @@ import { Agent, fetch as fetchWith, type RequestInit as UndiciInit } from 'undic
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 
-/** Seconds for each request to a provider. */
+/** Seconds that each request to a provider may take. */
 const timeoutSeconds = 10;
 
-/** Bytes of an answer of a provider. */
 const maxAnswerBytes = 1024 * 1024;
 
 const agent = new Agent({ maxResponseSize: maxAnswerBytes });
 
 /**
- * Fetches as the library does, and gives up on an answer that is too large. Challenges (`WWW-Authenticate`, RFC 6749, section 5.2) are left out:
- * the library would read them in place of the error in the body.
+ * Fetches as the library does, and fails for an answer that is too large. Removes challenges (`WWW-Authenticate`, RFC 6749, section 5.2),
+ * which the library would read in place of the error in the body.
  */
 const boundedFetch: oidc.CustomFetch = async (url, options) => {
   const answer = await fetchWith(url, { ...(options as UndiciInit), dispatcher: agent });
@@ -23,22 +22,22 @@ const boundedFetch: oidc.CustomFetch = async (url, options) => {
   return new Response(answer.body, { status, statusText, headers });
 };
 
-/** Milliseconds for which what a provider says of itself is used. */
+/** Milliseconds for which the metadata of a provider is used. */
 const freshMs = 3_600_000;
 
-/** The router as a client of the providers: what each of them says of itself is asked for once in an hour. */
+/** The router's OpenID clients, one for each provider. The metadata of a provider is fetched once an hour. */
 export class ProviderClients {
   readonly #environment: Environment;
   readonly #known = new Map<string, { until: number; client: Promise<oidc.Configuration> }>();
 
-  /** @param environment has the secrets of the clients */
+  /** @param environment contains the secrets of the clients */
   constructor(environment: Environment) {
     this.#environment = environment;
   }
 
-  /** The client of a provider. @throws an Error when the provider cannot be reached, or its secret is not set */
+  /** Returns the client of a provider. @throws an Error when the provider cannot be reached, or its secret is not set */
   async of(provider: SignInProvider): Promise<oidc.Configuration> {
-    // With another setting it is another client.
+    // A provider with another setting is another client.
     const key = JSON.stringify(provider);
     const now = performance.now();
     const known = this.#known.get(key);
@@ -57,48 +56,46 @@ export class ProviderClients {
     return oidc.discovery(url, id, secret, secret === undefined ? oidc.None() : undefined, {
       timeout: timeoutSeconds,
       [oidc.customFetch]: boundedFetch,
-      // The registry admits http for this machine alone.
+      // The registry accepts http for this machine alone.
       ...(url.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
     });
   }
 }
 
-/** What a provider answers when it does not let a person in any more, or their refresh token has ended (RFC 6749, section 5.2). */
+/** The errors with which a provider refuses a person, or a refresh token that has ended (RFC 6749, section 5.2). */
 const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
 
 /**
- * Whether a provider that was asked about a person has refused them. Its other errors are about the router, as `invalid_client` once the
- * router's secret has expired, or may pass.
+ * Returns whether a provider that was asked about a person has refused them. Its other errors may pass, or concern the router, such as
+ * `invalid_client` once the router's secret has expired.
  */
 export function refusesPerson(error: unknown): boolean {
   if (!(error instanceof oidc.ResponseBodyError)) return false;
   return error.status < 500 && error.status !== 429 && refusals.has(error.error);
 }
 
-/** What a provider has answered in place of tokens. */
 export interface AnsweredError {
-  /** Of OAuth. The message of an `Error` does not name it. */
+  /** The error code of OAuth, which the message of an `Error` does not contain. */
   error?: string;
-  /** What the provider says of the error, without what could be a secret. */
+  /** The provider's description of the error, without anything that could be a secret. */
   description?: string;
-  /** Of HTTP. */
   status?: number;
 }
 
-/** What a provider has answered in place of tokens, for the log. Empty when it has not answered. */
+/** Returns the error that a provider has answered in place of tokens, for the log. Empty when the provider has not answered. */
 export function answeredError(error: unknown): AnsweredError {
   if (error instanceof oidc.ResponseBodyError) return { ...namedError(error), status: error.status };
   if (error instanceof oidc.AuthorizationResponseError) return namedError(error);
-  // The cause of an answer that is none of OAuth is the response.
+  // For an answer outside OAuth, the cause of the error is the response.
   const response = error instanceof Error ? error.cause : undefined;
   const isResponse = typeof response === 'object' && response !== null && 'status' in response;
   return isResponse && typeof response.status === 'number' ? { status: response.status } : {};
 }
 
-/** Characters of an error's name and of its description in the log. */
+/** The lengths, in characters, of an error's name and of its description in the log. */
 const [nameLength, descriptionLength] = [100, 300];
 
-/** Long runs of the characters that tokens and secrets are made of. */
+/** Long runs of the characters that tokens and secrets consist of. */
 const secretLike = /[\w.~+/-]{24,}=*/g;
 
 function namedError({ error, error_description: text }: { error: string; error_description?: string | undefined }) {

@@ -1,23 +1,22 @@
 import { displayNameSchema, emailSchema, type UserRole } from '#shared/accounts/people/user.ts';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 
-/** Claims of an ID token. */
+/** The claims of an ID token. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Somebody as a provider describes them, and what the registry gives them. */
+/** A person as their provider describes them, with the role and the teams that the registry gives them. */
 export interface ProvidedPerson {
   name: string;
   email: string;
-  /** Undefined: the registry's rules say nothing of roles. */
+  /** Undefined: the registry's rules do not mention roles. */
   role: UserRole | undefined;
-  /** By name of the team, for every team that the registry's rules are about. */
+  /** Whether the person is in a team, by the name of the team. Contains every team that the registry's rules mention. */
   teams: ReadonlyMap<string, boolean>;
 }
 
-/** Why somebody may not come in. */
 export type Refusal = 'no_address' | 'not_verified' | 'not_admitted';
 
-/** Reads who somebody is from the claims of their provider, and whether they may come in. */
+/** Reads from the claims of a provider who a person is, and whether they are admitted. */
 export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPerson | Refusal {
   const email = emailSchema.safeParse(claims['email']).data;
   if (email === undefined) return 'no_address';

@@ -4,24 +4,24 @@ import { isToken, tokenHash } from '#shared/accounts/people/secret-token.ts';
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
 import { cookieAttributes, cookieName, cookieOf, cookiesLike } from '../session/cookies.ts';
 
-/** What the names of the cookies begin with. The rest of each is part of the hash of its state. */
+/** The prefix of the cookies' names. The rest of each name is part of the hash of its state. */
 const nameStart = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
- * The name of the one cookie that the release before has. While a cluster is updated, a sign-in that begins at an older node and ends at a
- * newer one goes on; one that begins at a newer node and ends at an older one has ended, because that does not know the new names, and its
- * person begins again. The release after this one does not need it.
+ * The name of the one cookie in older sign-ins. While a cluster is updated, a sign-in that begins at an older node and ends at a newer one
+ * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names, and the
+ * person begins again.
  */
 const nameBefore = 'rtr-sign-in';
 
 /**
- * Sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers: those of requests
- * that came at the same time, which do not know of each other, fit too until one of the next requests forgets them.
+ * The number of sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers. Cookies
+ * of concurrent requests fit as well, until one of the next requests clears the oldest.
  */
 const mostAtOnce = 3;
 
-/** Milliseconds that a person has at the provider. */
+/** Milliseconds that a person may spend at the provider. */
 const lifeMs = 600_000;
 
 const stateSchema = z.object({
@@ -29,26 +29,26 @@ const stateSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
-  /** Path of the console to lead to afterwards. */
+  /** The path of the console to redirect to afterwards. */
   to: z.string(),
   /** ms since 1970 */
   endsAt: z.number(),
 });
 
-/** What a browser keeps of a sign-in while its person is at the provider. */
+/** The state of a sign-in that a browser keeps while its person is at the provider. */
 export type SignInState = Omit<z.infer<typeof stateSchema>, 'endsAt'>;
 
 export interface SignInStatesParts {
-  /** Of the cluster, newest first. */
+  /** Returns the secrets of the cluster, newest first. */
   secrets: () => readonly Uint8Array[];
   /** See `ExternalAccounts`. */
   takeState: (state: string, ms: number) => Promise<boolean>;
 }
 
 /**
- * The states of sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster: so any
- * ingress can go on, and an answer of a provider is of no use to another browser. The router itself keeps the hash of each that was taken,
- * and nothing else: a provider to which a code comes twice ends all that it gave for the code (RFC 6749, section 4.1.2).
+ * The states of the sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster:
+ * any ingress can go on with it, and an answer of a provider is of no use to another browser. The router itself keeps only the hash of each
+ * state that was taken: a provider that receives a code twice revokes everything that it gave for the code (RFC 6749, section 4.1.2).
  */
 export class SignInStates {
   readonly #secrets: SignInStatesParts['secrets'];
@@ -59,7 +59,7 @@ export class SignInStates {
     this.#takeState = takeState;
   }
 
-  /** Gives the browser the state of a new sign-in, and has it forget all but the newest. False while the secret of the cluster is not known. */
+  /** Sets the cookie of a new sign-in and clears all but the newest ones. Returns false while the secret of the cluster is not known. */
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
@@ -70,7 +70,7 @@ export class SignInStates {
     return true;
   }
 
-  /** Has a browser forget all but the newest sign-ins, such as those that were begun at the same time. @param kept how many it keeps */
+  /** Clears the cookies of all but the newest sign-ins. @param kept the number of sign-ins that the browser keeps */
   trim(request: Request, response: Response, kept = mostAtOnce): void {
     // Browsers send older ones first (RFC 6265, section 5.4).
     const names = cookiesLike(request, nameForm);
@@ -78,10 +78,10 @@ export class SignInStates {
   }
 
   /**
-   * Takes the state that an answer of a provider names, once in the whole cluster; undefined when the browser has none with that provider, or
-   * none that has not ended.
-   * @throws RouterError `store_unavailable`; the browser then keeps the state, and may come again with the same answer. That counts unless
-   * Redis has noted the state, and only its reply was late or lost
+   * Takes the state that an answer of a provider names, once in the whole cluster. Returns undefined when the browser has no state with
+   * that provider, or only an expired one.
+   * @throws RouterError `store_unavailable`; the browser then keeps the state and may come again with the same answer, which succeeds
+   * unless Redis has noted the state and only its reply was late or lost
    */
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const named = request.query['state'];
@@ -91,7 +91,7 @@ export class SignInStates {
     if (sealed === undefined) return undefined;
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
-    // It may be that of another sign-in, which goes on.
+    // The old cookie may belong to another sign-in, which continues.
     if (name === nameBefore && state?.state !== named) return undefined;
     const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
     const isFirst = isRight && (await this.#takeState(named, lifeMs));
@@ -104,7 +104,6 @@ export class SignInStates {
   }
 }
 
-/** The name of the cookie of a state. */
 function nameOf(state: string): string {
   return `${nameStart}${tokenHash(state).slice(0, 16)}`;
 }

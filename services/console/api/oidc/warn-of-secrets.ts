@@ -2,7 +2,7 @@ import type { Environment } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 
-/** Warns of each provider at which nobody can sign in, because the variable that its `client_secret_env` names is not set here. */
+/** Warns of each provider at which nobody can sign in because the variable that its `client_secret_env` names is not set here. */
 export function warnOfSecrets(
   { providers }: SignInSettings,
   environment: Environment,

@@ -7,7 +7,7 @@ const policy = [
   "script-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
-  // The library writes styles of elements.
+  // Swagger UI sets styles of elements.
   "style-src 'self' 'unsafe-inline'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -31,7 +31,7 @@ const start = `window.SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', do
 
 const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** The page to read the Admin API's document: `docs`, by Swagger UI, from this server alone. */
+/** Creates the routes of the page that shows the Admin API's document: `docs`, with Swagger UI, from this server alone. */
 export function apiPage(): Router {
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const routes = Router({ caseSensitive: true, strict: true });

@@ -3,13 +3,13 @@ import { actorOf } from '../actor.ts';
 import type { Operation } from './operation.ts';
 
 export interface MountOptions {
-  /** Things of a list that are answered at once, where the request does not say how many. Infinity: the whole list, as an array. */
+  /** The number of items that a list answers at once where the request does not say how many. Infinity: the whole list, as an array. */
   pageSize: number;
-  /** Is called before an operation. Throws where it is not permitted. */
+  /** Called before an operation. Throws where the operation is not permitted. */
   permit?: (response: Response, operation: Operation) => void;
 }
 
-/** Serves operations. The caller knows who sends a request (see `actorOf`), parses bodies and answers failures. */
+/** Mounts operations as routes. The caller identifies the sender of a request (see `actorOf`), parses bodies and answers failures. */
 export function mountOperations(operations: readonly Operation[], { pageSize, permit }: MountOptions): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   for (const operation of operations) {
@@ -28,7 +28,7 @@ export function mountOperations(operations: readonly Operation[], { pageSize, pe
   return routes;
 }
 
-/** The path of an operation as the router of requests takes it. */
+/** Returns the path of an operation in the notation of Express. */
 export function routePathOf({ path }: Pick<Operation, 'path'>): string {
   return path.replaceAll(/\{\+(\w+)\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
 }

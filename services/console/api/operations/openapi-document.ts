@@ -33,7 +33,7 @@ const failures = {
 
 const etag = z.string().describe('The revision, as `"7"`: send it in `If-Match` with a change.');
 
-/** The Admin API as an OpenAPI 3.1 document. */
+/** Returns the document of the Admin API, in OpenAPI 3.1. */
 export function openApiDocument(operations: readonly Operation[]): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
@@ -73,7 +73,7 @@ export function openApiDocument(operations: readonly Operation[]): object {
   };
   return openReferences(
     createDocument(definition, {
-      // A newer release may answer more fields than this one describes.
+      // A newer release may answer more fields than this document describes.
       override: ({ jsonSchema, io }) => {
         if (io === 'output') delete jsonSchema.additionalProperties;
       },
@@ -81,7 +81,10 @@ export function openApiDocument(operations: readonly Operation[]): object {
   );
 }
 
-/** A description of its own makes a reference a copy of its schema that is closed, and would refuse every field of it. */
+/**
+ * Removes `additionalProperties` beside each `$ref`. A reference with a description becomes a closed copy of its schema, which would refuse
+ * every field.
+ */
 function openReferences<Part>(document: Part): Part {
   return JSON.parse(JSON.stringify(document), (_, value: Json) => {
     if (isJsonObject(value) && '$ref' in value) delete value['additionalProperties'];

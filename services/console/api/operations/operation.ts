@@ -8,7 +8,7 @@ import { defaultPageSize, pageQuery, type Page } from './page.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What operations are about, in the order in which the document lists them. */
+/** The subjects of operations, in the order in which the document lists them. */
 export const subjects = {
   people: 'Who has an account: their role, limits, ceiling and sessions.',
   teams: 'Teams and their members.',
@@ -43,33 +43,32 @@ export interface Operation {
   command: string;
   query: z.ZodObject | undefined;
   body: z.ZodType | undefined;
-  /** Bytes of the body at most, where it may be larger than usual. */
+  /** The size of the body at most, where it may be larger than usual. */
   maxBodyBytes: number | undefined;
-  /** Of the answer, or of one of the things that it lists. */
+  /** The schema of the answer, or of one item of a list. */
   answer: z.ZodType | undefined;
-  /** Of a success; `put` by name answers 201 where it has made something. */
+  /** The statuses of a success; `put` by name answers 201 when it has made something. */
   statuses: readonly number[];
-  /** Whether it answers pages of a list. */
+  /** Whether the operation answers a list page by page. */
   isList: boolean;
-  /** Whether a list has no end that is worth asking for: it is answered in pages always. */
+  /** Whether the list is too long to be answered whole: it is always answered in pages. */
   isEndless: boolean;
-  /** Whether it writes a file, and of which media types. */
+  /** The media types of the files that the operation writes; empty for none. */
   files: readonly string[];
-  /** Whether it answers an ETag, and whether it takes one in `If-Match`. */
+  /** Whether the operation answers an ETag, and whether it accepts one in `If-Match`. */
   etags: { answers: boolean; takes: boolean };
   run: (call: Call) => Promise<Outcome>;
 }
 
-/** A request for an operation. */
 export interface Call {
   actor: Actor;
   request: Request;
   response: Response;
-  /** Things of a list that are answered at once at most, where the request says nothing. */
+  /** The number of items that a list answers at once where the request does not say how many. */
   pageSize: number;
 }
 
-/** What an operation has done. `sent`: it has written the answer itself. */
+/** The result of an operation. `sent`: it has written the answer itself. */
 export type Outcome = 'sent' | { status: number; value: unknown; etag: string | undefined; next: string | undefined };
 
 type Schema = z.ZodType | undefined;
@@ -79,7 +78,6 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? (Name extends `+${infer Plain}` ? Plain : Name) | ParamNames<Rest>
   : never;
 
-/** What a handler is called with. */
 export interface Input<Path extends string, Query extends Schema, Body extends Schema> {
   actor: Actor;
   params: Readonly<Record<ParamNames<Path>, string>>;
@@ -87,7 +85,7 @@ export interface Input<Path extends string, Query extends Schema, Body extends S
   body: Read<Body>;
   /** The revision that the request names in `If-Match`. */
   ifRevision: number | undefined;
-  /** What a handler says of its answer besides the body. */
+  /** The handler sets the status and the revision of its answer here. */
   reply: { status?: number; revision?: number };
   request: Request;
   response: Response;
@@ -105,11 +103,11 @@ interface Facts<Path extends string, Query extends z.ZodObject | undefined, Body
   body?: Body;
   maxBodyBytes?: number;
   statuses?: readonly [number, ...number[]];
-  /** Whether it answers an ETag (`reply.revision`), and whether it takes one in `If-Match`. */
+  /** Whether the operation answers an ETag (`reply.revision`), and whether it accepts one in `If-Match`. */
   etags?: { answers?: boolean; takes?: boolean };
 }
 
-/** Declares an operation: its schemas are what requests are validated with, and what the document describes. */
+/** Declares an operation. Requests are validated with its schemas, and the document describes them. */
 export function operation<
   const Path extends string,
   Query extends z.ZodObject | undefined = undefined,
@@ -134,7 +132,6 @@ export function operation<
   };
 }
 
-/** Declares an operation that answers a list, page by page. */
 export function listOperation<
   const Path extends string,
   Item extends z.ZodType,
@@ -168,7 +165,6 @@ export function listOperation<
   };
 }
 
-/** Declares an operation that writes a file. */
 export function fileOperation<const Path extends string, Query extends z.ZodObject | undefined = undefined>(
   facts: Omit<Facts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
     files: readonly string[];
@@ -216,14 +212,14 @@ function read<Path extends string, Query extends z.ZodObject | undefined, Body e
   };
 }
 
-/** Parameters of the path; one that has slashes comes as a list of its segments. */
+/** Returns the parameters of the path. Joins a parameter with slashes, which comes as a list of segments. */
 function joined(params: Request['params']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
   );
 }
 
-/** The revision of an ETag, as of `"7"`; one that is none of ours matches nothing. */
+/** Returns the revision of an ETag, as 7 of `"7"`; -1, which matches nothing, for an ETag in another form. */
 function revisionOf(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const [, digits] = /^\s*"(\d{1,15})"\s*$/.exec(header) ?? [];

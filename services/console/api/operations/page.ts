@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { ApiFailure } from '../api-failure.ts';
 
-/** The largest page of a list. */
 const mostPerPage = 1_000;
 
-/** Things of a page, where the request does not say how many. */
 export const defaultPageSize = 100;
 
-/** What every list is asked for with. */
+/** The query of every list. */
 export const pageQuery = z.object({
   limit: z.coerce
     .number()
@@ -19,46 +17,48 @@ export const pageQuery = z.object({
   cursor: z.string().max(300).optional().describe('`next` of the page before.'),
 });
 
-/** A page of a list. */
 export interface Page<T> {
   data: T[];
-  /** The cursor of the page after it; undefined on the last one. */
+  /** The cursor of the next page; undefined on the last one. */
   next: string | undefined;
 }
 
-/** The order of a list: that of the cursors of what it has. */
+/** The order of a list, defined by the cursors of its items. */
 export interface Order<T> {
   cursorOf: (each: T) => string;
-  /** What every cursor of the list is, and nothing else that could be sent for one. */
+  /** The form of every cursor of the list. Anything else is refused. */
   form: RegExp;
 }
 
-/** The order of things with an id by when they were created. */
+/** The order of items with an id by the time of their creation. */
 export const byCreation: Order<{ createdAt: number; id: string }> = {
   cursorOf: ({ createdAt, id }) => timedCursor(createdAt, id),
   form: /^\d{16}\.\w{1,64}$/,
 };
 
-/** The order of things by a name that may be anything. @param kind what they are, by which a cursor is known, as `worker` */
+/**
+ * Returns the order of items by a name that may contain anything.
+ * @param kind the kind of the items, with which each cursor begins, as `worker`
+ */
 export function byName<T>(kind: string, nameOf: (each: T) => string): Order<T> {
   return { cursorOf: (each) => `${kind}:${nameOf(each)}`, form: new RegExp(`^${kind}:.`, 's') };
 }
 
-/** A cursor by a time in milliseconds since 1970, and by an id. */
+/** Returns a cursor of a time in milliseconds since 1970 and an id. */
 export function timedCursor(at: number, id: string): string {
   return `${String(at).padStart(16, '0')}.${id}`;
 }
 
-/** @throws ApiFailure 400 for a cursor that is none of a list in this order */
+/** Refuses a cursor that does not have the form of the order. @throws ApiFailure 400 */
 export function requireCursor(cursor: string | undefined, { form }: Pick<Order<never>, 'form'>): void {
   if (cursor === undefined || form.test(cursor)) return;
   throw new ApiFailure(400, 'invalid_request', 'This is no cursor of this list.', { field: 'cursor' });
 }
 
 /**
- * The page of a list that follows after a cursor, which may stand for something that is gone by now. A page is in the order of the cursors;
- * the whole list (a limit of Infinity) stays as it is.
- * @throws ApiFailure 400 for a cursor that is none of the list
+ * Returns the page of a list after a cursor, whose item may have been removed meanwhile. A page is in the order of the cursors; the whole
+ * list (a limit of Infinity) keeps its order.
+ * @throws ApiFailure 400 for an invalid cursor
  */
 export function pageOf<T>(
   all: readonly T[],

@@ -3,7 +3,9 @@ import { ApiFailure } from '../api-failure.ts';
 import { routePathOf } from './mount-operations.ts';
 import type { Operation } from './operation.ts';
 
-/** Refuses `If-Match` with a change that is no operation: it would not be held to it. Operations say themselves whether they take one. */
+/**
+ * Refuses `If-Match` on a change that is not an operation and would ignore it. Each operation decides itself whether it accepts `If-Match`.
+ */
 export function refuseIfMatch(operations: readonly Pick<Operation, 'method' | 'path'>[]): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   for (const operation of operations)

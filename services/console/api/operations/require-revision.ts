@@ -2,8 +2,10 @@ import type { Request } from 'express';
 import { stale } from '../api-failure.ts';
 
 /**
- * Checks the `If-Match` of a change by name against what has the name. With one, nothing is made where there is nothing yet.
- * @param found undefined: there is nothing of this name @throws ApiFailure 412
+ * Checks the `If-Match` of a change by name against the resource with that name. With `If-Match`, a resource that does not exist is not
+ * made.
+ * @param found undefined: there is nothing with this name
+ * @throws ApiFailure 412
  */
 export function requireRevision(
   found: { revision?: number | undefined } | undefined,

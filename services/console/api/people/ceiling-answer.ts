@@ -1,7 +1,7 @@
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import type { User } from '../../contract/account.ts';
 
-/** A ceiling as the API answers it: without fields that are not set. */
+/** Returns a ceiling without the fields that are not set. */
 export function ceilingAnswer({ models, tiers, maxClass }: Ceiling = {}): User['ceiling'] {
   return {
     ...(models === undefined ? {} : { models }),

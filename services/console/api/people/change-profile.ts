@@ -3,7 +3,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
-/** Gives a person another name. @throws ApiFailure 404 */
+/** Renames a person and announces it. @throws ApiFailure 404 */
 export async function changeName(
   parts: ApiParts,
   actor: Actor,
@@ -11,14 +11,14 @@ export async function changeName(
   name: string,
 ): Promise<void> {
   if (!(await parts.accounts.users.rename(id, name))) throw notFound();
-  // Access tokens and the names of keys' owners say it.
+  // Access tokens and the names of keys' owners contain the name.
   await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
   await record(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
 }
 
 /**
- * Gives a person another address, which ends all their sessions. One that somebody else gives them is confirmed.
+ * Changes the address of a person, which ends all their sign-in sessions. An address that somebody else sets is confirmed.
  * @throws ApiFailure 404, or 409 for an address of somebody else
  */
 export async function changeAddress(
@@ -40,7 +40,7 @@ export async function changeAddress(
   await record(parts, actor, { action: 'user.email', target, details: { before, after: email } });
 }
 
-/** Says that an address is taken. @param holder who has it, for administrators alone */
+/** Returns the 409 for an address that is taken. @param holder the person who has it; shown to administrators only */
 export function emailTaken(holder?: UserRecord): ApiFailure {
   const message =
     holder && !hasConfirmedEmail(holder)
@@ -49,7 +49,7 @@ export function emailTaken(holder?: UserRecord): ApiFailure {
   return new ApiFailure(409, 'email_taken', message, { field: 'email' });
 }
 
-/** Confirms that the address that a person has typed in is theirs. Nobody confirms their own. */
+/** Confirms that the address that a person has typed in is theirs. @throws ApiFailure 403 for one's own address */
 export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRecord): Promise<void> {
   const { id, name, email } = user;
   if (hasConfirmedEmail(user)) return;
@@ -59,7 +59,10 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
   await record(parts, actor, { action: 'user.email.confirm', target: { kind: 'user', id, name }, details: { email } });
 }
 
-/** Refuses what would give somebody, who is named by the address, more than they have, where they have typed that address in. */
+/**
+ * Refuses to give more rights to a person who is named by an address that they have typed in and nobody has confirmed.
+ * @throws ApiFailure 409
+ */
 export function requireConfirmedEmail(user: UserRecord): void {
   if (hasConfirmedEmail(user)) return;
   const message =

@@ -1,12 +1,13 @@
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { AuditEntry } from '#shared/accounts/people/audit-trail.ts';
 
-/** Kinds of things that people give names to, and that do not outlive them. */
+/** The kinds of targets that people give names to, and that are deleted with their person. */
 const namedKinds = new Set(['key', 'token', 'file']);
 
 /**
- * Whose the targets of entries are: the id of a person, deleted or not, or undefined for what is a team's, the router's or nobody's. The details
- * of an entry say it; of a key also its record. Where neither is there, it counts as the actor's. All keys are asked for at once.
+ * Finds the owners of the targets of audit entries. The returned function answers the id of a person, deleted or not; undefined for a
+ * target of a team, the router or nobody. The owner is in the details of an entry or, for a key, in the key's record. Without either, the
+ * target counts as the actor's. All keys are looked up at once.
  * @throws RouterError `store_unavailable`
  */
 export async function findTargetOwners(
@@ -25,7 +26,7 @@ export async function findTargetOwners(
   };
 }
 
-/** What the details of an entry say of the owner; undefined where that is nothing, or that it is a key. */
+/** Returns the owner that the details of an entry state; undefined where they state none, or state that the owner is a key. */
 function statedOwner({ target, details }: AuditEntry): { kind: unknown; ownerId: string | undefined } | undefined {
   const { kind, ownerId } = details;
   const id = typeof ownerId === 'string' ? ownerId : undefined;
@@ -34,7 +35,7 @@ function statedOwner({ target, details }: AuditEntry): { kind: unknown; ownerId:
   return id !== undefined && (kind === 'user' || kind === 'team') ? { kind, ownerId: id } : undefined;
 }
 
-/** The key that is the target of an entry, or that the target belongs to. */
+/** Returns the id of the key that is the target of an entry, or that owns the target. */
 function keyOf({ target, details: { kind, ownerId } }: AuditEntry): string | undefined {
   if (target?.kind === 'key') return target.id;
   return target?.kind === 'file' && kind === 'key' && typeof ownerId === 'string' ? ownerId : undefined;

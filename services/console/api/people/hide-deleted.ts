@@ -7,8 +7,8 @@ import { findTargetOwners } from './find-target-owners.ts';
 type Details = AuditEntry['details'];
 
 /**
- * Entries of the audit trail without what they say of people who are deleted: their ids stay, and a pseudonym stands for the name, and for what
- * they called their keys, tokens and files.
+ * Removes from entries of the audit trail everything about deleted people but their ids. A pseudonym replaces their names and the names
+ * that they gave their keys, tokens and files.
  */
 export async function hideDeleted(
   { users, keys }: { users: Pick<UserStore, 'namesOf'>; keys: Pick<KeyStore, 'ownersOf'> },
@@ -17,7 +17,7 @@ export async function hideDeleted(
   const ownerOf = await findTargetOwners(keys, entries);
   const ids = entries.flatMap((entry) => [entry.actor?.id, ownerOf(entry), memberOf(entry.details)?.id]);
   const names = await users.namesOf([...new Set(ids.filter((id) => id !== undefined))]);
-  // Admin tokens that belong to nobody are no people.
+  // The ids of admin tokens that belong to nobody are not ids of people.
   const isGone = (id: string): boolean => !names.has(id) && !id.startsWith('token:');
   return entries.map((entry) => {
     const { actor, target, details } = entry;
@@ -27,13 +27,13 @@ export async function hideDeleted(
     const { from, ...kept } = entry;
     return {
       ...kept,
-      // The address of somebody who is gone goes with the name.
+      // The network address of a deleted person goes with the name.
       ...(from && !(actor && isGone(actor.id)) && { from }),
       actor: actor && isGone(actor.id) ? { ...actor, name: deletedName(actor.id) } : actor,
       target: target && hidden !== undefined ? { ...target, name: hidden } : target,
       details:
         hidden !== undefined
-          ? // Of a person, old and new addresses and names.
+          ? // The details about a person are their old and new addresses and names.
             target?.kind === 'user'
             ? {}
             : renamed(details, hidden)
@@ -44,7 +44,7 @@ export async function hideDeleted(
   });
 }
 
-/** The details of changes of a thing, with another name wherever they have one. */
+/** Returns the details of an entry with every name replaced. */
 function renamed(details: Details, name: string): Details {
   const rename = (value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'name' in value ? { ...value, name } : value;
@@ -57,7 +57,7 @@ function renamed(details: Details, name: string): Details {
   };
 }
 
-/** Whose membership in a team was changed. */
+/** Returns the person whose membership in a team the entry is about. */
 function memberOf({ user }: Details): { id: string } | undefined {
   if (typeof user !== 'object' || user === null || !('id' in user)) return undefined;
   return { id: String(user.id) };

@@ -20,7 +20,6 @@ const byExpiry: Order<InvitationRecord> = {
 
 const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
 
-/** Open invitations, for administrators. */
 export function invitationOperations(parts: ApiParts): Operation[] {
   const { invitations, settings, users } = parts.accounts;
   return [

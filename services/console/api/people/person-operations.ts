@@ -11,14 +11,14 @@ import { sessionAnswers } from '../session/session-answers.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { removePerson } from './remove-person.ts';
 
-/** By the hash of a session's token, which says nothing about its time. */
+/** By the hash of a session's token, which does not depend on its time. */
 const byHash: Order<PersonsSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
 /**
- * What administrators do to what belongs to a person: name, address, sessions, second factors, the account at a provider, and the account
- * itself.
+ * Returns the operations of administrators on what belongs to a person: name, address, sign-in sessions, second factors, the account at a
+ * provider, and the account itself.
  */
 export function personOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, externals, secondFactors } = parts;
@@ -35,7 +35,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
         const user = await find(actor, id);
-        // The address first, which may be refused: nothing is changed then.
+        // The address first, because it may be refused: nothing is changed then.
         if (email === user.email) await confirmAddress(parts, actor, user);
         else if (email !== undefined) await changeAddress(parts, actor, user, email);
         if (name !== undefined) await changeName(parts, actor, user, name);

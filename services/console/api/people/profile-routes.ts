@@ -12,7 +12,6 @@ import { changeAddress, changeName } from './change-profile.ts';
 const account = z.strictObject({ name: displayNameSchema.optional(), alertEmails: z.boolean().optional() });
 const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1).max(200) });
 
-/** The name and the address of the signed-in person, and what they are mailed. */
 export function profileRoutes(parts: ApiParts): Router {
   const { users, sessions } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -30,7 +29,7 @@ export function profileRoutes(parts: ApiParts): Router {
     const opener = await sessions.openerOf(person.sessionId);
     await provePassword(parts, request, { email: before, password, find: async () => person.user, field: 'password' });
     await changeAddress(parts, person, person.user, email);
-    // All sessions have ended, this one too.
+    // The change has ended all sign-in sessions, including this one.
     response.json(await openSession(parts, request, response, await found(person.id), opener));
   });
   return routes;

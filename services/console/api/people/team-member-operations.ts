@@ -13,7 +13,6 @@ import { teamAnswer } from './team-answer.ts';
 const membership = z.strictObject({ role: z.enum(teamRoles) });
 const addition = membership.extend({ email: emailSchema });
 
-/** Who is in a team, which its owners and administrators change. */
 export function teamMemberOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, recordings } = parts;
   const { teams, users } = accounts;
@@ -71,8 +70,8 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
   ];
 
   /**
-   * Gives somebody a role in a team.
-   * @throws ApiFailure 404 when one of both does not exist, 409 for a member with another role where `onlyNew`
+   * Gives a person a role in a team.
+   * @throws ApiFailure 404 when the person or the team does not exist, 409 with `onlyNew` for a member with another role
    */
   async function admit(
     actor: Actor,
@@ -92,7 +91,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     return teamAnswer(accounts, team, recordings.isOn);
   }
 
-  /** A team whose members somebody may change. @throws ApiFailure 403 or 404 */
+  /** Returns a team whose members a person may change. @throws ApiFailure 403 or 404 */
   async function find(id: string, actor: Actor): Promise<TeamRecord> {
     requireAccess('team.members', actor, { kind: 'team', id });
     const team = await teams.find(id);

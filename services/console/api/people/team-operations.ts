@@ -31,7 +31,6 @@ const change = z.strictObject({
     .describe('Whether the requests of its keys are recorded. Owners of the team may change this, and nothing else.'),
 });
 
-/** The teams that somebody may see, and their actions on them. */
 export function teamOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, recordings } = parts;
   const { teams } = accounts;
@@ -122,7 +121,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
         const before = await find(id, isSwitchOnly(body) ? 'team.record' : 'team.change', actor);
         const { name = before.name } = body;
         const make = () => changed(actor, before, body, ifRevision);
-        // One of several that have the same name, from an earlier release, can be changed otherwise.
+        // A team that shares its name with another one can still be changed in other ways.
         if (name === before.name) return answerOf(await make(), reply);
         const renamed = await alone(name, async () => {
           await requireFree(name, before.id);
@@ -148,12 +147,12 @@ export function teamOperations(parts: ApiParts): Operation[] {
     }),
   ];
 
-  /** Lets nobody else give a team the name meanwhile. */
+  /** Runs work while nobody else can give a team this name. */
   function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
     return accounts.nameLock.with(`team:${foldedTeamName(name)}`, work);
   }
 
-  /** @param id of the team that may have the name @throws ApiFailure 409 for a name of another team */
+  /** Refuses a name that another team has. @param id the id of the team that may have the name @throws ApiFailure 409 */
   async function requireFree(name: string, id?: string): Promise<void> {
     const folded = foldedTeamName(name);
     const others = (await teams.list()).filter((team) => team.id !== id);
@@ -194,7 +193,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return (await teams.find(before.id)) ?? before;
   }
 
-  /** A team that somebody may see and act on. @throws ApiFailure 403 or 404 */
+  /** Returns a team on which a person may do an action. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, actor: Actor): Promise<TeamRecord> {
     requireAccess(action, actor, { kind: 'team', id });
     const team = await teams.find(id);
@@ -212,7 +211,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
   }
 }
 
-/** Whether a change is about recording alone. */
+/** Returns whether a change concerns only the recording of requests. */
 function isSwitchOnly(wanted: z.output<typeof change>): boolean {
   return Object.keys(wanted).every((name) => name === 'records') && wanted.records !== undefined;
 }

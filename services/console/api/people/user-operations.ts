@@ -45,7 +45,6 @@ const signInLink = z
   .object({ link: z.string().describe('Lets the person set a password, once, within 24 hours.') })
   .meta({ id: 'SignInLink' });
 
-/** Accounts, for administrators. */
 export function userOperations(parts: ApiParts): Operation[] {
   const { accounts, externals } = parts;
   const { users, settings, links } = accounts;
@@ -247,7 +246,7 @@ export function userOperations(parts: ApiParts): Operation[] {
   }
 }
 
-/** Whether a change may give a person more than they have: another role than member, other limits, or the end of a block. */
+/** Returns whether a change may give a person more rights: a role other than member, other limits, or the end of a block. */
 function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }: z.output<typeof change>): boolean {
   if ((role === 'admin' && user.role !== 'admin') || (blocked === false && user.blockedAt !== undefined)) return true;
   const { limits: hadLimits = {}, weight: hadWeight = 1, ceiling: hadCeiling = {} } = user;
@@ -261,7 +260,7 @@ function readEmail(text: string): string {
   return data;
 }
 
-/** A person as administrators see them. @param provider at which they have an account */
+/** Returns a person as administrators see them. @param provider the identity provider of their account, if they have one */
 function userAnswer(user: UserRecord, provider: string | undefined): User {
   const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {

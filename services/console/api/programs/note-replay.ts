@@ -2,7 +2,10 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { record } from '../api-parts.ts';
 
-/** Records in the audit trail that the refresh token of a program came a second time: whoever sent it may have stolen it. */
+/**
+ * Returns the listener that records in the audit trail when the refresh token of a program is used a second time: whoever sent it may have
+ * stolen it.
+ */
 export function noteReplay(parts: { accounts: Accounts; log: Logger }) {
   return async ({ programId, userId }: { programId: string; userId: string }): Promise<void> => {
     const name = (await parts.accounts.users.namesOf([userId])).get(userId) ?? '';

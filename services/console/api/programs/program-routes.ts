@@ -21,11 +21,14 @@ export interface ProgramRoutesParts {
 
 const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
 
-/** Programs that people sign in: a person approves a sign-in by the code that the program shows, and signs programs out. */
+/**
+ * Creates the routes for the programs that people sign in: a person approves a sign-in by the code that the program shows, and signs
+ * programs out.
+ */
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  // A change, as it counts as an attempt: no other origin may make it.
+  // POST, because it counts as a try of a code: no other origin may send it.
   routes.post('/devices/:code/find', async (request, response) => {
     response.json(await waiting(signedInOf(response), request.params.code));
   });
@@ -63,18 +66,18 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   });
   return routes;
 
-  /** The sign-in that waits behind a code. @throws ApiFailure 404, and 429 for somebody who guesses */
+  /** Returns the sign-in that waits for a code. @throws ApiFailure 404, and 429 after too many wrong codes */
   async function waiting({ id, address }: SignedIn, code: string) {
     const unknown = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
       field: 'code',
     });
     if (!isUserCode(code)) throw unknown;
     const found = await judgeAttempt(parts, {
-      // Wrong codes count as wrong passwords do, and apart from them: for the person alone.
+      // Wrong codes are counted as wrong passwords are, but separately and for the person alone.
       attempt: { address, email: id, device: 'program-code' },
       refusal: 'Too many wrong codes.',
       judge: () => programs.devices.find(code),
-      // Anybody can get a right code: it must not buy further guesses.
+      // Anybody can get a right code, so a right code must not reset the count of wrong ones.
       isForgiving: false,
     });
     if (!found) throw unknown;

@@ -3,10 +3,9 @@ import type { Recording, WholeRecordingAnswer } from '../../contract/recordings.
 import { ownersOf } from '../batches/owners.ts';
 import type { RecordingParts } from './recording-parts.ts';
 
-/** Types of content that is text. */
 const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
 
-/** Recorded requests as the API answers them, without their content. */
+/** Returns recorded requests as the API answers them, without their content. */
 export async function recordingAnswers(
   { accounts, recordings: { store } }: RecordingParts,
   found: readonly KeptRecording[],
@@ -21,7 +20,7 @@ export async function recordingAnswers(
   }));
 }
 
-/** The same with their content. */
+/** Returns recorded requests as `recordingAnswers` does, with their content. */
 export async function wholeAnswers(
   parts: RecordingParts,
   found: readonly WholeRecording[],

@@ -31,10 +31,12 @@ const byKept: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{1,40}\/[\w.:-
 
 const bySwitch = byName<{ of: string; id: string }>('switch', ({ of, id: each }) => `${of}:${each}`);
 
-/** Recordings that are listed at once for a file. With their content, each is read and written by itself: one may have megabytes. */
+/**
+ * The number of recordings that an export lists at once. Their content is read and written one by one, because one recording may have
+ * megabytes.
+ */
 const listedAtOnce = 100;
 
-/** The operations of `contract/recordings.ts`. */
 export function recordingOperations(parts: RecordingParts): Operation[] {
   const { accounts } = parts;
   const { store, isOn, isTraced } = parts.recordings;
@@ -87,7 +89,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       files: ['application/json'],
       handle: async ({ actor, query, response }) => {
         const filter = filterOf(actor, query);
-        // Before anything is written: a reading without its entry must not be.
+        // Recorded before anything is written: nobody reads recordings without an entry in the audit trail.
         await record(parts, actor, {
           action: 'recording.export',
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
@@ -149,7 +151,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names), traced: isTraced }));
   }
 
-  /** A recording that somebody sees. @throws ApiFailure 404 */
+  /** Returns a recording that a person may see. @throws ApiFailure 404 */
   async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<KeptRecording> {
     if (!requestId.test(request)) throw notFound();
     const visible = visibleOf(actor, await store.find(request));

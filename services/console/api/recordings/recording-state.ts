@@ -6,12 +6,12 @@ import type { Actor } from '../actor.ts';
 
 type Switched = RecordingSwitch & { of: 'key' | 'team' };
 
-/** Who has switched on what is recorded, by their ids, as `UserStore.namesOf` takes them. */
+/** Returns the ids of the people who have switched on the recording of these keys, for `UserStore.namesOf`. */
 export function switchersOf(found: readonly FoundKey[]): string[] {
   return found.flatMap((key) => recordingOf(key)?.by ?? []);
 }
 
-/** By what the requests of a key are recorded, as the API answers it. @param names of people, by id */
+/** Returns by which switch the requests of a key are recorded, as the API answers it. @param names the names of people, by id */
 export function stateOf(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
   const switched = recordingOf(key);
   return switched && stateAnswer(switched, names);
@@ -23,7 +23,7 @@ export function stateAnswer({ of, by, since }: Switched, names: ReadonlyMap<stri
 }
 
 /**
- * What is stored of a switch: who has switched it on and when, as long as it is on.
+ * Returns the switch to store: who has switched recording on and when, or null for off. A switch that is on already stays as it is.
  * @throws ApiFailure 409 where recordings are off in the whole router
  */
 export function switched(

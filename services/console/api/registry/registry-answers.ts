@@ -8,7 +8,7 @@ import type { RegistryVersion, RegistryVersionFacts } from '../../contract/regis
 
 type Names = Pick<UserStore, 'namesOf'>;
 
-/** Versions for the console, with the names of the people who stored them. */
+/** Returns versions for the console, with the names of the people who stored them. */
 export async function versionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
   const names = await users.namesOf([...new Set(versions.map(({ by }) => by))]);
   return versions.map(({ number, at, by, byName, note, revertOf, bytes }) => ({
@@ -21,7 +21,6 @@ export async function versionList(users: Names, versions: readonly StoredFacts[]
   }));
 }
 
-/** One version with its text. */
 export async function versionAnswer(users: Names, version: StoredVersion): Promise<RegistryVersion> {
   const { text, config } = version;
   const [facts] = await versionList(users, [{ ...version, bytes: Buffer.byteLength(text) }]);

@@ -11,7 +11,7 @@ const note = z
   .optional();
 const input = { text: z.string().optional(), config: z.record(z.string(), z.unknown()).optional() };
 
-/** Of a registry either the text or the JSON. */
+/** Requires a registry either as text or as JSON, and not both. */
 function checkOne({ text, config }: { text?: unknown; config?: unknown }, context: z.RefinementCtx): void {
   if ((text === undefined) === (config === undefined)) context.addIssue('Send the registry as `text` or as `config`.');
 }

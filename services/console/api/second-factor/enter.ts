@@ -6,7 +6,7 @@ import type { ApiParts } from '../api-parts.ts';
 import { openSession } from '../session/open-session.ts';
 import { setPendingCookie } from './pending-cookie.ts';
 
-/** Lets a person in whose password, or link, is proven: with a session, or to the second step, if they have a second factor. */
+/** Lets in a person who has proven their password or link: opens a session or, if they have a second factor, begins the second step. */
 export async function enter(
   parts: ApiParts,
   request: Request,

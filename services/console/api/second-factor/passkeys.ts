@@ -8,22 +8,24 @@ import type { Passkey } from '#shared/accounts/second-factor/second-factor-store
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 
-/** Loaded when a passkey is used first: it takes a fifth of a second, for which no start of an ingress has to wait. */
+/** Imported with the first use of a passkey: the import takes a fifth of a second, and the start of an ingress does not wait for it. */
 const library = () => import('@simplewebauthn/server');
 
-/** Where passkeys of the console are good for: the host of the router, and the origin of its pages. */
+/** The host of the router and the origin of its pages, to which passkeys of the console are bound. */
 export interface RelyingParty {
   id: string;
   origin: string;
 }
 
-/** @param publicUrl address at which people reach the router; the address of the request if unset */
+/**
+ * Returns the relying party of this router.
+ * @param publicUrl the address at which people reach the router; undefined: the address of the request
+ */
 export function relyingParty(request: Request, publicUrl: string | undefined): RelyingParty {
   const { hostname, origin } = new URL(routerAddress(request, publicUrl));
   return { id: hostname, origin };
 }
 
-/** What a browser is given to make a passkey. */
 export async function newPasskeyOptions(
   { id: rpID }: RelyingParty,
   { id, email, name }: UserRecord,
@@ -42,7 +44,7 @@ export async function newPasskeyOptions(
   });
 }
 
-/** The passkey that a browser has made; undefined for an answer that is not valid. */
+/** Verifies the passkey that a browser has made. Returns undefined for an invalid answer. */
 export async function readNewPasskey(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   expectedChallenge: string,
@@ -57,7 +59,6 @@ export async function readNewPasskey(
   return { id, name, publicKey: key, counter, transports, createdAt: Date.now() };
 }
 
-/** What a browser is given to prove one of these passkeys. */
 export async function passkeyOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({
@@ -67,7 +68,7 @@ export async function passkeyOptions({ id: rpID }: RelyingParty, known: readonly
   });
 }
 
-/** The passkey that was proven, with its new counter; undefined for an answer that is not valid. */
+/** Verifies the proof of a passkey, and returns the passkey with its new counter. Returns undefined for an invalid answer. */
 export async function provenPasskey(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   expectedChallenge: string,
@@ -89,7 +90,10 @@ function credentialOf({ id, transports }: Passkey): { id: string; transports: Au
   return { id, transports: transports as AuthenticatorTransport[] };
 }
 
-/** The library throws for what a browser may send, as well as for what it may not. */
+/**
+ * Maps every error of the library to a failed verification: the library throws for valid mistakes of a browser as well as for forged
+ * answers.
+ */
 function notVerified(): { verified: false; registrationInfo?: undefined } {
   return { verified: false };
 }

@@ -3,7 +3,7 @@ import { cookieAttributes, cookieName, cookieOf } from '../session/cookies.ts';
 
 const name = 'rtr-pending';
 
-/** The token of the sign-in whose second step this browser has to do. */
+/** Returns the token of the sign-in whose second step this browser has to do. */
 export function pendingTokenOf(request: Request): string | undefined {
   return cookieOf(request, name);
 }

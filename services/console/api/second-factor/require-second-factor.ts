@@ -4,15 +4,14 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
 
-/** Who is asked: the signed-in person and the session. */
 export interface FactorClaim {
   user: UserRecord;
   sessionId: string;
 }
 
 /**
- * Whether an administrator demands a second factor of somebody who has none. It is demanded of local accounts only: an identity provider
- * asks for a second factor itself.
+ * Creates the check whether an administrator demands a second factor of a person who has none. Only local accounts need one: an identity
+ * provider asks for a second factor itself.
  */
 export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
   return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>
@@ -20,7 +19,7 @@ export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFac
     (await parts.accounts.sessions.openerOf(sessionId)).provider === undefined;
 }
 
-/** Whether second factors are demanded, and somebody has none. */
+/** Returns whether second factors are demanded and the person has none. */
 export async function lacksSecondFactor(
   { accounts, secondFactors }: Pick<ApiParts, 'accounts' | 'secondFactors'>,
   userId: string,
@@ -33,7 +32,7 @@ export function secondFactorDemanded(): ApiFailure {
   return new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
 }
 
-/** Refuses everything that comes after it to somebody of whom a second factor is demanded. */
+/** Creates the middleware that refuses all later routes to a person who lacks a demanded second factor. @throws ApiFailure 403 */
 export function requireSecondFactor(isDemanded: (claim: FactorClaim) => Promise<boolean>) {
   return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
     if (await isDemanded(signedInOf(response))) {

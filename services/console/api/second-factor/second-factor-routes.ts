@@ -17,7 +17,7 @@ const withPassword = z.strictObject({ password: z.string().min(1).max(200) });
 const withCode = z.strictObject({ code: z.string().min(1).max(40) });
 const passkey = z.strictObject({ name: displayNameSchema, response: z.looseObject({ id: z.string() }) });
 
-/** The second factors of the signed-in person: to see, to add, and to remove with the password. */
+/** Creates the routes for the second factors of the signed-in person. Adding and removing them needs the password. */
 export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: SignedIn) => Promise<boolean> }): Router {
   const { secondFactors, publicUrl } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -91,7 +91,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
   });
   return routes;
 
-  /** The signed-in person, whose password comes with the request. */
+  /** Checks the password in the request, and returns the signed-in person. */
   async function proven(request: Request, response: Response): Promise<SignedIn> {
     const person = signedInOf(response);
     const { password } = parse(withPassword, request.body);
@@ -100,7 +100,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     return person;
   }
 
-  /** The first factor comes with recovery codes. @throws ApiFailure 404 when it was removed meanwhile */
+  /** Records an added factor. The first factor comes with recovery codes. @throws ApiFailure 404 when the factor was removed meanwhile */
   async function added(person: SignedIn, kind: string): Promise<RecoveryCodes> {
     await note(person, 'second-factor.add', { kind });
     const { recoveryCodesLeft } = await secondFactors.find(person.id);

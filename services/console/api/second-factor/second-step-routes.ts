@@ -15,13 +15,12 @@ import { clearPendingCookie, pendingTokenOf } from './pending-cookie.ts';
 
 const step = z.union([
   z.strictObject({ code: z.string().min(1).max(40) }),
-  // The library checks it.
+  // The library checks the rest.
   z.strictObject({ passkey: z.looseObject({ id: z.string() }) }),
 ]);
 
 type Step = z.infer<typeof step>;
 
-/** The second step of a sign-in, by those who have a second factor. */
 export function secondStepRoutes(parts: ApiParts): Router {
   const { accounts, secondFactors, publicUrl } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -49,9 +48,9 @@ export function secondStepRoutes(parts: ApiParts): Router {
   });
   return routes;
 
-  /** @throws ApiFailure 401 for a wrong answer, 429 when there were too many at this account */
+  /** Checks the answer of a second step. @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account */
   async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
-    // A count of its own, for the account: whoever comes here has the password.
+    // Counted separately, for the account: whoever reaches this step has the password.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
     const isRight = await judgeAttempt(parts, {
       attempt,

@@ -1,4 +1,4 @@
-/** Browsers by a mark of theirs, the ones that carry the marks of others first. */
+/** Browsers by a mark in their user agent. A browser whose user agent contains the marks of others comes before them. */
 const browsers: readonly [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -16,7 +16,7 @@ const systems: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** What a person calls the browser with this user agent, as `Firefox on Linux`. */
+/** Returns the common name of the browser with this user agent, as `Firefox on Linux`. */
 export function browserName(agent = ''): string {
   const named = (list: typeof browsers) => list.find(([mark]) => mark.test(agent))?.[1];
   const [browser = 'A browser', system] = [named(browsers), named(systems)];

@@ -1,14 +1,15 @@
 import type { CookieOptions, Request } from 'express';
 
 /**
- * The name that a cookie of the console has for this request. Over TLS, browsers accept a name with this prefix only from this host, with
- * `Secure` and for all paths (draft-ietf-httpbis-rfc6265bis, "The __Host- Prefix"). Without TLS, as on localhost, they would not store it.
+ * Returns the name that a cookie of the console has for this request. Over TLS, browsers accept a name with this prefix only from this
+ * host, with `Secure` and for all paths (draft-ietf-httpbis-rfc6265bis, "The __Host- Prefix"). Without TLS, as on localhost, they would not
+ * store it.
  */
 export function cookieName(request: Request, name: string): string {
   return request.secure ? `__Host-${name}` : name;
 }
 
-/** The value of a cookie of the console that a request carries. @param name without the prefix */
+/** Returns the value of a cookie of the console in a request. @param name the name without the prefix */
 export function cookieOf(request: Request, name: string): string | undefined {
   const start = `${cookieName(request, name)}=`;
   return cookiesOf(request)
@@ -16,7 +17,7 @@ export function cookieOf(request: Request, name: string): string | undefined {
     ?.slice(start.length);
 }
 
-/** The names of the cookies of the console that a request carries, in their order, each once. @param form of the name without the prefix */
+/** Returns the names of the console's cookies in a request, in their order, each once. @param form matches the name without the prefix */
 export function cookiesLike(request: Request, form: RegExp): string[] {
   const prefix = cookieName(request, '');
   const names = cookiesOf(request).flatMap((cookie) => {
@@ -30,7 +31,9 @@ function cookiesOf(request: Request): string[] {
   return (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
 }
 
-/** What every cookie of the console has: no script reads it, and no page of another site sends it but by a link. */
+/**
+ * Returns the attributes of every cookie of the console: no script can read it, and pages of other sites send it only by following a link.
+ */
 export function cookieAttributes(request: Request): CookieOptions {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure };
 }

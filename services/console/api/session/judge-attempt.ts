@@ -2,24 +2,23 @@ import type { Attempt } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
-/** An attempt to prove something that can be guessed. */
 export interface AttemptToJudge<Proven> {
   attempt: Attempt;
-  /** What there are too many of when attempts are refused, as `Too many wrong codes.` */
+  /** The beginning of the message after too many wrong tries, as `Too many wrong codes.` */
   refusal: string;
-  /** Is called when refusals begin: for the audit trail. */
+  /** Called when refusals begin, for the audit trail. */
   onRefusals?: () => Promise<void>;
-  /** What is proven; undefined for what is wrong. It throws when it cannot tell. */
+  /** Returns what is proven; undefined for a wrong try. Throws when it cannot decide. */
   judge: () => Promise<Proven | undefined>;
-  /** Whether what is right makes earlier wrong attempts forgotten. Not so where anybody can come by something that is right. */
+  /** Whether a right try resets the count of wrong ones. False where anybody can get something that is right. */
   isForgiving: boolean;
 }
 
 /**
- * Judges an attempt, within what the guard allows. What is wrong counts. What is right does not, nor what could not be judged: otherwise an
- * overload, or a Redis that is away, would lock people out.
- * @returns what is proven; undefined for what is wrong
- * @throws ApiFailure 429 when there were too many wrong ones; RouterError `store_unavailable`; what `judge` throws
+ * Judges a try to prove something, unless the guard refuses it. A wrong try counts. A right try does not, and neither does a try that could
+ * not be judged: otherwise an overload or an unreachable Redis would lock people out.
+ * @returns what is proven; undefined for a wrong try
+ * @throws ApiFailure 429 after too many wrong tries; RouterError `store_unavailable`; what `judge` throws
  */
 export async function judgeAttempt<Proven>(
   { accounts: { guard }, log }: Pick<ApiParts, 'accounts' | 'log'>,

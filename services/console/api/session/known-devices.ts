@@ -9,28 +9,27 @@ const name = 'rtr-known';
 /** Milliseconds for which a browser is known after a sign-in. */
 const knownMs = 365 * 24 * 3_600_000;
 
-/** Accounts that a browser is known to. */
 const mostAccounts = 5;
 
 const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
 
 /**
- * Recognises browsers in which somebody has signed in to an account before, by a cookie that is signed with the secret of the cluster. An
- * attacker who floods an account with wrong passwords does not lock its person out there. Each sign-in makes a new entry, and signing
- * out everywhere or a new password makes all entries of the account void.
+ * Recognises browsers in which a person has signed in to an account before, by a cookie that is signed with the secret of the cluster. An
+ * attacker who floods an account with wrong passwords does not lock its person out there. Each sign-in makes a new entry. Signing out
+ * everywhere or a new password makes all entries of the account void.
  */
 export class KnownDevices {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets of the cluster, newest first; while none is known, no browser is */
+  /** @param secrets returns the secrets of the cluster, newest first; without any, no browser is known */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }
 
-  /** The id of the browser, if it is known to this account. */
+  /** Returns the id of the browser if it is known to this account. */
   find(request: Request, user: UserRecord | undefined): string | undefined {
     for (const { userId, device, mac } of entriesOf(request)) {
-      // For an address without an account, an entry is looked at as well: both take as long.
+      // For an address without an account, an entry is checked as well, so that both take as long.
       const isOwn = user !== undefined && userId === user.id;
       const expected = this.#secrets().map((secret) => macOf(secret, userId, device, user?.epoch ?? 0));
       const given = Buffer.from(mac, 'base64url');
@@ -39,7 +38,6 @@ export class KnownDevices {
     return undefined;
   }
 
-  /** Makes the browser known to an account. */
   remember(request: Request, response: Response, { id, epoch }: UserRecord): void {
     const [secret] = this.#secrets();
     if (secret === undefined) return;

@@ -15,7 +15,7 @@ const firstAdminForm = z.object({ name: displayNameSchema, email: emailSchema, p
 const invitedForm = firstAdminForm.omit({ email: true });
 const passwordForm = firstAdminForm.pick({ password: true });
 
-/** One-time links: they create an account or set a new password. The token alone gives access. */
+/** Creates the routes for one-time links, which create an account or set a new password. The token alone gives access. */
 export function linkRoutes(parts: ApiParts): Router {
   const { links } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -38,7 +38,7 @@ export function linkRoutes(parts: ApiParts): Router {
   return routes;
 }
 
-/** What lets somebody in who uses a link. */
+/** Returns how a link lets its user in, for the session that it opens. */
 function openerOf(link: FoundLink): SessionOpener {
   const isPrinted = link.kind === 'first-admin' || (link.kind === 'password' && link.isPrinted);
   return isPrinted ? { link: 'printed' } : {};

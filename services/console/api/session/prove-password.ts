@@ -5,8 +5,8 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 
 /**
- * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong
- * password and a blocked person.
+ * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong password and a
+ * blocked person.
  */
 export async function provePassword(
   parts: ApiParts,
@@ -22,7 +22,7 @@ export async function provePassword(
     refusal: 'Too many attempts to sign in.',
     onRefusals: () => record(parts, null, { action: 'session.refused', target: null, details: { address, email } }),
     judge: async () => {
-      // Somebody from an identity provider has none.
+      // A person from an identity provider has no password.
       const hash = user?.passwordHash === '' ? undefined : user?.passwordHash;
       const matches = await passwords.matches(address, hash, password);
       return matches && user?.blockedAt === undefined ? user : undefined;
@@ -34,7 +34,10 @@ export async function provePassword(
   return proven;
 }
 
-/** Notes that somebody has come in with their address, and, in a record of an earlier release, that it is confirmed, where that shows. */
+/**
+ * Notes that a person has signed in with their address. Also marks the address as confirmed where the record does not say so yet and the
+ * address counts as confirmed.
+ */
 async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: boolean): Promise<void> {
   const { id, email, confirmedEmail, usedEmail } = user;
   const confirmed = confirmedEmail === undefined && hasConfirmedEmail(user);
@@ -43,17 +46,15 @@ async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: b
   await accounts.users.noteEmail(id, email, { ...(confirmed && { confirmed }), ...(used && { used }) });
 }
 
-/** What somebody says who they are. */
 export interface PasswordClaim {
   email: string;
   password: string;
-  /** Finds the person with the address. */
   find: () => Promise<UserRecord | undefined>;
-  /** Name of the password in the contract; undefined for a sign-in. */
+  /** The name of the password in the contract; undefined for a sign-in. */
   field?: string;
 }
 
-/** @param field see `PasswordClaim` */
+/** Returns the failure for a wrong password: 403 with the field, or 401 at a sign-in. @param field see `PasswordClaim` */
 export function wrongCredentials(field?: string): ApiFailure {
   if (field === undefined) {
     return new ApiFailure(401, 'wrong_credentials', 'The e-mail address or the password is wrong.');

@@ -4,8 +4,7 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
 /**
- * Refuses passwords, invitations and other links where people sign in at providers alone, except what a link allows that an operator has
- * printed.
+ * Refuses passwords, invitations and other links where people sign in at providers alone. Links that an operator has printed stay allowed.
  * @throws ApiFailure 403
  */
 export function requireLocalAccounts(

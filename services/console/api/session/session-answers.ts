@@ -3,7 +3,7 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { PersonsSession } from '../../contract/sessions.ts';
 import { browserName } from './browser-name.ts';
 
-/** The sessions of a person. @param current the hash of the session that asks */
+/** Returns the sign-in sessions of a person. @param current the hash of the session of this request */
 export async function sessionAnswers(
   sessions: Pick<SessionStore, 'listOf'>,
   user: UserRecord,

@@ -3,10 +3,9 @@ import { cookieAttributes, cookieName, cookieOf } from './cookies.ts';
 
 const name = 'rtr';
 
-/** Milliseconds: the longest that a session can last. */
+/** Milliseconds: a session lasts 30 days at most. */
 const maxAge = 30 * 24 * 3_600_000;
 
-/** The session id that a request carries. */
 export function sessionIdOf(request: Request): string | undefined {
   return cookieOf(request, name);
 }

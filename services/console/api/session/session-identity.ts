@@ -9,8 +9,8 @@ import type { FactorClaim } from '../second-factor/require-second-factor.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
 /**
- * The identity of an API request that a page of the console sends: the signed-in person, as if with one of their keys.
- * Every method needs the CSRF token, so that no other page can use the person's budget.
+ * Creates the identification of API requests from pages of the console. Such a request acts as the signed-in person, as if with one of
+ * their keys. Every method needs the CSRF token, so that no other page can use the person's budget.
  * @param isDemanded whether a second factor is demanded of the person, see `secondFactorDemand`
  * @returns undefined for a request without a session or without the token
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended

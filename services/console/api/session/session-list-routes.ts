@@ -4,7 +4,6 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { sessionAnswers } from './session-answers.ts';
 import { signedInOf } from './signed-in.ts';
 
-/** The sessions of the signed-in person: to see, and to end one by one. */
 export function sessionListRoutes(parts: ApiParts): Router {
   const { sessions } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });

@@ -17,11 +17,10 @@ const givenPassword = z.string().min(1, 'Enter a password.').max(passwordLength.
 const credentials = z.strictObject({ email: emailSchema, password: givenPassword });
 const passwordChange = z.strictObject({ current: givenPassword, next: z.string() });
 
-/** Signing in and out, and changing one's password. */
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const signedIn = requireSession(accounts);
-  // Also while the provider of the person does not answer.
+  // Works also while the person's provider does not answer.
   const endsSessions = requireSession(accounts, { asks: false });
   const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session', async (request, response) => {

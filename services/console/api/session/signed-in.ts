@@ -9,7 +9,7 @@ import { actorOf, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
-/** A person who is signed in at the console, and sends a request. */
+/** A person who is signed in at the console and sends a request. */
 export interface SignedIn extends Actor {
   user: UserRecord;
   sessionId: string;
@@ -26,8 +26,8 @@ export function requireSameOrigin(request: Request, _: Response, next: NextFunct
 }
 
 /**
- * Lets only signed-in people pass, and changes only with the session's CSRF token.
- * @param asks whether the provider of the person is asked: not for what ends sessions
+ * Creates the middleware that lets only signed-in people pass, and changes only with the session's CSRF token.
+ * @param asks whether the person's provider is asked; false for routes that end sessions
  */
 export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>, { asks = true } = {}) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -58,12 +58,11 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
   };
 }
 
-/** The person who sends this request. Only behind `requireSession`. */
+/** Returns the person who sends this request. Works only behind `requireSession`. */
 export function signedInOf(response: Response): SignedIn {
   return actorOf(response) as SignedIn;
 }
 
-/** The session as the pages see it. */
 export async function sessionAnswer(
   { teams, settings }: Pick<Accounts, 'teams' | 'settings'>,
   { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,

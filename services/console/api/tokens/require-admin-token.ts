@@ -14,8 +14,8 @@ export interface AdminTokenParts extends Pick<ApiParts, 'accounts' | 'secondFact
 }
 
 /**
- * Lets only requests with an admin token pass that has not ended, and whose person is there, not blocked, let in by their provider, and has the
- * second factor that may be demanded of them.
+ * Creates the middleware that lets only requests with a valid admin token pass. The token's person must exist, must not be blocked, must be
+ * admitted by their provider, and must have the second factor that may be demanded of them.
  */
 export function requireAdminToken(parts: AdminTokenParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -53,8 +53,9 @@ function words(scopes: readonly string[], between = ', '): string {
 }
 
 /**
+ * Returns the actor of a token; undefined when its person may not use it any more.
  * @throws ApiFailure 403 when a second factor is demanded of the person, who has none
- * @throws UnconfirmedError while it is not known whether the provider of the person still lets them in
+ * @throws UnconfirmedError while it is not known whether the person's provider still admits them
  */
 async function actorOfToken(
   parts: AdminTokenParts,
@@ -69,10 +70,10 @@ async function actorOfToken(
   const found = await users.find(ownerId);
   if (!isIn(found)) return undefined;
   if ((await parts.confirmHolder(found)) === 'unknown') throw new UnconfirmedError();
-  // The provider may have changed the role, and ended the token.
+  // Read again: the provider may have changed the role or ended the token.
   const user = found.passwordHash === '' ? await users.find(ownerId) : found;
   if (!isIn(user)) return undefined;
-  // Who has no password has a second factor at the identity provider, if anywhere.
+  // A person without a password has a second factor at the identity provider, if anywhere.
   if (user.passwordHash !== '' && (await lacksSecondFactor(parts, user.id))) throw secondFactorDemanded();
   const { role, tokenEpoch } = user;
   return { id: user.id, name: user.name, role, teams: await teams.teamsOf(user.id), address, token, tokenEpoch };

@@ -28,7 +28,6 @@ const newToken = z.strictObject({
   expiresInDays: z.number().int().min(1).max(366).default(90),
 });
 
-/** The admin tokens of a person, and, for administrators, all of them. */
 export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
   const { adminTokens, users } = parts.accounts;
   return [
@@ -134,7 +133,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
   }
 
   function note(action: string, actor: Actor, { id, name, ownerId }: AdminTokenRecord, more: Record<string, unknown>) {
-    // Null: it belongs to nobody.
+    // Null: the token belongs to nobody.
     const details = { ownerId: ownerId ?? null, ...more };
     return record(parts, actor, { action, target: { kind: 'token', id, name }, details });
   }

@@ -4,7 +4,7 @@ import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import type { LimitedThing, UsageParts } from './usage-parts.ts';
 
-/** The usage operations' view of people, teams and keys. */
+/** Creates the dependencies of the usage operations from the accounts. */
 export function usageParts({
   accounts,
   log,

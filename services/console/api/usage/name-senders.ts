@@ -9,8 +9,8 @@ import type { UsageParts } from './usage-parts.ts';
 type Who = Omit<RefusalRow, 'code'>;
 
 /**
- * Looks up the names of keys and of their owners. A deleted person is called by a pseudonym, also where their key stands for the
- * key; a deleted team is called by the id.
+ * Looks up the names of keys and of their owners. A pseudonym replaces the name of a deleted person and of that person's keys. A deleted
+ * team is named by its id.
  */
 export async function nameSenders(
   { usage, namesOf }: Pick<UsageParts, 'namesOf'> & { usage: Pick<UsageParts['usage'], 'keyNames'> },
@@ -39,7 +39,7 @@ export async function nameSenders(
   };
 }
 
-/** The person whose key it is, or who has signed in. */
+/** Returns the id of the person who signed in or owns the key. */
 function personOf({ key, user }: Pick<Who, 'key' | 'user'>): string | undefined {
   return personOfIdentity(key)?.userId ?? (user === '' ? undefined : user);
 }

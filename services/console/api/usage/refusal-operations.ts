@@ -6,10 +6,10 @@ import { nameSenders } from './name-senders.ts';
 import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** The largest parts of a group that are named. */
+/** The number of the largest rows of a report that are named. */
 const mostRows = 10;
 
-/** Refused requests, of which no other count of usage knows. */
+/** Returns the operations on refused requests, which no other count of usage contains. */
 export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { refusals, viewerOf } = parts;
   return [

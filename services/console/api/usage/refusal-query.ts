@@ -3,7 +3,6 @@ import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
 import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 
-/** The most steps of one report. */
 const maxSteps = 400;
 
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);

@@ -16,10 +16,9 @@ import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
 
-/** Models, keys and workers that an overview has of each, at most. */
+/** The number of models, keys and workers of each kind in an overview at most. */
 const mostThings = 10;
 
-/** Single requests, and what the newest came to. */
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { usage, viewerOf, namesOf } = parts;
   const about = { method: 'get', subject: 'usage', scopes: ['read'] } as const;

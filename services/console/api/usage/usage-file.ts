@@ -2,7 +2,6 @@ import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts
 import type { UsageRequest } from '../../contract/usage.ts';
 import { jsonFile, type ExportFile } from '../export-records.ts';
 
-/** The files of single requests. */
 export const usageFile: Record<'csv' | 'json', ExportFile<UsageRequest>> = {
   csv: {
     type: 'text/csv; charset=utf-8',

@@ -5,7 +5,7 @@ import type { UsageGroup } from '../../contract/usage.ts';
 import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** The names of a report's groups: those of people, teams and keys are looked up, models and tiers are their own. */
+/** Returns the names of a report's groups. The names of people, teams and keys are looked up; models and tiers are named by their ids. */
 export async function groupNames(
   { usage, namesOf }: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: UsageGroup,
@@ -24,7 +24,7 @@ export async function groupNames(
   };
 }
 
-/** The names of groups of hours: of keys as those who look at a single key see them. */
+/** Returns the names of groups of hours. Keys are named as `nameSenders` names them. */
 export async function hourGroupNames(
   parts: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: HourGroupName,

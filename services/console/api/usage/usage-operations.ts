@@ -16,7 +16,6 @@ import { groupNames, hourGroupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, hoursQuery, reportQuery } from './usage-query.ts';
 
-/** The operations of `contract/usage.ts`. */
 export function usageOperations(parts: UsageParts): Operation[] {
   const { usage, limits, viewerOf, limitedParties } = parts;
   const about = { subject: 'usage', scopes: ['read'] } as const;
@@ -110,7 +109,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
   ];
 }
 
-/** A party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
+/** Returns a party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
 function limitUses(use: PartyUse): LimitUse['limits'] {
   return limitNames.flatMap((limitName) => {
     const measured = measure(limitName, use, { tokens: 0, cost: 0 });

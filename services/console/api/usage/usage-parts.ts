@@ -8,23 +8,24 @@ import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { Actor } from '../actor.ts';
 
-/** Somebody or something with limits. */
 export interface LimitedThing extends PartyLimits {
   name: string;
-  /** As people know it, as `key:<id>`; the party itself without it. What a rotated key uses counts for the first of the keys in its place. */
+  /**
+   * The id as people know it, as `key:<id>`; absent: the party itself. The use of a rotated key counts for the first of the keys in its
+   * place.
+   */
   shownAs?: string;
 }
 
-/** The dependencies of the operations for usage and prices. */
 export interface UsageParts {
   usage: Pick<UsageReader, 'report' | 'hours' | 'requests' | 'byId' | 'overview' | 'export' | 'keyNames'>;
   refusals: Pick<RefusalReader, 'report' | 'samples'>;
   limits: Pick<LimitKeeper, 'read'>;
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
-  /** Whose usage somebody may see. */
+  /** Returns whose usage an actor may see. */
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: NamesOf;
-  /** Every limited party that a person may see: themselves and their teams, with the keys of both; for an admin, all. */
+  /** Returns every limited party that a person may see: themselves and their teams, with the keys of both; all for an administrator. */
   limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedThing[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (

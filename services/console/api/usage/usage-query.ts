@@ -4,7 +4,7 @@ import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 
-/** The most steps of one report: more than a year of days. */
+/** The number of steps of a report at most: more than a year of days. */
 const maxSteps = 400;
 
 const hourMs = 3_600_000;

@@ -34,7 +34,6 @@ export interface WebhookParts extends Pick<ApiParts, 'accounts' | 'log'> {
   webhooks: Webhooks;
 }
 
-/** The operations of `contract/webhooks.ts`. */
 export function webhookOperations(parts: WebhookParts): Operation[] {
   const { accounts, webhooks } = parts;
   const { endpoints, deliveries, outbox } = webhooks;
@@ -91,7 +90,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const before = await find(id, actor);
         if (!(await endpoints.change(before.id, body))) throw notFound();
         const { url, events, enabled } = body;
-        // Of an address the host alone: the rest may be a secret of its receiver.
+        // Only the host of an address is recorded: the rest may be a secret of its receiver.
         await note('webhook.change', actor, before, {
           changed: Object.keys(body),
           before: {
@@ -193,7 +192,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     }),
   ];
 
-  /** An endpoint that somebody may see and change. @throws ApiFailure 403 or 404 */
+  /** Returns an endpoint that a person may see and change. @throws ApiFailure 403 or 404 */
   async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
     const endpoint = isKeyId(id) ? await endpoints.find(id) : undefined;
     if (!endpoint) throw notFound();
@@ -217,7 +216,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     return { webhook: await answer(endpoint), secret };
   }
 
-  /** The trail has the host alone: the rest of an address may be a secret of its receiver. */
+  /** Records a change. Only the host of the address is recorded: the rest may be a secret of its receiver. */
   function note(action: string, actor: Actor, { id, url, owner }: WebhookEndpoint, details: Record<string, unknown>) {
     const target = { kind: 'webhook', id, name: new URL(url).host };
     return record(parts, actor, { action, target, details, ofTeam: owner.startsWith('team:') });

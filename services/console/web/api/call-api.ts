@@ -1,13 +1,11 @@
-/** The base path of the console's API. */
 export const apiBase = '/console/api';
 
-/** A failed request, with a sentence for the person. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
   readonly code: string;
-  /** The invalid input, by its name in the contract. */
+  /** The name of the invalid input in the contract. */
   readonly field: string | undefined;
 
   constructor(status: number, code: string, message: string, field?: string) {
@@ -25,14 +23,14 @@ export function setCsrfToken(token: string | undefined): void {
   csrfToken = token;
 }
 
-/** The headers that prove to the API, and to `/api/*`, that a request comes from a signed-in page. */
+/** Returns the headers that prove to the API, and to `/api/*`, that a request comes from a signed-in page. */
 export function csrfHeaders(): Record<string, string> {
   return csrfToken === undefined ? {} : { 'x-csrf-token': csrfToken };
 }
 
 let onSignedOut: (failure: ApiFailure) => void = () => undefined;
 
-/** Sets the listener that is called when an answer shows that the session has ended. */
+/** Sets the listener that is called when an answer shows that the sign-in session has ended. */
 export function whenSignedOut(listener: (failure: ApiFailure) => void): void {
   onSignedOut = listener;
 }
@@ -81,14 +79,13 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
   }
 }
 
-/** Reads a failed answer of the console's API or of a client format. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const { status, headers } = response;
   const error = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)
     ?.error;
   const message =
     typeof error?.['message'] === 'string' ? error['message'] : `The router answered with status ${status}.`;
-  // Some sentences say it already, in minutes.
+  // Some sentences contain the wait already, in minutes.
   const wait = message.includes('Try again in') ? null : headers.get('retry-after');
   return new ApiFailure(
     status,

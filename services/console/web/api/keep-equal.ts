@@ -1,6 +1,6 @@
 /**
- * The newer list, in which what is as it was before is the very same object, so that nothing of it is drawn anew.
- * @param after things that came as JSON
+ * Returns the newer list, with the old object for each item that has not changed, so that React does not render it again.
+ * @param after items parsed from JSON
  */
 export function keepEqual<Thing extends { id: string }>(before: readonly Thing[] | undefined, after: Thing[]): Thing[] {
   if (!before) return after;

@@ -41,7 +41,7 @@ export class LiveStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Connects, and again whenever the connection is lost, until the returned function is called. */
+  /** Connects, and reconnects whenever the connection is lost, until the returned function is called. */
   readonly run = (): (() => void) => {
     document.addEventListener('visibilitychange', this.#onVisibility);
     this.connect();
@@ -58,7 +58,7 @@ export class LiveStore {
     else this.#timer = window.setTimeout(() => this.#disconnect(), hiddenMs);
   };
 
-  /** Connects, unless it is connected. It stays so until the function that `run` returns is called. */
+  /** Connects unless the page is connected already. The connection stays until the function that `run` returns is called. */
   connect(): void {
     window.clearTimeout(this.#timer);
     if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
@@ -77,7 +77,7 @@ export class LiveStore {
     source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusedLately[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
-      // The browser retries a broken connection by itself, but not one that was refused.
+      // The browser retries a broken connection by itself, but not a refused one.
       if (source.readyState !== EventSource.CLOSED) return;
       window.clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => this.connect(), retryMs);
@@ -96,12 +96,11 @@ export class LiveStore {
   }
 }
 
-/** The store of this page. */
 export const liveStore = new LiveStore();
 
 export const LiveContext = createContext(liveStore);
 
-/** The live state of the cluster; renders again on every event. */
+/** Returns the live state of the cluster. Renders the component again on every event. */
 export function useLive(): LiveState {
   const store = useContext(LiveContext);
   return useSyncExternalStore(store.subscribe, store.state);

@@ -5,7 +5,7 @@ const empty = new Set([204, 205, 304]);
 
 /**
  * Sends a form with a file to the API of a client format, as the signed-in person.
- * @param onProgress is called with the share that is sent, from 0 to 1
+ * @param onProgress called with the share that is sent, from 0 to 1
  * @throws ApiFailure
  */
 export async function sendForm<Answer>(
@@ -14,7 +14,7 @@ export async function sendForm<Answer>(
   { onProgress, signal }: { onProgress: (share: number) => void; signal: AbortSignal },
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  // Only this tells how much is sent.
+  // Only XMLHttpRequest reports the progress of an upload.
   const request = new XMLHttpRequest();
   request.open('POST', path);
   for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);

@@ -19,7 +19,7 @@ export function useIsAdmin(): boolean {
 
 export const sessionKey = ['/session'];
 
-/** Whether the last session does not count because local accounts were switched off. */
+/** Whether the last session no longer counts because local accounts were switched off. */
 let endedByPolicy = false;
 
 export function isEndedByPolicy(): boolean {
@@ -27,7 +27,7 @@ export function isEndedByPolicy(): boolean {
 }
 
 whenSignedOut((failure) => {
-  // A request that is given up when the first is refused has no code.
+  // Requests that are aborted when the first is refused have no code.
   endedByPolicy ||= failure.code === localAccountsOff;
   setSession(null);
 });
@@ -38,7 +38,10 @@ export function setSession(session: Session | null): void {
   queryClient.setQueryData(sessionKey, session);
 }
 
-/** Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in: it does as `setSession`. */
+/**
+ * Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in: this clears all cached
+ * answers, as in `setSession`.
+ */
 export async function fetchSession(): Promise<Session | null> {
   const session = await readSession();
   begin(session);

@@ -13,7 +13,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Only failures that may pass are retried.
+      // Only temporary failures are retried.
       retry: (count, error) => count < 2 && error instanceof ApiFailure && (error.status === 0 || error.status >= 502),
     },
   },
@@ -21,11 +21,11 @@ export const queryClient = new QueryClient({
 
 export interface ApiOptions<Answer> {
   enabled?: boolean;
-  /** Milliseconds after which it is fetched again; it may depend on the answer. */
+  /** Milliseconds after which the answer is fetched again; may depend on the answer. */
   everyMs?: number | ((answer: Answer | undefined) => number);
 }
 
-/** The API's answer at a path: cached, and fetched again when it is stale or was changed. */
+/** Returns the API's answer at a path: cached, and fetched again when it is stale or was changed. */
 export function useApi<Answer>(
   path: string,
   { enabled = true, everyMs }: ApiOptions<Answer> = {},
@@ -42,8 +42,8 @@ export function useApi<Answer>(
 }
 
 /**
- * A request that changes something.
- * @param changes prefixes of the paths whose answers it changes
+ * Returns a mutation for a request that changes something.
+ * @param changes prefixes of the paths whose answers change
  */
 export function useChange<Input, Answer>(
   change: (input: Input) => Promise<Answer>,
@@ -55,7 +55,7 @@ export function useChange<Input, Answer>(
   });
 }
 
-/** Fetches shown answers again whose paths begin so. */
+/** Fetches the shown answers again whose paths have one of these prefixes. */
 export async function refresh(beginnings: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) => beginnings.some((begin) => String(path).startsWith(begin)),

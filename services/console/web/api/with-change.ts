@@ -1,6 +1,6 @@
 import type { LiveWorkerFacts, WorkersChange } from '../../contract/live.ts';
 
-/** The workers after a change, in the order in which they started. Those that have not changed are the same objects. */
+/** Applies a change to the workers. Returns them in the order in which they started; unchanged workers stay the same objects. */
 export function withChange(workers: readonly LiveWorkerFacts[], { changed, gone }: WorkersChange): LiveWorkerFacts[] {
   const byId = new Map(workers.map((worker) => [worker.id, worker]));
   for (const id of gone) byId.delete(id);

@@ -20,7 +20,7 @@ export const chat: WebFormat = {
   snippets,
 };
 
-/** The conversation as a request of the chat format (OpenAI API reference, "Create chat completion"). */
+/** Builds the request of a conversation in the chat format (OpenAI API reference, "Create chat completion"). */
 function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   return {
@@ -67,7 +67,6 @@ function messagesOf(turn: Turn): JsonObject[] {
   ];
 }
 
-/** What one event of the chat format's stream adds to the answer. */
 function readEvent(data: string): Piece[] {
   if (data === '[DONE]') return [];
   const chunk: unknown = JSON.parse(data);

@@ -1,23 +1,20 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A tool that is offered to the model. */
 export interface OfferedTool {
   name: string;
   description: string;
   inputSchema: JsonObject;
 }
 
-/** A model's request to run a tool. */
 export interface ToolCall {
   id: string;
   name: string;
   /** JSON, as far as it has arrived. */
   input: string;
-  /** The tool's output, once it has run. */
+  /** The tool's output; absent until the tool has run. */
   result?: { text: string; isError: boolean };
 }
 
-/** Who answered, how fast, and how many tokens it took. */
 export interface Served {
   model?: string;
   tier?: string;
@@ -29,7 +26,7 @@ export interface Served {
   totalMs?: number;
   promptTokens?: number;
   completionTokens?: number;
-  /** US dollars, as the ledger has them. Present once the ledger shows the request to this person. */
+  /** US dollars, from the ledger. Absent until the ledger shows the request to this person. */
   cost?: number;
 }
 
@@ -44,12 +41,12 @@ export interface AssistantTurn {
   role: 'assistant';
   text: string;
   thinking: string;
-  /** Proves to the provider that the thinking was not changed. Of use only in the format that it came in. */
+  /** Proves to the provider that the thinking was not changed. Valid only in the format in which it came. */
   signature: string;
-  /** The name of the format in which it was asked for. */
+  /** The name of the format of the request. */
   format: string;
   toolCalls: ToolCall[];
-  /** Whether the answer ended at its longest allowed length. */
+  /** Whether the answer ended at its maximum length. */
   isCut?: boolean;
   served: Served;
   /** `stopped`: by the person. */
@@ -59,7 +56,6 @@ export interface AssistantTurn {
 
 export type Turn = UserTurn | AssistantTurn;
 
-/** What a request holds besides the conversation. */
 export interface Settings {
   model: string;
   system: string;
@@ -70,7 +66,6 @@ export interface Settings {
   tools: OfferedTool[];
 }
 
-/** An answer that is asked for in a format. */
 export function newAnswer(format: string): AssistantTurn {
   return {
     role: 'assistant',
@@ -84,18 +79,17 @@ export function newAnswer(format: string): AssistantTurn {
   };
 }
 
-/** A piece of an answer, in whatever format it came. */
+/** A piece of a streamed answer, independent of the format. */
 export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }
   | { kind: 'signature'; text: string }
-  /** A part of the tool call at this index: its name and id at first, then its input in pieces. */
+  /** A part of the tool call at this index: first its name and id, then its input in pieces. */
   | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
   | { kind: 'end'; isCut: boolean }
   | { kind: 'served'; served: Partial<Served> }
   | { kind: 'error'; message: string };
 
-/** The answer with one more piece. */
 export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
   switch (piece.kind) {
     case 'text':
@@ -124,20 +118,23 @@ function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'too
   return next;
 }
 
-/** The tool calls that need a result before the conversation can continue. Those of an answer that was stopped or failed are left out. */
+/**
+ * Returns the tool calls that need a result before the conversation can continue. Excludes those of an answer that was stopped or has
+ * failed.
+ */
 export function openCalls(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
   if (last?.role !== 'assistant' || last.state === 'stopped' || last.state === 'failed') return [];
   return last.toolCalls.filter(({ result }) => result === undefined);
 }
 
-/** What comes within these milliseconds came as one piece, which says nothing of a model's speed. */
+/** Milliseconds below which an answer came as one piece, which does not show a model's speed. */
 const leastMs = 50;
 
-/** Tokens a second of an answer since its first one; undefined where that is not known. */
+/** Returns the tokens per second of an answer after its first token; undefined where it is unknown. */
 export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: Served): number | undefined {
   if (completionTokens === undefined || firstTokenMs === undefined || totalMs === undefined) return undefined;
-  // The first token has come by then.
+  // The first token has come already at the start of this time.
   const [tokens, ms] = [completionTokens - 1, totalMs - firstTokenMs];
   return tokens > 0 && ms >= leastMs ? (tokens / ms) * 1_000 : undefined;
 }

@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Characters of an image's data that are shown. */
 const shownOfImage = 48;
 
 /**
- * The request as a shell command, with the key in a variable and images shortened.
- * @param headers those besides the content type and the key
+ * Returns a request as a shell command, with the key in a variable and images shortened.
+ * @param headers the headers besides the content type and the key
  */
 export function curlOf(url: string, headers: Readonly<Record<string, string>>, body: JsonObject): string {
   return [
@@ -32,7 +31,7 @@ function isImage(text: string): boolean {
   return text.startsWith('data:image/');
 }
 
-/** The text as one literal word of a POSIX shell. */
+/** Quotes a text as one literal word of a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** A field of an event that is read as a text; empty when it is none. */
+/** Returns a field of an event as text; empty for any other type. */
 export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A field of an event that is read as an object; empty when it is none. */
+/** Returns a field of an event as an object; empty for any other type. */
 export function objectOf(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -21,7 +21,7 @@ const defaultMaxTokens = 4_096;
 /** A thinking budget above the format's minimum of 1,024 tokens. */
 const thinkingTokens = 2_048;
 
-/** The conversation as a request of the messages format (Anthropic API reference, "Create a message"). */
+/** Builds the request of a conversation in the messages format (Anthropic API reference, "Create a message"). */
 function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   const most = maxTokens === '' ? defaultMaxTokens : maxTokens;
@@ -64,12 +64,12 @@ function messagesOf(turn: Turn): JsonObject[] {
   return [{ role: 'assistant', content }, ...(results.length === 0 ? [] : [{ role: 'user', content: results }])];
 }
 
-/** Only thinking that this format signed can be sent back. */
+/** Returns the thinking of an answer. Only thinking that this format signed can be sent back. */
 function thinkingBlocks({ thinking, signature, format }: AssistantTurn): JsonObject[] {
   return signature === '' || format !== messages.name ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
-/** The format refuses empty texts. */
+/** Returns a text as blocks. The format refuses empty texts. */
 function textBlocks(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
@@ -90,8 +90,8 @@ function parseInput(input: string): JsonObject {
 }
 
 /**
- * A reader of the messages format's stream. The format numbers all content blocks together; the reader numbers tool calls
- * by themselves.
+ * Creates a reader of the messages format's stream. The format numbers all content blocks together; the reader numbers tool calls
+ * separately.
  */
 function openReader(): (data: string) => Piece[] {
   const calls = new Map<number, number>();
@@ -154,7 +154,7 @@ function readEnd(event: JsonObject): Piece[] {
   ];
 }
 
-/** The format counts input that was read from or written to a cache apart from the rest. */
+/** Adds up the input tokens. The format counts input that was read from or written to a cache separately. */
 function inputTokens(usage: JsonObject): { promptTokens: number } {
   const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
   return { promptTokens: parts.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };

@@ -15,7 +15,10 @@ export const responses: WebFormat = {
   snippets,
 };
 
-/** The conversation as a request of the Responses format (OpenAI API reference, "Create a model response"), which stores nothing. */
+/**
+ * Builds the request of a conversation in the Responses format (OpenAI API reference, "Create a model response"). The request stores
+ * nothing.
+ */
 function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   return {
@@ -71,13 +74,16 @@ function itemsOf(turn: Turn): JsonObject[] {
   ];
 }
 
-/** Only thinking that this format sealed can be sent back; each line of the signature is one sealed part. */
+/**
+ * Returns the sealed thinking of an answer. Only thinking that this format sealed can be sent back; each line of the signature is one
+ * sealed part.
+ */
 function reasoningItems({ signature, format }: AssistantTurn): JsonObject[] {
   if (format !== responses.name || signature === '') return [];
   return signature.split('\n').map((sealed) => ({ type: 'reasoning', summary: [], encrypted_content: sealed }));
 }
 
-/** A reader of the Responses format's stream. The format numbers all items together; the reader numbers tool calls by themselves. */
+/** Creates a reader of the Responses format's stream. The format numbers all items together; the reader numbers tool calls separately. */
 function openReader(): (data: string) => Piece[] {
   const calls = new Map<number, number>();
   let hasSealed = false;

@@ -1,21 +1,19 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Piece, Settings, Turn } from './conversation.ts';
 
-/** How to ask for a model with one client. */
 export interface Snippet {
   id: string;
   name: string;
-  /** Where the code goes. */
+  /** The place where the code goes. */
   about: string;
   code: string;
 }
 
-/** What a batch is created of. */
 export interface WantedBatch {
   /** The id of the file, as the upload answered it. */
   file: string;
   endpoint: string;
-  /** After which what is not done expires. */
+  /** Hours after which unfinished lines expire. */
   hours: number;
 }
 
@@ -26,24 +24,26 @@ export interface WebBatches {
   creation: (wanted: WantedBatch) => JsonObject;
 }
 
-/** A client format, as far as the pages speak it and show how to. The pages know nothing else of any format. */
+/** A client format, as far as the pages speak it and show example code. The pages contain no other knowledge of formats. */
 export interface WebFormat {
   /** As in `About`. */
   name: string;
-  /** What people call it, as `OpenAI`. */
+  /** The common name of the format, as `OpenAI`. */
   label: string;
   /** The path of a conversation below the format's base, as `/chat/completions`. */
   path: string;
-  /** Headers of a request besides the content type and the key. */
+  /** The headers of a request besides the content type and the key. */
   headers: Readonly<Record<string, string>>;
-  /** The conversation as the body of a streamed request. */
+  /** Builds the body of a streamed request from a conversation. */
   buildRequest: (turns: readonly Turn[], settings: Settings) => JsonObject;
-  /** A reader of one streamed answer: called with the data of each event in turn, it returns what the event adds. */
+  /**
+   * Creates a reader of one streamed answer. The reader is called with the data of each event in order, and returns what the event adds.
+   */
   openReader: () => (data: string) => Piece[];
-  /** How files are uploaded, and batches of the requests in them created; absent for a format whose API has no such batches. */
+  /** How to upload files and create batches; absent for a format whose API has no such batches. */
   batches?: WebBatches;
   /**
-   * How to ask for a model with the usual clients. The key is always in the variable RTR_KEY, never in the code.
+   * Returns example code that requests a model with the usual clients. The key is always in the variable RTR_KEY, never in the code.
    * @param base the format's address, as `http://127.0.0.1:8484/api/openai`
    */
   snippets: (model: string, base: string) => Snippet[];

@@ -4,16 +4,15 @@ import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 import type { WebFormat } from './web-format.ts';
 
-/** Every format that the pages speak, in the order in which they offer them. A new one is one file and one entry here. */
+/** Every format that the pages speak, in the order in which they offer them. A new format is one file and one entry here. */
 export const webFormats: readonly WebFormat[] = [chat, messages, responses];
 
-/** A format and where the router serves it. */
 export interface ServedFormat extends WebFormat {
   /** The format's base path, as `/api/openai`. */
   base: string;
 }
 
-/** The formats that both this router and these pages speak. */
+/** Returns the formats that both this router and these pages speak. */
 export function servedFormats({ formats }: Pick<About, 'formats'>): ServedFormat[] {
   const bases = new Map(formats.map(({ name, path }) => [name, path]));
   return webFormats.flatMap((format) => {

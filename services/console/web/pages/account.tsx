@@ -17,7 +17,7 @@ import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 import { Tokens } from './account/tokens.tsx';
 
-/** The signed-in person's account. Somebody of whom a second factor is demanded, and who has none, sees what the API lets them do before. */
+/** The page of the signed-in person's account. A person who still lacks a demanded second factor sees only what the API allows before. */
 export function Account() {
   const { user } = useSession();
   const factors = useApi<SecondFactors>('/second-factor', { enabled: user.hasPassword === true });

@@ -9,7 +9,7 @@ import { Failure } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Page } from '../parts/page.tsx';
 
-/** Where a person approves the sign-in of a program by the code that it shows. */
+/** The page on which a person approves the sign-in of a program by the code that it shows. */
 export function Device() {
   const given = new URLSearchParams(useSearch()).get('code') ?? '';
   const [entered, setEntered] = useState(given);
@@ -18,7 +18,7 @@ export function Device() {
     async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${pathOf(code)}/find`) }),
     [],
   );
-  // Not by itself for a code in the address: a link of somebody else must not use up the attempts of the person.
+  // A code in the address is not looked up by itself: a link of somebody else must not use up the person's tries.
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     find.mutate(entered.trim());
@@ -66,7 +66,6 @@ export function Device() {
   );
 }
 
-/** A program that waits, by the code that was entered. */
 interface Found {
   code: string;
   program: WaitingProgram;
@@ -76,7 +75,6 @@ function pathOf(code: string): string {
   return `/devices/${encodeURIComponent(code)}`;
 }
 
-/** Why a program was not found. */
 function NotFound({ error }: { error: ApiFailure }) {
   if (error.code === 'no_device') return <Failure title="There is no program with this code" error={error} />;
   // While the router is updated, this page may be newer than the ingress that answers.
@@ -85,7 +83,6 @@ function NotFound({ error }: { error: ApiFailure }) {
   return <Failure title="The program could not be looked up" error={shown} />;
 }
 
-/** What is known of the program, and the decision. */
 function Decision({ found, onDone }: { found: Found; onDone: (decision: 'approve' | 'deny') => void }) {
   const { code, program } = found;
   const { client, address } = program;

@@ -11,7 +11,6 @@ import { Loading } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
-/** The page of a one-time link: a new account, or a new password. */
 export function LinkPage({ token }: { token: string }) {
   const path = `/links/${encodeURIComponent(token)}`;
   const link = useApi<Link>(path);

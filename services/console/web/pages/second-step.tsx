@@ -10,11 +10,9 @@ import { Failure } from '../parts/failure.tsx';
 export interface SecondStepProps {
   needed: SecondStepNeeded['secondStep'];
   onSession: (session: Session) => void;
-  /** Leads back to the password. */
   onBack: () => void;
 }
 
-/** The second step of a sign-in: a code, or a passkey. */
 export function SecondStep({ needed, onSession, onBack }: SecondStepProps) {
   const [code, setCode] = useState('');
   const send = useChange((step: Step) => callApi<Session>('POST', '/session/second', step), []);

@@ -13,11 +13,10 @@ import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
 export interface SignInProps {
-  /** Set for somebody who has a session that does not count at this moment, and why. */
+  /** Set for a person whose session exists but does not count at this moment, with the reason. */
   waiting?: Pick<FailureProps, 'error' | 'onRetry'>;
 }
 
-/** The ways to sign in. Each then shows the requested page. */
 export function SignIn({ waiting }: SignInProps) {
   const ways = useApi<WaysIn>('/sign-in');
   const { to, reason: asked } = useRequestedPage();
@@ -55,7 +54,6 @@ function isFailure(reason: string | null): reason is keyof typeof signInFailures
   return reason !== null && Object.hasOwn(signInFailures, reason);
 }
 
-/** The form for address and password. */
 function LocalAccount() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');

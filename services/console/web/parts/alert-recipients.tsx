@@ -8,7 +8,7 @@ const choices = [
   { value: 'addresses', label: 'These addresses' },
 ];
 
-/** Input for whom alerts of the router are mailed to: administrators (true), nobody (false), or addresses. */
+/** Input for the recipients of the router's alerts: administrators (true), nobody (false), or addresses. */
 export function AlertRecipients({
   value,
   problem,

@@ -9,7 +9,7 @@ import { tierNames } from './tier-mark.tsx';
 
 export interface CeilingFieldsProps {
   value: Ceiling;
-  /** Why the API has refused the models, if it has. */
+  /** The reason why the API has refused the models, if it has. */
   modelsProblem?: string | undefined;
   onChange: (ceiling: Ceiling) => void;
 }
@@ -55,7 +55,7 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
   );
 }
 
-/** A ceiling without fields that are not set, as the API answers it. */
+/** Returns a ceiling without the fields that are not set, as the API answers it. */
 export function ceilingOf({ models, tiers: allowed, maxClass }: Ceiling): User['ceiling'] {
   return {
     ...(models === undefined ? {} : { models }),
@@ -64,7 +64,6 @@ export function ceilingOf({ models, tiers: allowed, maxClass }: Ceiling): User['
   };
 }
 
-/** A ceiling as a short text. */
 export function ceilingInWords({ models, tiers: allowed, maxClass }: Ceiling): string {
   const parts = [
     ...(models === undefined ? [] : [models.join(', ')]),

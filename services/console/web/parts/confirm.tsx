@@ -6,7 +6,6 @@ import { Failure } from './failure.tsx';
 
 export interface ConfirmProps<Input> {
   title: string;
-  /** The consequences. */
   children: ReactNode;
   /** The button's label, as `Revoke key`. */
   action: string;
@@ -18,7 +17,6 @@ export interface ConfirmProps<Input> {
   onClose: () => void;
 }
 
-/** Asks for confirmation of a change, shows its progress, and shows why it failed. */
 export function Confirm<Input>({
   title,
   children,

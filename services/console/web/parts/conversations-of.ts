@@ -1,12 +1,12 @@
 /**
- * The name of the browser's database in which the playground keeps a person's conversations.
+ * Returns the name of the browser's database in which the playground keeps a person's conversations.
  * @param user the person's id
  */
 export function conversationsOf(user: string): string {
   return `rtr-conversations-${user}`;
 }
 
-/** Deletes what the playground kept for a person, who signs out: the next person may use the same browser. */
+/** Deletes the playground's conversations of a person who signs out: the next person may use the same browser. */
 export function forgetConversations(user: string): void {
   indexedDB.deleteDatabase(conversationsOf(user));
 }

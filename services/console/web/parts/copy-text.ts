@@ -1,17 +1,17 @@
 /**
- * Copies a text to the clipboard. Browsers have the clipboard's API on pages with TLS and of the machine itself only; on others the text is
- * selected in a hidden field and copied by the command for that.
+ * Copies a text to the clipboard. Browsers provide the clipboard's API only on pages with TLS and on pages of the machine itself. On other
+ * pages the text is selected in a hidden field and copied by `document.execCommand`.
  * @returns whether it was copied
  */
 export async function copyText(text: string): Promise<boolean> {
-  // The type says that it is always there.
+  // The type declares it as always present.
   const clipboard: Clipboard | undefined = navigator.clipboard;
   if (clipboard) {
     try {
       await clipboard.writeText(text);
       return true;
     } catch {
-      // The browser, or the person, permits it to no page: the command may still work.
+      // The browser, or the person, permits the API to no page: the command may still work.
     }
   }
   return copySelected(text);

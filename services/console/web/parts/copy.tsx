@@ -4,7 +4,7 @@ import { copyText } from './copy-text.ts';
 import { Icon } from './icon.tsx';
 import { CopiedContext } from './once-modal.tsx';
 
-/** Milliseconds for which a button tells how copying went. */
+/** Milliseconds for which a button shows whether copying worked. */
 const toldMs = 2_000;
 
 const told = {
@@ -12,7 +12,7 @@ const told = {
   refused: { words: 'The browser does not let pages copy: select the text', icon: 'close', color: 'red' },
 } as const;
 
-/** A button that copies a text, and tells whether that worked. */
+/** A button that copies a text, and shows whether that worked. */
 export function Copy({ value, label }: { value: string; label: string }) {
   const [outcome, setOutcome] = useState<keyof typeof told>();
   const onCopied = useContext(CopiedContext);
@@ -36,7 +36,6 @@ export function Copy({ value, label }: { value: string; label: string }) {
   );
 }
 
-/** Code with a copy button. */
 export function CodeBlock({ code, label, wrap = false }: { code: string; label: string; wrap?: boolean }) {
   return (
     <div className="code-place">

@@ -12,27 +12,32 @@ export type { Column } from './table/column.ts';
 export interface DataListProps<Row> {
   /** The list's name for screen readers. */
   label: string;
-  /** Of thousands, the same array until they change: it is indexed for the search. */
+  /** The same array until the rows change, because it is indexed for the search; there may be thousands of rows. */
   rows: readonly Row[];
   idOf: (row: Row) => string;
   /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
-  /** The buttons of a row. */
   actions?: (row: Row) => ReactNode;
-  /** Keeps search, order and window in the address, with this before their names: `''` for a page's main list. */
+  /**
+   * The prefix of the names under which search, order and page are kept in the address: `''` for a page's main list. Absent: they are not
+   * kept there.
+   */
   address?: string;
   /** Default: `Search`, and the list's name. */
   searchLabel?: string;
-  /** The page has fields of its own that narrow the rows: the list has no search. */
+  /** Hides the search, because the page has fields of its own that filter the rows. */
   isNarrowed?: boolean;
-  /** For a list that is fetched part by part: whether there is more. It has no windows, and is searched and sorted only as a whole. */
+  /**
+   * Whether there are further rows, for a list that is fetched page by page. Such a list has no pages here, and is searched and sorted only
+   * once it is complete.
+   */
   hasMore?: boolean;
 }
 
-/** Rows that are shown at once. */
+/** The number of rows on a page. */
 const windowSize = 50;
 
-/** Rows that are taken in at a glance: a list with no more has no search. */
+/** The number of rows up to which a list has no search. */
 const glance = 7;
 
 const { Code: TableBar } = lazyCode(
@@ -129,7 +134,7 @@ export function DataList<Row>({
   );
 }
 
-/** Whether the screen has room for one column only. */
+/** Returns whether the screen has room for one column only. */
 export function useIsPhone(): boolean {
   return useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false });
 }

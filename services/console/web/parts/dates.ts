@@ -1,6 +1,6 @@
 import { timeZone } from './time-zone.ts';
 
-/** The date of a time in the chosen time zone, as an input for dates takes it, as `2026-11-28`. Empty for what is no time. */
+/** Returns the date of a time in the chosen time zone, in the form of a date input, as `2026-11-28`. Empty for an invalid time. */
 export function dateOf(at: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return '';
@@ -12,7 +12,7 @@ export function dateOf(at: number): string {
   return [String(year).padStart(4, '0'), ...[month + 1, day].map((part) => String(part).padStart(2, '0'))].join('-');
 }
 
-/** The last second of a day in the chosen time zone; undefined for an empty input, and for a date that is none. */
+/** Returns the last second of a day in the chosen time zone; undefined for an empty input or an invalid date. */
 export function endOfDay(date: string): number | undefined {
   const at = new Date(`${date}T23:59:59${timeZone() === 'utc' ? 'Z' : ''}`).getTime();
   return Number.isNaN(at) ? undefined : at;

@@ -47,7 +47,7 @@ const sentences: Record<ErrorCode, string> = {
   total_timeout: 'The answer took too long.',
 };
 
-/** The sentence for an error code; a general one for a code of another release. */
+/** Returns the sentence for an error code; a general one for a code of another release. */
 export function errorSentence(code: string): string {
   return Object.hasOwn(sentences, code) ? sentences[code as ErrorCode] : 'The request failed.';
 }

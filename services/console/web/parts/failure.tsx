@@ -2,15 +2,13 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export interface FailureProps {
-  /** What failed, as `The key was not created`. */
+  /** The failed action, as `The key was not created`. */
   title: string;
   error: Error;
   onRetry?: (() => void) | undefined;
-  /** Further help. */
   children?: ReactNode;
 }
 
-/** Shows a failure and what to do about it. */
 export function Failure({ title, error, onRetry, children }: FailureProps) {
   return (
     <Alert

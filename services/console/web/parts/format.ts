@@ -14,10 +14,10 @@ export const formatCount = (value: number): string => whole.format(value);
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? small.format(value) : short.format(value);
 /*
- * All times are in the chosen time zone; those in UTC say so. What is no time, as a date that nobody has, is `unknown`.
+ * All times are in the chosen time zone; those in UTC are marked as such. An invalid time is shown as `unknown`.
  */
 export const formatDateTime = (at: number): string => times[timeZone()].dateTime(at);
-/** The same with seconds. */
+/** The date and time with seconds. */
 export const formatExact = (at: number): string => times[timeZone()].exact(at);
 export const formatClock = (at: number): string => times[timeZone()].clock(at);
 /** The time of day, with the date unless it is today. */
@@ -70,7 +70,7 @@ export function formatDuration(milliseconds: number): string {
 export function formatAgo(at: number, now = Date.now()): string {
   const seconds = Math.round((at - now) / 1_000);
   const size = Math.abs(seconds);
-  // What expires in 7 days still shows 7 days a moment later.
+  // An expiry in 7 days still shows 7 days a moment later.
   const whole = seconds > 0 ? Math.round : Math.trunc;
   if (size < 60) return seconds > 0 ? 'in a moment' : 'just now';
   if (size < 3_600) return relative.format(whole(seconds / 60), 'minute');
@@ -79,7 +79,7 @@ export function formatAgo(at: number, now = Date.now()): string {
   return formatDay(at);
 }
 
-/** Tokens as `128K`, in powers of two as context windows are given. */
+/** Tokens as `128K`, in powers of two as context windows are stated. */
 export function formatTokens(tokens: number): string {
   if (tokens >= 1_048_576 && tokens % 1_048_576 === 0) return `${tokens / 1_048_576}M`;
   if (tokens >= 1_024 && tokens % 1_024 === 0) return `${tokens / 1_024}K`;

@@ -2,8 +2,8 @@ import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /**
- * Says what does not work on a page without TLS on another machine, where browsers have no passkeys, and programs refuse to sign in. On a
- * secure page there is nothing to say.
+ * Shows what does not work on a page without TLS on another machine, where browsers have no passkeys, and programs refuse to sign in.
+ * Renders nothing on a secure page.
  */
 export function InsecureNotice({ children }: { children: ReactNode }) {
   if (window.isSecureContext) return null;

@@ -1,29 +1,29 @@
 import { lazy, type ComponentType } from 'react';
 
-/** Milliseconds before each further attempt to load code: the router may be restarting. */
+/** Milliseconds before each further try to load code: the router may be restarting. */
 const waitsMs = [500, 1_000, 2_000, 4_000];
 
-/** What Chromium and Firefox say of code that could not be fetched, with its address, and Safari without. */
+/** The messages for code that could not be fetched: of Chromium and Firefox, with its address, and of Safari, without. */
 const notFetched = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
 
 export interface LazyCode<Props> {
-  /** Shows the component once its code is there; until then it suspends. */
+  /** Shows the component once its code is loaded; until then it suspends. */
   Code: ComponentType<Props>;
   /** Loads the code before it is shown. Resolves also when that fails. */
   preload: () => Promise<void>;
 }
 
-/** What makes the components anew whose code could not be loaded: React keeps a failure for good. */
+/** Functions that create the components anew whose code could not be loaded: React keeps a failure for good. */
 const failed = new Set<() => void>();
 
-/** Has code that could not be loaded load again when it is shown next. Called once the failure is shown, and not before. */
+/** Makes code that could not be loaded load again when it is shown next. Call it only after the failure is shown. */
 export function forgetFailedCode(): void {
   for (const renew of failed) renew();
   failed.clear();
 }
 
 /**
- * A component whose code loads when it is first shown.
+ * Creates a component whose code loads when it is first shown.
  * @param load imports the module
  */
 export function lazyCode<Module extends object, Props extends object>(
@@ -57,7 +57,7 @@ export function lazyCode<Module extends object, Props extends object>(
   };
 }
 
-/** Imports a module, again for a few seconds while it cannot be fetched, and takes the component of it. */
+/** Imports a module and returns the component in it. Tries again for a few seconds while the module cannot be fetched. */
 async function persist<Module, Component>(
   load: () => Promise<Module>,
   componentOf: (module: Module) => Component | undefined,
@@ -73,7 +73,7 @@ async function persist<Module, Component>(
       const waitMs = waitsMs[count];
       if (!found || waitMs === undefined) throw error;
       const address = found.groups?.['address']?.replace(/\?.*/, '');
-      // Chromium remembers that an address could not be fetched: it fetches another one.
+      // Chromium remembers that an address could not be fetched, so another address is imported.
       if (address !== undefined) attempt = () => import(/* @vite-ignore */ `${address}?again=${count}`);
       await new Promise((resolve) => window.setTimeout(resolve, waitMs));
     }

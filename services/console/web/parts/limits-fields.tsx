@@ -19,7 +19,7 @@ export function LimitsFields({
   onChange,
 }: {
   value: Limits;
-  /** Whether an administrator has set it, so that the person may not change it. */
+  /** Returns whether an administrator has set the limit, so that the person may not change it. */
   isSet?: (name: keyof Limits) => boolean;
   onChange: (limits: Limits) => void;
 }) {
@@ -49,7 +49,6 @@ export function LimitsFields({
   );
 }
 
-/** Limits as a short text. */
 export function limitsInWords(limits: Limits): string {
   const parts = names.flatMap(({ field, label, isMoney }) => {
     const limit = limits[field];

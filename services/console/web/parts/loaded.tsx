@@ -6,7 +6,7 @@ import { Failure } from './failure.tsx';
 
 export interface LoadedProps<Answer> {
   query: UseQueryResult<Answer, ApiFailure>;
-  /** What is loaded, as `the keys`. */
+  /** The content that loads, as `the keys`. */
   what: string;
   children: (answer: Answer) => ReactNode;
 }
@@ -19,7 +19,6 @@ export function Loaded<Answer>({ query, what, children }: LoadedProps<Answer>) {
   return <Loading what={what} />;
 }
 
-/** A placeholder for loading content. */
 export function Loading({ what }: { what: string }) {
   return (
     <Stack gap="xs" aria-busy="true" role="status">
@@ -33,9 +32,8 @@ export function Loading({ what }: { what: string }) {
 
 export interface EmptyProps {
   title: string;
-  /** What the list is for, and how it begins. */
+  /** The purpose of the list, and how to begin. */
   children?: ReactNode;
-  /** The button, link or command to begin with. */
   action?: ReactNode;
 }
 

@@ -12,7 +12,7 @@ const roles: { value: TeamRole; label: string }[] = [
   { value: 'member', label: 'Member' },
 ];
 
-/** The members of a team and their roles. Administrators choose from all people; owners enter the address of somebody to add. */
+/** The members of a team and their roles. Administrators choose from all people; owners enter the address of a person to add. */
 export function Members({ team, onClose }: { team: Team | undefined; onClose: () => void }) {
   return (
     <Modal opened={team !== undefined} onClose={onClose} title={`Members of ${team?.name ?? ''}`} size="lg">
@@ -104,7 +104,6 @@ function wordsOf({ name, email }: Team['members'][number]): string {
   return `${name} ${email}`;
 }
 
-/** Adds one of the people with an account. */
 function AddSomebody({
   members,
   isPending,
@@ -117,7 +116,7 @@ function AddSomebody({
   const users = useApi<User[]>('/users');
   const [added, add] = useState<string | null>(null);
   const others = users.data?.filter((user) => members.every((member) => member.id !== user.id)) ?? [];
-  // Somebody who is a member by now is not added again.
+  // A person who has become a member meanwhile is not added again.
   const chosen = others.some(({ id }) => id === added) ? added : null;
   return (
     <Group align="flex-end">
@@ -138,7 +137,6 @@ function AddSomebody({
   );
 }
 
-/** Adds somebody by the address of their account. */
 function AddByAddress({ team }: { team: string }) {
   const [email, setEmail] = useState('');
   const add = useChange(

@@ -10,8 +10,8 @@ export interface OnceModalProps extends ModalProps {
 }
 
 /**
- * A dialog that may show a secret once. While it does, neither Escape nor a click beside it closes it, until something in it was copied: the
- * secret would be lost. Its buttons close it at any time.
+ * A dialog that may show a secret once. While it does, neither Escape nor a click beside it closes it until something in it was copied,
+ * because the secret would be lost. Its buttons close it at any time.
  */
 export function OnceModal({ showsSecret, children, ...props }: OnceModalProps) {
   const [isCopied, setCopied] = useState(false);

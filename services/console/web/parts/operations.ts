@@ -1,6 +1,6 @@
 import type { ServedModel } from '../../contract/live.ts';
 
-/** What people call the operations of models. A router of another release may have others. */
+/** The common names of the operations of models. A router of another release may have others. */
 const labels = new Map<string, string>([
   ['generate', 'conversations'],
   ['complete', 'completions'],
@@ -14,12 +14,11 @@ const labels = new Map<string, string>([
   ['translate', 'audio translations'],
 ]);
 
-/** What a model does, for people. */
 export function operationLabels(operations: ServedModel['operations']): string {
   return operations.map((operation) => labels.get(operation) ?? operation).join(', ');
 }
 
-/** Whether one can converse with a model. */
+/** Returns whether a model can hold conversations. */
 export function generates({ operations }: Pick<ServedModel, 'operations'>): boolean {
   return operations.includes('generate');
 }

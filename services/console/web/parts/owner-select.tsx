@@ -1,16 +1,16 @@
 import { Select } from '@mantine/core';
 import type { OwnerChoice, OwnerGroup } from './use-owner.ts';
 
-/** Names that are shown at once: there may be thousands, and what is typed finds the others. */
+/** The number of names that are shown at once: there may be thousands, and typing finds the others. */
 const shownNames = 100;
 
 export interface OwnerSelectProps {
   choice: OwnerChoice;
-  /** Choices besides those. */
+  /** Choices besides those of `choice`. */
   further?: readonly OwnerGroup[];
 }
 
-/** Chooses whose things a page shows. There is nothing to choose for somebody without a team. */
+/** Chooses the owner whose data a page shows. Renders nothing for a person who has no other choice. */
 export function OwnerSelect({ choice, further = [] }: OwnerSelectProps) {
   const { owner, mayChoose, choices, choose, onOpen } = choice;
   if (!mayChoose) return null;

@@ -3,9 +3,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 
 export interface PageProps {
   title: string;
-  /** A sentence about the page's purpose. */
   about?: string;
-  /** Beside the title. */
   actions?: ReactNode;
   children: ReactNode;
 }

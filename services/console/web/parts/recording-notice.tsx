@@ -3,13 +3,12 @@ import type { RecordingSwitchAnswer } from '../../contract/recordings.ts';
 import { useApi } from '../api/use-api.ts';
 import { formatDateTime } from './format.ts';
 
-/** What people are told where messages leave the router. */
 export const tracedSentence =
   'The messages are also sent to the collector of traces: who reads them there, and how long they are kept, is up to whoever runs it.';
 
 /**
- * Tells people that requests of theirs are recorded, who has switched it on, since when, and who else gets them. To all others it says
- * nothing.
+ * Shows people that their requests are recorded, who has switched it on, since when, and who else gets them. Renders nothing for all
+ * others.
  */
 export function RecordingNotice() {
   const { data: switches = [] } = useApi<RecordingSwitchAnswer[]>('/recording-switches');

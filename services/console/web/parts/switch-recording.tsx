@@ -4,11 +4,9 @@ import { useApi, useChange } from '../api/use-api.ts';
 import { Confirm } from './confirm.tsx';
 import { tracedSentence } from './recording-notice.tsx';
 
-/** What is to be switched. */
 export interface Recordable {
   id: string;
   name: string;
-  /** Whether it is switched to having its requests recorded. */
   records: boolean;
 }
 
@@ -19,7 +17,7 @@ export interface SwitchRecordingProps {
   onClose: () => void;
 }
 
-/** Asks whether the requests of a key or of a team's keys are to be recorded, or no longer, and switches it. */
+/** Asks whether to begin or to stop recording the requests of a key or of a team's keys, and switches it. */
 export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps) {
   const change = useChange(
     ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),

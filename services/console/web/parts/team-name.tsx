@@ -5,7 +5,6 @@ import { callApi } from '../api/call-api.ts';
 import { useChange } from '../api/use-api.ts';
 import { Failure } from './failure.tsx';
 
-/** Makes a team, or renames one. */
 export function TeamName({ team, onDone }: { team?: Team; onDone: () => void }) {
   const [name, setName] = useState(team?.name ?? '');
   const save = useChange(

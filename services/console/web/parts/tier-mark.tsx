@@ -1,10 +1,8 @@
 import { Group, Text } from '@mantine/core';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** The tiers' display names. */
 export const tierNames: Record<Tier, string> = { gpu: 'GPU', cli: 'CLI', cloud: 'Cloud', tools: 'Tools' };
 
-/** A tier's name with its colour. */
 export function TierMark({ tier }: { tier: Tier }) {
   return (
     <Group component="span" gap={0} wrap="nowrap" display="inline-flex">

@@ -7,11 +7,9 @@ export interface TileProps {
   /** Values of the last minute, oldest first. */
   series?: readonly number[];
   isBad?: boolean;
-  /** A few words of detail. */
   children: ReactNode;
 }
 
-/** One number with a detail and its course over the last minute. */
 export function Tile({ name, value, series, isBad = false, children }: TileProps) {
   return (
     <section className="panel" aria-label={name}>

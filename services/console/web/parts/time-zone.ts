@@ -1,10 +1,10 @@
-/** How the console shows times: in the time zone of the browser, or in UTC. */
+/** The time zones in which the console can show times: that of the browser, or UTC. */
 export const timeZones = ['local', 'utc'] as const;
 export type TimeZone = (typeof timeZones)[number];
 
 let chosen: TimeZone = 'local';
 
-/** The time zone in which times are shown: the local one until another is set. */
+/** Returns the time zone in which times are shown: the local one until another is set. */
 export function timeZone(): TimeZone {
   return chosen;
 }

@@ -1,6 +1,5 @@
 import { formatCount } from './format.ts';
 
-/** What requests have used besides tokens. */
 export interface UnitsUsed {
   images?: number | undefined;
   seconds?: number | undefined;
@@ -8,7 +7,7 @@ export interface UnitsUsed {
   searches?: number | undefined;
 }
 
-/** As `2 images, 90 s of sound`; undefined if there is none. */
+/** As `2 images, 90 s of sound`; undefined without any units. */
 export function formatUnits({ images = 0, seconds = 0, characters = 0, searches = 0 }: UnitsUsed): string | undefined {
   const parts = [
     images > 0 ? `${formatCount(images)} ${images === 1 ? 'image' : 'images'}` : '',

@@ -4,7 +4,6 @@ import type { Key, Team, User } from '../../contract/account.ts';
 import { useIsAdmin, useSession } from '../api/session.ts';
 import { useApi } from '../api/use-api.ts';
 
-/** Names of owners under a heading, as a select shows them. */
 export interface OwnerGroup {
   group: string;
   items: { value: string; label: string }[];
@@ -14,18 +13,18 @@ export interface OwnerChoice {
   /** As `user:0123456789ab`. */
   owner: string;
   isSelf: boolean;
-  /** Whether there is anybody else to choose. */
+  /** Whether another owner can be chosen. */
   mayChoose: boolean;
   choices: OwnerGroup[];
   choose: (owner: string) => void;
   chooseSelf: () => void;
-  /** Call it when somebody is about to choose: an administrator's choices are loaded then. */
+  /** To be called when somebody is about to choose: an administrator's choices are loaded then. */
   onOpen: () => void;
 }
 
 /**
- * Whose things a page shows: one's own, or those of a team; for an administrator, of anybody. The choice is kept in the address, so that
- * a view can be shared.
+ * Holds the owner whose data a page shows: oneself or one of one's teams; anybody for an administrator. The choice is kept in the address,
+ * so that a view can be shared.
  */
 export function useOwner(): OwnerChoice {
   const { user } = useSession();
@@ -34,7 +33,7 @@ export function useOwner(): OwnerChoice {
   const [isOpened, setOpened] = useState(false);
   const self = `user:${user.id}`;
   const owner = search.get('of') ?? self;
-  // Without a choice nobody's name has to be known.
+  // Without a choice, no names of others are needed.
   const enabled = isAdmin && (isOpened || owner !== self);
   const people = useApi<User[]>('/users', { enabled });
   const teams = useApi<Team[]>('/teams', { enabled });
@@ -59,7 +58,7 @@ export function useOwner(): OwnerChoice {
     { group: 'You', items: [{ value: self, label: 'Your own' }] },
     ...(isAdmin ? everybody : [{ group: 'Teams', items: own }]),
   ];
-  // A choice is a step of the browser's history: Back undoes it.
+  // Each choice is an entry of the browser's history: Back undoes it.
   const choose = (chosen: string): void => {
     if (chosen !== owner) setSearch(chosen === self ? {} : { of: chosen });
   };

@@ -7,7 +7,7 @@ import type { WebBatches } from '../formats/web-format.ts';
 import { servedFormats } from '../formats/web-formats.ts';
 
 export interface Uploading {
-  /** Where batches of the file are created; undefined until it is known, and where no format has files. */
+  /** The API that creates batches of the file; undefined until it is known, and where no format has files. */
   api: (WebBatches & { base: string }) | undefined;
   /** The share that is sent; undefined while nothing is. */
   share: number | undefined;

@@ -1,7 +1,7 @@
 import { NumberField } from './number-field.tsx';
 
 export interface WeightFieldProps {
-  /** Whom the turns are taken with. */
+  /** The others in the queue, as the `description` names them. */
   among: string;
   value: number;
   onChange: (weight: number) => void;

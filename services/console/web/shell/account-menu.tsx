@@ -9,7 +9,6 @@ import { forgetConversations } from '../parts/conversations-of.ts';
 import { timeZones, type TimeZone } from '../parts/time-zone.ts';
 import { chooseTimeZone, localZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 
-/** The signed-in person's menu: account, the time zone of all times, and sign-out. */
 export function AccountMenu() {
   const { user } = useSession();
   const [, go] = useLocation();

@@ -4,14 +4,13 @@ import { Failure } from '../parts/failure.tsx';
 import { forgetFailedCode } from '../parts/lazy-code.tsx';
 
 export interface BoundaryProps {
-  /** The address that the content belongs to: another one is shown afresh. */
+  /** The address that the content belongs to: at another address the content is rendered again. */
   at: string;
   children: ReactNode;
 }
 
 interface State {
   error: Error | undefined;
-  /** Where the error was. */
   at: string;
 }
 

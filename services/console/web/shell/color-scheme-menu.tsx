@@ -7,7 +7,6 @@ const schemes: Record<MantineColorScheme, { name: string; icon: IconName }> = {
   dark: { name: 'Dark', icon: 'moon' },
 };
 
-/** The choice between light, dark and the system's scheme. */
 export function ColorSchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (

@@ -15,7 +15,6 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-/** The product's name and mark. */
 export function Brand() {
   return (
     <Group gap="xs" wrap="nowrap">

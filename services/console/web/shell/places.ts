@@ -2,7 +2,6 @@ import type { ComponentType } from 'react';
 import type { IconName } from '../parts/icon.tsx';
 import { lazyCode } from '../parts/lazy-code.tsx';
 
-/** A page of the console and its entry in the menu. */
 export interface Place {
   /** The page's path; it also serves all paths below. */
   path: string;
@@ -165,7 +164,6 @@ export const places: readonly Place[] = [
   },
 ];
 
-/** Whether an address belongs to a place. */
 export function isAt({ path }: Place, address: string): boolean {
   return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
 }

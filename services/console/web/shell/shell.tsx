@@ -25,12 +25,11 @@ const { Code: Account } = lazyCode(
   ({ Account }) => Account,
 );
 
-/** The frame of all pages: menu, live connection, and the page itself. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const [location] = useLocation();
   const isAdmin = useIsAdmin();
-  // Everything on the page is shown again where times are shown otherwise.
+  // Everything on the page renders again when the time zone changes.
   const timeZone = useTimeZone();
   const store = useContext(LiveContext);
   const { connection } = useLive();
@@ -125,7 +124,6 @@ const words = {
   lost: ['Offline', 'The connection to the router is lost. Trying again; what you see may be out of date.'],
 } as const;
 
-/** Shows whether live data is arriving. */
 export function LiveMark() {
   const { connection } = useLive();
   const [word, sentence] = words[connection];

@@ -60,12 +60,12 @@ describe('access', () => {
     expect(Object.keys(lines)).toEqual(Object.keys(access));
   });
 
-  it.each(Object.entries(lines))('to %s is as in its line', (action, expected) => {
+  it.each(Object.entries(lines))('to %s matches its line in this test', (action, expected) => {
     const relations = ['admin', 'self', 'team owner', 'team member', 'nobody'] as const;
     expect(relations.map((relation) => outcome(action as Action, relation))).toEqual(expected);
   });
 
-  it('treats a person as nobody to resources of nobody, of another person, and of a foreign team', () => {
+  it('treats a person as nobody to resources of nobody, of another person, and of a team that they are not in', () => {
     expect(relationTo(people.self)).toBe('nobody');
     expect(relationTo(people.self, { kind: 'user', id: 'o' })).toBe('nobody');
     // A team's id is not mistaken for a person's.

@@ -25,7 +25,7 @@ async function open() {
 }
 
 describe('background work in the console', () => {
-  it('is shown to administrators: the queues, what fails and why, and a job can be tried at once', async () => {
+  it('is shown to administrators: the queues, the failing jobs and why, and a job can be retried at once', async () => {
     const { ada, bob, access, jobs, accounts } = await open();
     let isBroken = true;
     const worker = new BackgroundWorker<object>({
@@ -51,7 +51,7 @@ describe('background work in the console', () => {
     expect((await ada.post('/background/repeat', { ...job, queue: 'none' })).status).toBe(400);
     isBroken = false;
     await until(async () => {
-      // It is not delayed while an attempt of its own fails.
+      // A job is not delayed while a try of its own fails.
       await ada.post('/background/repeat', job);
       expect(worker.completed).toBe(1);
     });
@@ -61,7 +61,7 @@ describe('background work in the console', () => {
     for (const note of notes) expect(note).toMatchObject({ target: { id: 'batch_1' } });
   });
 
-  it('has the webhooks with deliveries that are pending or were given up', async () => {
+  it('includes the webhooks with pending or dead deliveries', async () => {
     const { ada, bob, webhooks } = await open();
     const settings = { kind: 'user', events: ['batch.*'] };
     const { body: quiet } = await ada.post('/webhooks', { ...settings, url: 'https://quiet.example.com/' });

@@ -57,7 +57,7 @@ async function openBatches() {
 }
 
 describe('batches in the console', () => {
-  it('are those of their person and their teams, of all APIs, the newest first', async () => {
+  it('are listed for their person and their teams, from all APIs, the newest first', async () => {
     const { ada, bob, eve, mel, teamId, create } = await openBatches();
     const now = Date.now();
     await create('batch_1', bob.id, { createdAt: now - 3_000 });
@@ -76,7 +76,7 @@ describe('batches in the console', () => {
     expect((await ada.get(ofTeam)).body.batches[0]).toMatchObject({ id: 'batch_3', mayCancel: true, mayRead: false });
     expect(await mel.get(ofTeam)).toMatchObject(notFound);
     expect(await mel.get(`/batches?owner=user:${bob.id}`)).toMatchObject(notFound);
-    // A person's id is no team's: what a team may see is not found under another kind.
+    // A person's id is not a team's: what a team may see is not found under another kind.
     expect(await eve.get(`/batches?owner=user:${teamId}`)).toMatchObject(notFound);
     expect(await mel.get('/batches/batch_1')).toMatchObject(notFound);
     expect(await mel.get(`/batches?owner=key:${mel.id}`)).toMatchObject(notFound);
@@ -112,7 +112,7 @@ describe('batches in the console', () => {
     expect(await bob.get(`${path}&after=batch_of_mel`)).toMatchObject(notFound);
   });
 
-  it('tell what is wrong with their input, with words for those who may read it', async () => {
+  it('state what is wrong with their input, with a message only for those who may read the input', async () => {
     const { ada, bob, create, work } = await openBatches();
     await create('batch_1', bob.id, { metadata: { run: 'nightly' } });
     const place = { code: 'duplicate_custom_id', line: 7 };
@@ -130,7 +130,7 @@ describe('batches in the console', () => {
     const { ada, eve, bob, teamId, accounts, create } = await openBatches();
     await create('batch_1', teamId);
     await create('batch_2', bob.id);
-    // Administrators are shown those that are not over, whoever has them.
+    // Administrators see all batches that have not ended, whoever owns them.
     const owners = (await ada.get('/batches/open')).body.map(({ owner }: { owner: { name: string } }) => owner.name);
     expect(owners.toSorted()).toEqual(['Blue', 'bob']);
     expect(await bob.get('/batches/open')).toMatchObject(denied);
@@ -146,7 +146,7 @@ describe('batches in the console', () => {
 describe('files in the console', () => {
   const content = Buffer.from('{"line":1}\n{"line":2}\n');
 
-  it('are listed with what they take, in pages, and deleted', async () => {
+  it('are listed in pages with the storage that they use, and deleted', async () => {
     const { bob, mel, files, accounts } = await openBatches();
     for (const name of ['a.jsonl', 'b.jsonl', 'c.jsonl'])
       await files.add(bob.id, inPieces(content), { purpose: 'batch', name });
@@ -167,7 +167,7 @@ describe('files in the console', () => {
     expect(note).toMatchObject({ actor: { name: 'bob' }, target: { name: 'c.jsonl' } });
   });
 
-  it('of people who are deleted, and of their keys, have no name in the audit trail, and those of teams do', async () => {
+  it('of deleted people and of their keys have no name in the audit trail; files of teams have one', async () => {
     const { ada, bob, teamId, files } = await openBatches();
     const { body: issued } = await ada.post('/keys', { kind: 'user', userId: bob.id, name: 'issued' });
     const owners = [`user:${bob.id}`, `key:${issued.key.id}`, `team:${teamId}`];
@@ -183,7 +183,7 @@ describe('files in the console', () => {
     expect(await names()).toEqual(['of a team.jsonl', deletedName(bob.id), deletedName(bob.id)]);
   });
 
-  it('are read by their owners alone, and never shown as a page', async () => {
+  it('are read only by their owners, and never shown as a page', async () => {
     const { ada, bob, eve, mel, teamId, files, url } = await openBatches();
     const { id } = await files.add(teamId, inPieces(content), { purpose: 'batch', name: 'in.jsonl' });
     const path = `/files/${id}/content?owner=team:${teamId}`;
@@ -198,7 +198,7 @@ describe('files in the console', () => {
     const { id: own } = await files.add(ada.id, inPieces(content), { purpose: 'batch', name: 'ada.jsonl' });
     const mine = await download(ada, `/files/${own}/content?owner=user:${ada.id}`);
     expect(await mine.text()).toBe(String(content));
-    // A file is found with its owner only.
+    // A file is found only with its owner.
     expect(await bob.get(`/files/${id}/content?owner=user:${bob.id}`)).toMatchObject(notFound);
   });
 });

@@ -6,7 +6,7 @@ const plain = { kind: 'user', name: 'laptop', class: 'normal', limits: {} };
 const adminSet = refusal(403, 'admin_set');
 
 describe('the ceiling of a person', () => {
-  it('bounds tiers, models and class of their keys, whatever these say, from the moment that it is set', async () => {
+  it('bounds tiers, models and class of their keys, whatever the keys allow, from the moment that it is set', async () => {
     const { ada, bob, verifier } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', { ...plain, models: ['auto', 'a'], tiers: ['gpu', 'cloud'] });
     const ceiling = { models: ['a', 'b'], tiers: ['cloud', 'cli'], maxClass: 'low' };
@@ -17,14 +17,14 @@ describe('the ceiling of a person', () => {
     expect((await bob.get('/keys')).body).toMatchObject([{ ceiling }]);
     const entry = { action: 'user.ceiling', details: { before: {}, after: ceiling } };
     expect((await ada.get('/audit')).body.data[0]).toMatchObject(entry);
-    // Nothing is left of a key whose tiers are all outside of it.
+    // A key whose tiers are all outside of the ceiling may use no tier.
     await ada.patch(`/users/${bob.id}`, { ceiling: { tiers: ['cli'] } });
     expect(await verifier.verify(body.raw)).toMatchObject({ tiers: [] });
     await ada.patch(`/users/${bob.id}`, { ceiling: {} });
     expect(await verifier.verify(body.raw)).not.toHaveProperty('ownerModels');
   });
 
-  it('is set by administrators only, and refused when it could not be carried by a token', async () => {
+  it('is set by administrators only, and refused when it is too large for a token', async () => {
     const { ada, bob } = await openHouse(['bob']);
     expect((await bob.patch(`/users/${bob.id}`, { ceiling: {} })).status).toBe(403);
     const models = Array.from({ length: 50 }, (_, at) => `${'m'.repeat(50)}${at}`);
@@ -42,7 +42,7 @@ describe('the ceiling of a person', () => {
 describe('the class high of a key', () => {
   const high = { class: 'high' };
 
-  it('is theirs to choose where a ceiling permits it, ends with that, and is not carried on by rotation', async () => {
+  it('can be chosen where a ceiling permits it, ends with the permission, and does not survive a rotation', async () => {
     const { ada, bob, verifier } = await openHouse(['bob']);
     await ada.patch(`/users/${bob.id}`, { ceiling: { maxClass: 'high' } });
     const { body } = await bob.post('/keys', { ...plain, ...high });
@@ -59,7 +59,7 @@ describe('the class high of a key', () => {
     expect(await verifier.verify(next.raw)).toMatchObject({ class: 'normal' });
   });
 
-  it('stays where an administrator has given it, or has it, as long as they are one', async () => {
+  it('stays where an administrator has set it, and on a key of an administrator for as long as they are one', async () => {
     const { ada, bob, verifier, join } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', plain);
     await ada.patch(`/keys/${body.key.id}`, high);
@@ -85,8 +85,8 @@ it('the ceiling of a team bounds its keys, and is set by administrators, not by 
   expect(await verifier.verify(body.raw)).toMatchObject({ ownerModels: [['a']] });
 });
 
-describe('what an administrator has set on a key', () => {
-  it('is not changed by its owner, who may change all else', async () => {
+describe('a setting that an administrator has made on a key', () => {
+  it('is not changed by the owner of the key, who may change all others', async () => {
     const { ada, bob } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', plain);
     const path = `/keys/${body.key.id}`;
@@ -95,13 +95,13 @@ describe('what an administrator has set on a key', () => {
     expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
     expect(await bob.patch(path, { models: ['a', 'b'] })).toMatchObject({ body: { error: { field: 'models' } } });
     expect(await bob.patch(path, { limits: {} })).toMatchObject({ body: { error: { field: 'limits.costPerDay' } } });
-    // As the pages send it: all settings, those of the administrator as they are.
+    // As the pages send it: all settings, with unchanged values for those of the administrator.
     const limits = { costPerDay: 1, requestsPerMinute: 5 };
     const changed = await bob.patch(path, { name: 'desktop', models: ['a'], tiers: ['gpu'], limits });
     expect(changed).toMatchObject({ status: 200, body: { name: 'desktop', tiers: ['gpu'], limits } });
   });
 
-  it('is what the administrator gives, also where the owner has set the same before', async () => {
+  it('is locked also where the owner has set the same value before', async () => {
     const { ada, bob } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', { ...plain, models: ['a'], limits: { costPerDay: 5 } });
     const path = `/keys/${body.key.id}`;
@@ -115,7 +115,7 @@ describe('what an administrator has set on a key', () => {
     expect(await bob.patch(path, { limits: {} })).toMatchObject(adminSet);
     expect(await bob.patch(path, { class: 'low' })).toMatchObject(adminSet);
     expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
-    // What stands there already is no change, and none of it is the owner's.
+    // A value that is set already is no change, and none of these becomes the owner's.
     const { headers: _, ...before } = await ada.get(path);
     await ada.put('/keys-by-name/desktop', upsert);
     expect(await ada.get(path)).toMatchObject(before);
@@ -134,12 +134,13 @@ describe('what an administrator has set on a key', () => {
     expect((await bob.patch(path, { tiers: ['cloud'] })).status).toBe(200);
   });
 
-  it('is judged anew, where an administrator sets it while its owner changes something', async () => {
+  it('is checked again where an administrator makes it while the owner changes something', async () => {
     const { ada, bob, accounts } = await openHouse(['bob']);
     const { keys } = accounts;
     const { body } = await bob.post('/keys', { ...plain, limits: { costPerDay: 50 } });
     const path = `/keys/${body.key.id}`;
-    // Right after it was judged: what an administrator does then counts, and what does not concern it is done all the same.
+    // The administrator's change comes right after the owner's was checked: it counts, and the rest of the owner's change is made all the
+    // same.
     const change = vi.spyOn(keys, 'change');
     const between = (wanted: object) =>
       change.mockImplementationOnce(async (...asked) => {
@@ -157,7 +158,7 @@ describe('what an administrator has set on a key', () => {
   });
 });
 
-it('an administrator makes a key for somebody else, who owns it and cannot lift what was set', async () => {
+it('an administrator makes a key for somebody else, who owns it and cannot remove its settings', async () => {
   const { ada, bob, verifier } = await openHouse(['bob']);
   const made = await ada.post('/keys', { ...plain, userId: bob.id, limits: { costPerMonth: 5 } });
   const key = { owner: { id: bob.id }, createdBy: 'Ada', adminSet: ['class', 'limits.costPerMonth'] };
@@ -173,7 +174,7 @@ it('an administrator makes a key for somebody else, who owns it and cannot lift 
   expect((await ada.post('/keys', { ...plain, userId: 'nobody' })).status).toBe(404);
 });
 
-it('a new member begins with the limits and the ceiling of the settings; an administrator does not', async () => {
+it('a new member starts with the limits and the ceiling of the settings; an administrator does not', async () => {
   const { ada, bob, verifier, join } = await openHouse(['bob']);
   const newMembers = { limits: { costPerMonth: 20 }, ceiling: { tiers: ['gpu', 'cli'] } };
   expect((await ada.patch('/settings', { newMembers })).body).toMatchObject({ newMembers });

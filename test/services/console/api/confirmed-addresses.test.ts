@@ -32,7 +32,7 @@ function take(person: Person, email: string) {
   return person.post('/account/email', { email, password: goodPassword });
 }
 
-/** Has somebody sign in at a provider that has verified the address. */
+/** Returns a function that signs in somebody at a provider that has verified the address. */
 function comes(open: OpenConsole) {
   const { accounts, announced } = open;
   const announce = async (changed: string) => void announced.push(changed);
@@ -44,7 +44,7 @@ function comes(open: OpenConsole) {
 }
 
 describe('an address that a member has typed in', () => {
-  it('gives them nothing that an administrator or the owner of a team gives to it', async () => {
+  it('gives the member nothing that an administrator or the owner of a team gives to the address', async () => {
     const { ada, eve, join } = await squatted();
     const bob = await join(ada, 'bob@example.com');
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
@@ -59,13 +59,13 @@ describe('an address that a member has typed in', () => {
     }
     const { body } = await ada.get(`/users/${eve.id}`);
     expect(body).toMatchObject({ role: 'member', emailConfirmed: false, limits: {} });
-    // What gives them nothing is done: nothing, and a block.
+    // Changes that give them nothing are made: none at all, and a block.
     expect((await ada.put(path, { role: 'member', weight: 1 })).status).toBe(200);
     expect((await ada.put(path, { blocked: true })).status).toBe(200);
     expect(await ada.put(path, { blocked: false })).toMatchObject(unconfirmed);
   });
 
-  it('gives them no other name, and an administrator who invites its owner learns who has it', async () => {
+  it('does not let others rename the member, and an administrator who invites its owner gets the id of the member', async () => {
     const { ada, eve } = await squatted();
     const path = `/users-by-email/${target}`;
     expect(await ada.put(path, { name: 'The New Boss' })).toMatchObject(unconfirmed);
@@ -81,7 +81,7 @@ describe('an address that a member has typed in', () => {
     }
   });
 
-  it('is not one of an open invitation, which can be accepted', async () => {
+  it('cannot be the address of an open invitation, which can still be accepted', async () => {
     const open = await openHouse(['eve']);
     const { ada, eve } = open;
     const { body } = await ada.post('/invitations', { email: target, role: 'member' });
@@ -89,13 +89,13 @@ describe('an address that a member has typed in', () => {
     expect((await ada.patch(`/users/${eve.id}/profile`, { email: target })).status).toBe(409);
     const boss = open.browser();
     expect((await boss.post(linkPath(body.link), { name: 'Boss', password: goodPassword })).status).toBe(200);
-    // One that is withdrawn holds nothing.
+    // A withdrawn invitation holds no address.
     const other = await ada.post('/invitations', { email: 'other@example.com', role: 'member' });
     await ada.delete(`/invitations/${other.body.invitation.id}`);
     expect((await take(eve, 'other@example.com')).status).toBe(200);
   });
 
-  it('is theirs once an administrator has confirmed it, which nobody can for themselves', async () => {
+  it('is theirs once an administrator has confirmed it, which nobody can do for themselves', async () => {
     const { ada, eve } = await squatted();
     const give = () => ada.put(`/users-by-email/${target}`, { role: 'admin' });
     expect(await give()).toMatchObject(unconfirmed);
@@ -112,11 +112,11 @@ describe('an address that a member has typed in', () => {
     expect(body).toMatchObject({ email: 'eve3@example.com', emailConfirmed: false });
   });
 
-  it('does not link the account of whoever owns it at a provider', async () => {
+  it("does not link the member's account when its owner signs in at a provider", async () => {
     const { ada, eve, accounts, signInAt } = await squatted();
     expect(await signInAt(target, 'boss', ['admins'])).toBe('unconfirmed_address');
     expect(await accounts.users.find(eve.id)).toMatchObject({ role: 'member' });
-    // The owner comes in when an administrator has taken it from them.
+    // The owner signs in once an administrator has taken the address away.
     await ada.patch(`/users/${eve.id}/profile`, { email: 'eve@example.com' });
     const boss = await signInAt(target, 'boss', ['admins']);
     expect(boss).toMatchObject({ email: target, role: 'admin' });
@@ -124,8 +124,8 @@ describe('an address that a member has typed in', () => {
   });
 });
 
-describe('a first sign-in at a provider to an account that is there', () => {
-  it('ends what somebody may have who had it before: sessions, tokens, password and second factor', async () => {
+describe('a first sign-in at a provider that links an existing account', () => {
+  it('ends everything of a previous user of the account: sessions, tokens, password and second factor', async () => {
     const open = await openHouse(['eve']);
     const { eve } = open;
     const { body } = await eve.post('/tokens', { name: 'ci', scopes: ['admin'] });
@@ -146,19 +146,19 @@ describe('a first sign-in at a provider to an account that is there', () => {
     expect(await open.accounts.sessions.find(session ?? '')).toMatchObject({ id: eve.id });
   });
 
-  it('does not make an administrator the person whose address they have changed to their own', async () => {
+  it('does not let an administrator become a person whose address they have changed to their own', async () => {
     const open = await openHouse(['bob']);
     const { ada, bob } = open;
     const signInAt = comes(open);
     await ada.patch(`/users/${bob.id}/profile`, { email: 'mallory@example.com' });
     expect((await ada.get(`/users/${bob.id}`)).body).toMatchObject({ emailConfirmed: true });
     expect(await signInAt('mallory@example.com')).toBe('unconfirmed_address');
-    // It is Bob's once he has come in with it himself.
+    // The address is Bob's once he has signed in with it himself.
     expect((await bob.signIn('mallory@example.com', goodPassword)).status).toBe(200);
     expect(await signInAt('mallory@example.com')).toMatchObject({ id: bob.id });
   });
 
-  it('is that to an account which an administrator has made, also with another address since, while it waits', async () => {
+  it('links an account that an administrator has made and nobody has used, also after a change of its address', async () => {
     const open = await openHouse();
     const { ada } = open;
     const { body } = await ada.post('/users', { email: 'typo@example.com' });
@@ -166,7 +166,7 @@ describe('a first sign-in at a provider to an account that is there', () => {
     expect(await comes(open)('kim@example.com')).toMatchObject({ id: body.id });
   });
 
-  it('to an account of an earlier release is one if nobody can have changed its address, and after a sign-in stays so', async () => {
+  it('links an account without a recorded confirmation if its address cannot have changed or its person has signed in since', async () => {
     const open = await openHouse(['one', 'two', 'three']);
     const { ada, one, two, three } = open;
     for (const { id } of [one, two, three])

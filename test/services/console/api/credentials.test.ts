@@ -74,7 +74,7 @@ describe('a credential of a worker', () => {
     expect((await ada.get(path)).body).toMatchObject([body.credential, { name: 'joes-box', tier: 'gpu' }]);
   });
 
-  it('has a name that can be a part of a subject, and never the role of an ingress or a batch runner', async () => {
+  it('has a name that can be a part of a subject, and never has the role of an ingress or a batch runner', async () => {
     const { ada } = await open();
     const field = async (body: object) => {
       const answer = await ada.post(path, { name: 'a', tier: 'gpu', ...body });
@@ -106,7 +106,7 @@ describe('a credential of a worker', () => {
   });
 });
 
-it('without the folder of an authority an ingress says that rtr makes credentials', async () => {
+it('an ingress without the folder of an authority refers people to rtr for credentials', async () => {
   const { ada } = await openHouse([], {
     furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
   });

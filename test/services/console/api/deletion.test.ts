@@ -14,7 +14,7 @@ import { refusal } from '../../../helpers/console/refusals.ts';
 const invalid = { code: 'invalid_api_key' };
 
 describe('a person who is deleted', () => {
-  it('is gone with keys, sessions, memberships and everything else, and the address can be used again', async () => {
+  it('loses keys, sessions, memberships and everything else, and the address can be used again', async () => {
     const { ada, bob, join, store, accounts, redis, prefix, browser, verifier } = await openHouse(['bob']);
     const { body: team } = await ada.post('/teams', { name: 'Research' });
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
@@ -28,7 +28,7 @@ describe('a person who is deleted', () => {
     expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
     expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(404);
-    // Nothing that stays is called by the id but the list of revoked keys, and they have no name.
+    // The only remaining record with the id is the list of revoked keys, which have no name.
     const names = await redis.keys(`${prefix}*${bob.id}*`);
     const kept = await Promise.all(names.map(async (name) => ({ name, ms: await redis.pttl(name) })));
     expect(kept.filter(({ ms }) => ms < 0).map(({ name }) => name)).toEqual([`${prefix}keys-of:${bob.id}`]);
@@ -38,7 +38,7 @@ describe('a person who is deleted', () => {
     expect((await accounts.users.list()).map(({ email }) => email)).toEqual(['ada@example.com', 'bob@example.com']);
   });
 
-  it('has no name any more in the audit trail, whoever did what', async () => {
+  it('has no name any more in any entry of the audit trail', async () => {
     const { ada, bob } = await openHouse(['bob']);
     await ada.patch(`/users/${bob.id}`, { role: 'admin' });
     const { body: team } = await bob.post('/teams', { name: 'Research' });
@@ -53,7 +53,7 @@ describe('a person who is deleted', () => {
     expect(JSON.stringify(about)).toContain(deletedName(bob.id));
   });
 
-  it('leaves none of their names of keys and tokens in the audit trail, and those of teams and of others', async () => {
+  it('leaves in the audit trail only the names of keys and tokens that belong to teams and others', async () => {
     const { ada, bob, teamId, accounts } = await openTeam();
     const { body: own } = await bob.post('/keys', { kind: 'user', name: 'secret 0' });
     for (const name of ['secret 1', 'secret 2', 'secret 3']) await bob.patch(`/keys/${own.key.id}`, { name });
@@ -64,7 +64,7 @@ describe('a person who is deleted', () => {
     const { body: ofTeam } = await bob.post('/keys', { kind: 'team', teamId, name: 'team key' });
     await bob.patch(`/keys/${ofTeam.key.id}`, { name: 'team key 1' });
     await ada.post('/keys', { kind: 'user', name: 'of ada' });
-    // Entries that do not say whose it is, as those of older releases: the record of the key does, or else it is the actor's.
+    // Entries that do not state an owner: the record of the key decides or, without one, the actor owns it.
     const byAda = { id: ada.id, name: 'Ada', role: 'member' } as const;
     const byBob = { id: bob.id, name: 'bob', role: 'member' } as const;
     const old = (actor: AuditNote['actor'], kind: string, id: string, name: string, details = {}) =>
@@ -73,7 +73,7 @@ describe('a person who is deleted', () => {
     await old(null, 'key', own.key.id, 'secret old key of rtr');
     await old(byBob, 'key', ofTeam.key.id, 'old team key');
     await old(byBob, 'token', 'gone', 'secret old token');
-    // The record of a key goes when its owner has too many.
+    // The record of a key is removed when its owner has too many.
     await old(null, 'key', 'gone', 'secret key without a record', { kind: 'user', ownerId: bob.id });
     const entries = async () => (await ada.get('/audit')).body.data as AuditEntry[];
     const namesOf = (trail: AuditEntry[]) => trail.map(({ target }) => target?.name);
@@ -97,7 +97,7 @@ describe('a person who is deleted', () => {
     expect(JSON.stringify(file)).not.toContain('secret');
   });
 
-  it('deletes the own account with the password, unless they are the last administrator', async () => {
+  it('can delete their own account with the password, unless they are the last administrator', async () => {
     const { ada, bob } = await openHouse(['bob']);
     expect(await ada.ask('DELETE', '/account', { password: goodPassword })).toMatchObject(refusal(409, 'last_admin'));
     expect((await ada.get('/session')).status).toBe(200);

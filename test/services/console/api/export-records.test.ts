@@ -46,7 +46,7 @@ describe('an export', () => {
     expect(most).toBeLessThan(5);
   });
 
-  it('has no more records in memory than its file says', async () => {
+  it('has no more records in memory than its format allows', async () => {
     const unnamed: number[] = [];
     let read = 0;
     const seen = (): void => {

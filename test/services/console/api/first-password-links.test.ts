@@ -17,7 +17,7 @@ async function waiting() {
   const id = String(body.id);
   const link = () => open.ada.post(`/users/${id}/password-link`);
   const path = async () => linkPath((await link()).body.link);
-  /** Expects that another link is refused, and one from before is void. */
+  /** Expects that another link is refused, and an earlier one is void. */
   const expectNone = async (before: string): Promise<void> => {
     expect(await link()).toMatchObject(refused);
     expect((await open.browser().get(before)).status).toBe(404);
@@ -27,7 +27,7 @@ async function waiting() {
   return { ...open, id, link, path, expectNone, reset };
 }
 
-/** Who people are who come with a token of the identity provider. */
+/** Identifies people by a token of the identity provider. */
 function identitiesOf(open: OpenConsole): PartyIdentities {
   const { users, teams } = open.accounts;
   const store = { assertIntact: () => undefined };
@@ -35,7 +35,7 @@ function identitiesOf(open: OpenConsole): PartyIdentities {
 }
 
 describe('the link for a first password', () => {
-  it('is made for nobody who has come in with a token of the identity provider, and one from before is void', async () => {
+  it('is refused for a person who has used a token of the identity provider, and an earlier link is void', async () => {
     const open = await waiting();
     const before = await open.path();
     expect((await open.browser().get(before)).status).toBe(200);
@@ -46,7 +46,7 @@ describe('the link for a first password', () => {
     expect(await open.accounts.users.find(open.id)).toMatchObject({ passwordHash: '' });
   });
 
-  it('is made for nobody with an account at a provider from before it was kept who came in', async () => {
+  it('is refused for a person with an account at a provider, also without a record of a sign-in', async () => {
     const open = await waiting();
     const before = await open.path();
     const account = { provider: 'company', issuer: 'https://id.example.com', subject: 'victim-1', goodUntil: 0 };
@@ -55,7 +55,7 @@ describe('the link for a first password', () => {
     expect(await open.reset(before)).toBeUndefined();
   });
 
-  it('is made for somebody with an issued key, but not with one that stores for them', async () => {
+  it('is made for a person with an issued key, but not for one with a key that stores for them', async () => {
     const open = await waiting();
     const key = { kind: 'user', ownerId: open.id, createdBy: 'nobody', class: 'normal' } as const;
     await createOwnedKey(open.store, { ...key, name: 'issued', issuedBy: open.ada.id });

@@ -52,7 +52,7 @@ describe('a personal key', () => {
     expect((await ada.delete(path)).status).toBe(204);
   });
 
-  it('changes, also by removing a restriction; every change is announced', async () => {
+  it('is changed, also by removing a restriction, and every change is announced', async () => {
     const { ada, verifier, announced } = await openHouse();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'], tools: ['b/*'] });
     await verifier.verify(body.raw);
@@ -81,7 +81,7 @@ describe('a personal key', () => {
     expect(listed.expiresAt).toBe(createdAt + 600_000);
     expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject(unusable);
     const again = await ada.post(`/keys/${id}/rotate`, { overlapMs: 0 });
-    // That it was replaced is not undone by a change of its expiry.
+    // A change of its expiry does not undo its replacement.
     expect(await ada.patch(`/keys/${id}`, { expiresAt: null })).toMatchObject(unusable);
     await expect(verifier.verify(rotated.body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect(await verifier.verify(again.body.raw)).toMatchObject({ kind: 'user' });
@@ -149,7 +149,7 @@ describe('a personal key', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it('is created in turn: a person who creates very many at once is asked to wait, and nobody else is', async () => {
+  it('is refused with a wait for a person who creates very many at once, and for nobody else', async () => {
     const { ada, bob } = await openHouse(['bob']);
     const flood = Array.from({ length: 60 }, () => ada.post('/keys', { kind: 'user', ...plain }));
     const refused = await Promise.any(

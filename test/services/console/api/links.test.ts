@@ -30,7 +30,7 @@ describe('the link of the first administrator', () => {
     expect(await accounts.users.list()).toHaveLength(1);
   });
 
-  it('is not used up by what is refused', async () => {
+  it('is not used up by a refused request', async () => {
     const { accounts, browser } = await openConsole();
     const token = await accounts.links.issueFirstAdmin();
     const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };

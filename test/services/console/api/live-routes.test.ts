@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('the provider of somebody who leaves a page open is asked once a minute, and ends the page when it refuses', async () => {
+it('the provider of a person with an open page is asked once a minute, and the page ends when the provider refuses', async () => {
   const open = await openKeyStore();
   const { accounts } = open;
   const ada = await makeAdmin(open);

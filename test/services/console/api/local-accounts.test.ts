@@ -12,7 +12,7 @@ const refused = { status: 403, body: { error: { code, message: sentence } } };
 const suspended = { status: 401, body: { error: { code, message: expect.stringContaining('company') as string } } };
 const nextPassword = 'quiet-lantern-oyster-77';
 
-/** A console with an administrator, Ada, who came by the first link, and Bob, who came by an invitation. */
+/** A console with an administrator, Ada, who has used the first link, and Bob, who has accepted an invitation. */
 async function open() {
   const signIn = { ...emptyRegistry.sign_in };
   const house = await openHouse(['bob'], { signIn });
@@ -20,13 +20,13 @@ async function open() {
   return { ...house, set };
 }
 
-/** The path of a link with which somebody who has never come in sets a password, of an administrator. */
+/** Returns the path of an administrator's link with which a person who has never signed in sets a password. */
 async function linkOfAdmin(ada: Person, email: string): Promise<string> {
   const { body } = await ada.post('/users', { email });
   return linkPath((await ada.post(`/users/${body.id}/password-link`)).body.link);
 }
 
-/** A browser in which a person is signed in by a provider that lets them in. */
+/** Returns a browser in which a person is signed in by a provider that admits them. */
 async function fromProvider({ accounts, redis, prefix, browser }: OpenConsole, userId: string) {
   const subject = { provider: 'company', issuer: 'https://id.example.com', subject: 'bob' };
   await redis.hset(`${prefix}external-account:${userId}`, { ...subject, goodUntil: Date.now() + 60_000 });
@@ -39,7 +39,7 @@ async function fromProvider({ accounts, redis, prefix, browser }: OpenConsole, u
 }
 
 describe('while local accounts are switched off', () => {
-  it('no password is taken, and administrators make no invitations and no links', async () => {
+  it('no password is accepted, and administrators make no invitations and no links', async () => {
     const { ada, browser, set } = await open();
     const { body: eve } = await ada.post('/users', { email: 'eve@example.com' });
     set(false);
@@ -51,7 +51,7 @@ describe('while local accounts are switched off', () => {
     expect((await ada.post(`/users/${eve.id}/password-link`)).status).toBe(201);
   });
 
-  it('links that an administrator has made before are not taken, nor used up', async () => {
+  it('earlier links of an administrator are not accepted, and not used up', async () => {
     const { ada, browser, set } = await open();
     const invitation = await ada.post('/invitations', { email: 'new@example.com', role: 'member' });
     const links = [await linkOfAdmin(ada, 'eve@example.com'), linkPath(invitation.body.link)];
@@ -65,7 +65,7 @@ describe('while local accounts are switched off', () => {
     for (const link of links) expect((await browser().post(link, account)).status).toBe(200);
   });
 
-  it('a session that a password or the link of an administrator has opened does not count, and is told why', async () => {
+  it('a session that a password or the link of an administrator has opened does not count, and the answer says why', async () => {
     const { accounts, ada, bob, browser, set } = await open();
     const eve = browser();
     await eve.post(await linkOfAdmin(ada, 'eve@example.com'), { password: goodPassword });
@@ -86,7 +86,7 @@ describe('while local accounts are switched off', () => {
     for (const person of people) expect((await person.get('/keys')).status).toBe(200);
   });
 
-  it('the link that an operator prints is taken, and its session stays, also with another password and address', async () => {
+  it('the link that an operator prints is accepted, and its session stays, also with another password and address', async () => {
     const { accounts, bob, browser, set } = await open();
     set(false);
     const rescued = browser();
@@ -103,7 +103,7 @@ describe('while local accounts are switched off', () => {
     expect(await browser().signIn('bob2@example.com', nextPassword)).toMatchObject(refused);
   });
 
-  it('the link of the first administrator is taken, and its session stays', async () => {
+  it('the link of the first administrator is accepted, and its session stays', async () => {
     const signIn = { ...emptyRegistry.sign_in, local_accounts: false };
     const { ada } = await openHouse([], { signIn });
     expect((await ada.get('/users')).status).toBe(200);
@@ -111,7 +111,7 @@ describe('while local accounts are switched off', () => {
     expect((await ada.get('/users')).status).toBe(200);
   });
 
-  it('the second step is taken after the link of an operator, and not after a password or the link of an administrator', async () => {
+  it('the second step is accepted after the link of an operator, and not after a password or the link of an administrator', async () => {
     const { accounts, bob, browser, set } = await open();
     const { secret } = await setUpApp(bob);
     const second = browser();
@@ -126,7 +126,7 @@ describe('while local accounts are switched off', () => {
     expect((await rescued.get('/session')).status).toBe(200);
   });
 
-  it('somebody whom a provider has signed in stays, and sets no password', async () => {
+  it('a person whom a provider has signed in stays signed in, and sets no password', async () => {
     const console = await open();
     const client = await fromProvider(console, console.bob.id);
     console.set(false);
@@ -135,7 +135,7 @@ describe('while local accounts are switched off', () => {
     expect(await client.post('/password', change)).toMatchObject(refused);
     console.set(true);
     expect((await client.post('/password', change)).status).toBe(200);
-    // It is still the provider's.
+    // The session is still the provider's.
     console.set(false);
     expect((await client.get('/session')).status).toBe(200);
   });

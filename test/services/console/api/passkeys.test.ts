@@ -23,7 +23,7 @@ describe('a sign-in with a passkey', () => {
     expect((await secondFactors.find(ada.id)).passkeys).toEqual([{ ...passkey, counter: 1 }]);
   });
 
-  it('that is removed while it is judged fails, and leaves nothing of the passkey', async () => {
+  it('that is removed during its verification fails, and leaves nothing of the passkey', async () => {
     const { ada, secondFactors, passkey, prove } = await openWithPasskey();
     vi.spyOn(secondFactors, 'find').mockImplementationOnce(async (id) => {
       const found = await secondFactors.find(id);

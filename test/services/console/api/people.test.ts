@@ -36,7 +36,7 @@ describe('people', () => {
     expect((await bob.get('/session')).status).toBe(401);
   });
 
-  it('are not reached by a path with a slash at its end, to which a path with `..` is shortened', async () => {
+  it('are not reached by a path with a slash at its end, which results from a path with `..`', async () => {
     const { ada, bob, url } = await openHouse(['bob']);
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
     const { body: token } = await ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
@@ -98,7 +98,7 @@ describe('people', () => {
     expect(outcomes.sort()).toEqual(['changed', 'last admin']);
   });
 
-  it('who are blocked lose their sessions for good and their keys until they are unblocked', async () => {
+  it('lose their sessions for good, and their keys until they are unblocked, when they are blocked', async () => {
     const { ada, bob, verifier, announced } = await openHouse(['bob']);
     const { body } = await bob.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
     await verifier.verify(body.raw);
@@ -113,7 +113,7 @@ describe('people', () => {
     expect((await bob.signIn('bob@example.com', goodPassword)).status).toBe(200);
   });
 
-  it('are shown as refused by their provider only without a password', async () => {
+  it('are shown as refused by their provider only if they have no password', async () => {
     const { ada, bob, accounts, redis, prefix } = await openHouse(['bob']);
     await accounts.users.refuse(bob.id);
     expect((await ada.get('/users')).body[1]).not.toHaveProperty('refusedByProvider');
@@ -159,7 +159,7 @@ describe('an invitation', () => {
   it.each([
     ['demoted', { role: 'member' }],
     ['blocked', { blocked: true }],
-  ])('is void when the administrator who made it is %s; those of others stand', async (_, change) => {
+  ])('is void when the administrator who made it is %s; invitations of others stay valid', async (_, change) => {
     const { ada, join, browser, accounts, redis, prefix } = await openHouse();
     const mallory = await join(ada, 'mallory@example.com', { role: 'admin' });
     const { body: hers } = await mallory.post('/invitations', { email: 'back-door@example.com', role: 'admin' });
@@ -174,7 +174,7 @@ describe('an invitation', () => {
     expect((await browser().get(linkPath(other.link))).status).toBe(200);
   });
 
-  it('is not taken while the provider of the administrator who made it does not let them in', async () => {
+  it('is not accepted while the provider of the administrator who made it does not admit them', async () => {
     const { ada, join, browser, accounts, redis, prefix } = await openHouse();
     const mallory = await join(ada, 'mallory@example.com', { role: 'admin' });
     const { body } = await mallory.post('/invitations', { email: 'back-door@example.com', role: 'admin' });
@@ -216,7 +216,7 @@ describe('a team', () => {
     expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(denied);
     expect(await eve.patch(path, {})).toMatchObject(denied);
     expect(await eve.put(`${path}/members/${eve.id}`, { role: 'owner' })).toMatchObject(denied);
-    // Files for rtr apply and rules of providers know the team by its name.
+    // Files for rtr apply and rules of providers refer to the team by its name.
     expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject(denied);
     expect(await bob.patch(path, { limits: { requestsPerMinute: 1_000 } })).toMatchObject(denied);
     expect(await bob.patch(path, { weight: 9 })).toMatchObject(denied);
@@ -240,7 +240,7 @@ describe('a team', () => {
     expect(await ada.patch(`/teams/${red.id}`, { name: 'Blue' })).toMatchObject(taken);
     // Its own name may be written in another way.
     expect(await ada.patch(`/teams/${red.id}`, { name: 'RED' })).toMatchObject({ status: 200, body: { name: 'RED' } });
-    // Two of an earlier release.
+    // Two teams with the same name.
     const { id } = await accounts.teams.create('Blue');
     expect(await ada.patch(`/teams/${id}`, { name: 'Blue', weight: 2 })).toMatchObject({ status: 200 });
     expect(await ada.patch(`/teams/${id}`, { name: 'Green' })).toMatchObject({ status: 200, body: { name: 'Green' } });
@@ -248,7 +248,7 @@ describe('a team', () => {
   });
 });
 
-it('the audit trail lists who did what, newest first, in pages, without secrets, and the log has it by ids', async () => {
+it('the audit trail lists who did what, newest first, in pages, without secrets, and the log has each entry with ids', async () => {
   const { ada, bob, accounts, apiLog } = await openHouse(['bob']);
   await ada.patch(`/users/${bob.id}`, { role: 'admin', limits: { costPerDay: 5 }, weight: 2 });
   await ada.patch('/settings', { sessionHours: 8 });
@@ -315,7 +315,7 @@ it('an entry of the audit trail has the address and the session that the change 
   expect(later).not.toHaveProperty('from');
 });
 
-it('an owner of a team adds somebody by the address of their account, and is not told more than that there is none', async () => {
+it('an owner of a team adds a person by the address of their account, and gets no more than 404 where there is none', async () => {
   const { ada, bob, eve, mel, teamId } = await openTeam(['mel']);
   const path = `/teams/${teamId}/members`;
   const added = await bob.post(path, { email: 'MEL@example.com', role: 'member' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { openTeam, type Person } from '../../../helpers/console/open-console.ts';
 
-/** A console where things may be recorded, with a team: Bob owns it, Eve is a member, and Dora is somebody else. */
+/** A console where requests may be recorded, with a team: Bob owns it, Eve is a member, and Dora is somebody else. */
 const openRecordings = (isRecording = true) => openTeam(['dora'], { isRecording });
 
 type Recorded = Awaited<ReturnType<typeof openRecordings>>;
@@ -18,7 +18,7 @@ async function switchKey(by: Person, id: string, records: boolean): Promise<numb
   return (await by.patch(`/keys/${id}`, { records })).status;
 }
 
-/** The entries of an action in the audit trail; one that stands for several changes comes as often. */
+/** Returns the entries of an action in the audit trail. An entry that stands for several changes is repeated as often. */
 async function actionsIn({ ada }: Recorded, action: string): Promise<{ actor: string; target: string }[]> {
   const { body } = await ada.get(`/audit?limit=100&action=${action}`);
   const entries = body.data as { actor: { name: string }; target: { id: string }; count?: number }[];
@@ -47,7 +47,7 @@ async function openRecorded() {
 }
 
 describe('the switch of recording', () => {
-  it('of a personal key is for its person alone; administrators may only switch it off', async () => {
+  it('of a personal key belongs to its person; administrators may only switch it off', async () => {
     const house = await openRecordings();
     const { ada, bob, dora, verifier } = house;
     const { id, raw } = await makeKey(dora, { kind: 'user' });
@@ -59,17 +59,17 @@ describe('the switch of recording', () => {
     expect(keys).toMatchObject([{ records: true, recording: { of: 'key', by: 'dora' } }]);
     expect(await switchKey(ada, id, false)).toBe(200);
     expect((await verifier.verify(raw)).isRecorded).toBeUndefined();
-    // It does not count as a setting that an administrator has set: the person may have it recorded again.
+    // It does not count as a setting of an administrator: the person may switch it on again.
     expect(await switchKey(dora, id, true)).toBe(200);
     expect(await actionsIn(house, 'key.change')).toHaveLength(3);
-    // It goes over to the key that takes its place.
+    // The recording continues with the key that replaces it.
     const { body } = await dora.post(`/keys/${id}/rotate`, { overlapMs: 0 });
     expect((await verifier.verify(String(body.raw))).isRecorded).toBe(true);
     const issued = await makeKey(ada, { kind: 'user', userId: dora.id });
     expect([await switchKey(ada, issued.id, true), await switchKey(dora, issued.id, true)]).toEqual([403, 200]);
   });
 
-  it('of a team and its keys is for its owners and administrators, of a key of the router for administrators', async () => {
+  it('of a team and its keys belongs to its owners and administrators, of a router key to administrators', async () => {
     const house = await openRecordings();
     const { ada, bob, eve, dora, teamId, verifier } = house;
     const { id, raw } = await makeKey(bob, { kind: 'team', teamId });
@@ -79,7 +79,7 @@ describe('the switch of recording', () => {
     expect(await switchKey(bob, id, false)).toBe(200);
     expect(await statuses(`/teams/${teamId}`)).toEqual([403, 404, 200, 200]);
     expect((await verifier.verify(raw)).isRecorded).toBe(true);
-    // Who has switched it on first, which a member sees as well.
+    // The person who has switched it on first, which a member sees as well.
     const { body: keys } = await eve.get('/keys');
     expect(keys).toMatchObject([{ records: false, recording: { of: 'team', by: expect.any(String) } }]);
     expect((await bob.patch(`/teams/${teamId}`, { records: false, weight: 3 })).status).toBe(403);
@@ -90,20 +90,20 @@ describe('the switch of recording', () => {
     expect([await switchKey(bob, router.id, true), await switchKey(ada, router.id, true)]).toEqual([404, 200]);
   });
 
-  it('cannot be switched on where the router records nothing, and is not shown', async () => {
+  it('cannot be turned on where the router records nothing, and is not shown', async () => {
     const { ada, bob, teamId, accounts } = await openRecordings(false);
     const { id } = await makeKey(ada, { kind: 'router' });
     const { status, body } = await ada.patch(`/keys/${id}`, { records: true });
     expect([status, body.error.code]).toEqual([409, 'recordings_off']);
     expect((await bob.patch(`/teams/${teamId}`, { records: true })).status).toBe(409);
     expect(await switchKey(ada, id, false)).toBe(200);
-    // Switched on before the setting was taken back.
+    // Switched on before the router's setting was switched off.
     await accounts.keys.change(id, { records: { by: ada.id, since: 1 } });
     expect((await ada.get('/keys')).body[0]).not.toHaveProperty('recording');
     expect((await ada.get('/recording-switches')).body).toEqual([]);
   });
 
-  it('tells everybody concerned, and nobody else, who has switched it on', async () => {
+  it('shows everybody concerned, and nobody else, who has turned it on', async () => {
     const { ada, bob, eve, dora, teamId } = await openRecordings();
     const { id } = await makeKey(dora, { kind: 'user' });
     await switchKey(dora, id, true);
@@ -135,12 +135,12 @@ describe('a recording', () => {
     expect(await listed(ada, `&owner=team:${teamId}`)).toEqual(['team']);
     expect(await listed(ada, `&key=${own.id}`)).toEqual(['own']);
     expect(await listed(dora, `&owner=team:${teamId}`)).toEqual([]);
-    // Only what somebody else has sent, or may have.
+    // Only requests that somebody else has sent, or may have sent.
     const read = (await actionsIn(house, 'recording.read')).map(({ actor, target }) => `${actor} ${target}`);
     expect(read.toSorted()).toEqual(['Ada own', 'Ada router', 'Ada team', 'bob team']);
   });
 
-  it('is exported and deleted by those who read it, with an entry in the audit trail', async () => {
+  it('is exported and deleted by those who may read it, with an entry in the audit trail', async () => {
     const house = await openRecorded();
     const { ada, bob, eve, dora } = house;
     const exported = async (each: Person) => (await each.get('/recordings/export')).body as unknown[];
@@ -155,7 +155,7 @@ describe('a recording', () => {
     expect(await actionsIn(house, 'recording.delete')).toEqual([{ actor: 'dora', target: 'own' }]);
   });
 
-  it('goes with its person, that of a team with the team, and that of a router key with the key', async () => {
+  it('is deleted with its person, with its team, or with its router key', async () => {
     const { ada, dora, router, teamId, recordings, redis, prefix } = await openRecorded();
     const left = async () => {
       const found = await Promise.all(['own', 'team', 'router'].map((id) => recordings.find(id)));

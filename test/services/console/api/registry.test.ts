@@ -42,7 +42,7 @@ async function open() {
   );
   own.registry = followed;
   onTestFinished(() => followed.close());
-  /** Stores versions of these texts as an ingress does that has checked them: a check takes a thread. */
+  /** Stores versions of these texts as an ingress does after a check, without the check, which takes a thread. */
   const store = async (...stored: Pick<NewRegistryVersion, 'text' | 'config'>[]): Promise<void> => {
     for (const [basedOn, version] of stored.entries()) await versions.add({ ...version, basedOn, by: house.ada.id });
     await followed.refresh();
@@ -51,7 +51,7 @@ async function open() {
 }
 
 describe('the registry in the console', () => {
-  it('is empty until a version is stored, and then is that version, as it was written and as what it says', async () => {
+  it('is empty until a version is stored, and then answers that version as text and as JSON', async () => {
     const { ada, followed } = await open();
     const changes: (number | undefined)[] = [];
     followed.onChange(() => changes.push(followed.version()?.number));
@@ -71,7 +71,7 @@ describe('the registry in the console', () => {
     expect((await ada.get('/registry/versions/x')).status).toBe(400);
   });
 
-  it('is taken as JSON too, and with no note that a terminal would obey', async () => {
+  it('is accepted as JSON too, and refused with control characters in the note', async () => {
     const { ada } = await open();
     expect(await ada.put('/registry', { text, basedOn: 0, note: 'red \u001B[31m' })).toMatchObject(wrongField('note'));
     const { body } = await ada.put('/registry', { config, basedOn: 0 });
@@ -118,7 +118,7 @@ describe('the registry in the console', () => {
     expect((await ada.post('/registry/revert', { version: 2, basedOn: 2 })).status).toBe(409);
   });
 
-  it('of another release stays as it is: it is shown, and not used, and can be reverted', async () => {
+  it('of another release stays as it is: it is shown, is not used, and can be reverted', async () => {
     const { ada, followed, store } = await open();
     const newer = { text: 'moods: {}\n', config: { moods: {} } };
     await store(first, newer);
@@ -129,7 +129,7 @@ describe('the registry in the console', () => {
     expect((await ada.get('/registry')).body.inUse).toBeUndefined();
   });
 
-  it('leaves every change in the audit trail, and no name of a person who is deleted in its history', async () => {
+  it('leaves every change in the audit trail, and no name of a deleted person in its history', async () => {
     const { ada, join, accounts } = await open();
     const eve = await join(ada, 'eve@example.com', { role: 'admin' });
     await eve.put('/registry', { text, basedOn: 0, note: 'For everybody.' });
@@ -144,7 +144,7 @@ describe('the registry in the console', () => {
     expect(body.at(-1).by).toEqual({ id: eve.id, name: expect.stringContaining('deleted person') });
   });
 
-  it('is changed by programs with an admin token, which their history names, and by the ETag of what they have read', async () => {
+  it('is changed by programs with an admin token, which the history names, and with the ETag that they have read', async () => {
     const { ada, accounts, url } = await open();
     const owner = { name: 'deploy', scopes: ['admin'], expiresAt: Date.now() + 60_000 } as const;
     const { raw, record } = made(await accounts.adminTokens.create({ ...owner, madeAt: 'ada@workstation' }));
@@ -159,7 +159,7 @@ describe('the registry in the console', () => {
     expect((await ada.get('/registry/versions')).body).toMatchObject([version]);
   });
 
-  it('is for administrators alone', async () => {
+  it('is for administrators only', async () => {
     const { ada, join, browser, store } = await open();
     await store(first);
     const bob = await join(ada, 'bob@example.com');
@@ -179,7 +179,7 @@ describe('the registry in the console', () => {
     }
   });
 
-  it('may be as large as it may be, and no larger; strangers may send nothing of that size', async () => {
+  it('is accepted up to its maximum size and refused above it; nobody else may send a body of that size', async () => {
     const { ada, browser } = await open();
     const line = `# ${'"'.repeat(61)}\n`;
     const large = line.repeat(Math.floor(maxRegistryBytes / line.length));
@@ -192,7 +192,7 @@ describe('the registry in the console', () => {
   });
 });
 
-it('a file that ROUTER_CONFIG names is shown without what may be secret, and cannot be edited', async () => {
+it('a file that ROUTER_CONFIG names is shown without possible secrets, and cannot be edited', async () => {
   const file = join(temporaryFolder(), 'r.yaml');
   const prices = { a: { input: 1, output: 2 } };
   writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));

@@ -19,13 +19,13 @@ async function setUpApp(person: ConsoleClient) {
 async function openWithApp() {
   const house = await openHouse();
   const app = await setUpApp(house.ada);
-  /** A browser in which the password was accepted, and what it was answered. */
+  /** Returns a browser in which the password was accepted, and the answer to that. */
   const firstStep = async () => {
     const client = house.browser();
     const answer = await client.signIn('ada@example.com', goodPassword);
     return Object.assign(client, { answer });
   };
-  /** The status of a second step, after a first one. */
+  /** Returns the status of a second step, after a first one. */
   const signIn = async (code: string) => (await (await firstStep()).post('/session/second', { code })).status;
   return { ...house, ...app, firstStep, signIn };
 }
@@ -43,7 +43,7 @@ describe('a sign-in with a second factor', () => {
     expect((await client.get('/session')).status).toBe(200);
   });
 
-  it('takes a code once, of now or 30 seconds earlier or later', async () => {
+  it('accepts a code once, of now or 30 seconds earlier or later', async () => {
     const { secret, signIn } = await openWithApp();
     expect(await signIn(codeOf(secret, -90))).toBe(401);
     expect(await signIn(codeOf(secret, 90))).toBe(401);
@@ -51,11 +51,11 @@ describe('a sign-in with a second factor', () => {
     expect(await signIn(code)).toBe(200);
     expect(await signIn(code)).toBe(401);
     expect(await signIn(codeOf(secret, 30))).toBe(200);
-    // An earlier one than the last that was used is over as well.
+    // A code before the last used one is refused as well.
     expect(await signIn(codeOf(secret))).toBe(401);
   });
 
-  it('takes each recovery code once, in any spelling', async () => {
+  it('accepts each recovery code once, in any spelling', async () => {
     const { ada, codes, signIn, actions } = await openWithApp();
     expect(new Set(codes).size).toBe(10);
     const [first = '', second = ''] = codes;
@@ -69,7 +69,7 @@ describe('a sign-in with a second factor', () => {
     expect(await actions()).toContain('second-factor.recovery');
   });
 
-  it('has five tries, then needs the password again, and ten at the account', async () => {
+  it('allows five tries before it needs the password again, and ten tries per account', async () => {
     const { secret, firstStep, signIn } = await openWithApp();
     const client = await firstStep();
     for (let n = 0; n < 5; n += 1)
@@ -86,7 +86,7 @@ describe('a sign-in with a second factor', () => {
     const [factor, kept] = [`${prefix}second-factor:${ada.id}`, `${prefix}kept`];
     for (let round = 0; round < 4; round += 1) {
       const client = await firstStep();
-      // What Redis cannot read as a second factor.
+      // A value that Redis cannot read as a second factor.
       await redis.rename(factor, kept);
       await redis.set(factor, 'any');
       for (let n = 0; n < 4; n += 1) {
@@ -109,7 +109,7 @@ describe('a sign-in with a second factor', () => {
     expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(401);
   });
 
-  it('is asked for by a link for a new password as well', async () => {
+  it('is needed after a link for a new password as well', async () => {
     const { ada, browser, accounts, secret } = await openWithApp();
     const token = await accounts.links.issuePassword(ada.id);
     const client = browser();
@@ -161,7 +161,7 @@ describe('a second factor', () => {
     expect((await ada.get('/second-factor')).body).toMatchObject({ app: false, passkeys: [] });
   });
 
-  it('of somebody who has lost it is removed by administrators, and by nobody else', async () => {
+  it('of a person who has lost it is removed by administrators, and by nobody else', async () => {
     const { ada, bob, browser } = await openHouse(['bob']);
     await setUpApp(bob);
     expect((await bob.delete(`/users/${ada.id}/second-factor`)).status).toBe(403);

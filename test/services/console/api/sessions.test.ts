@@ -7,7 +7,7 @@ import { refusal } from '../../../helpers/console/refusals.ts';
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 describe('the list of sessions', () => {
-  it('names browser and address of each, marks the own one, ends one of them, and shows none that has ended', async () => {
+  it('names browser and address of each, marks the present one, ends one of them, and omits ended ones', async () => {
     const { ada, browser } = await openHouse([], { trustProxy: true });
     const other = browser();
     const credentials = { email: 'ada@example.com', password: goodPassword };
@@ -26,7 +26,7 @@ describe('the list of sessions', () => {
     expect((await ada.get('/sessions')).body).toHaveLength(1);
   });
 
-  it('shows and ends nothing of somebody else, but for administrators', async () => {
+  it('shows and ends sessions of others only for administrators', async () => {
     const { ada, bob } = await openHouse(['bob']);
     const [own] = (await ada.get('/sessions')).body;
     expect((await bob.delete(`/sessions/${own.id}`)).status).toBe(404);
@@ -39,7 +39,7 @@ describe('the list of sessions', () => {
 });
 
 describe('the name and the address of a person', () => {
-  it('are changed by the person, the address with the password, and then all other sessions end', async () => {
+  it('are changed by the person, the address only with the password, and then all other sessions end', async () => {
     const { ada, browser, announced, actions } = await openHouse();
     const other = browser();
     await other.signIn('ada@example.com', goodPassword);
@@ -63,7 +63,7 @@ describe('the name and the address of a person', () => {
     expect((await actions()).slice(0, 2)).toEqual(['user.email', 'user.rename']);
   });
 
-  it('an address of somebody else cannot be taken; the old one can be used again', async () => {
+  it('include no address of somebody else; the old address can be used again', async () => {
     const { ada, bob } = await openHouse(['bob']);
     const wanted = { email: 'ada@example.com', password: goodPassword };
     expect(await bob.post('/account/email', wanted)).toMatchObject(refusal(409, 'email_taken', 'email'));

@@ -78,7 +78,7 @@ function attempt(client: ConsoleClient, email: string, password: string, address
 }
 
 describe('a flood of attempts to sign in', () => {
-  it('of a client with a private address does not become one of many clients by what it writes into the header', async () => {
+  it('from a client with a private address does not count as many clients by forged headers', async () => {
     const { browser } = await openHouse([], { trustProxy: trustedBy(['2']) });
     const behindTwo = (n: number): string => `6.6.6.${n}, 10.1.1.1, 172.18.0.1`;
     for (let n = 0; n < 10; n += 1)
@@ -86,13 +86,13 @@ describe('a flood of attempts to sign in', () => {
     expect((await attempt(browser(), 'ada@example.com', goodPassword, behindTwo(10))).status).toBe(429);
   });
 
-  it('is refused after fifty wrong passwords, even with the right one and for unknown accounts, but for a known browser', async () => {
+  it('is refused after fifty wrong passwords, even with the right one and for unknown accounts, except from a known browser', async () => {
     const { ada, browser, accounts } = await openHouse([], { trustProxy: true });
     const signedIn = await attempt(browser(), 'ada@example.com', goodPassword, '10.9.9.9');
     const [knownCookie = ''] = signedIn.headers.getSetCookie()[1]?.split(';') ?? [];
     expect(knownCookie).toMatch(/^rtr-known=/);
     for (const email of ['ada@example.com', 'nobody@example.com']) {
-      // As many as it takes, most of them without the cost of a hash.
+      // Fifty in all, most of them without the cost of a hash.
       for (let n = 0; n < 47; n += 1) await accounts.guard.take({ address: `10.1.${email.length}.${n}`, email });
       for (let n = 47; n < 50; n += 1)
         expect((await attempt(browser(), email, 'wrong', `10.1.${email.length}.${n}`)).status).toBe(401);
@@ -105,7 +105,7 @@ describe('a flood of attempts to sign in', () => {
     }
     const refusals = (await accounts.audit.list()).entries.filter(({ action }) => action === 'session.refused');
     expect(refusals).toHaveLength(2);
-    // Ada's own browser has signed in before; another one that has copied nothing but the name of the cookie has not.
+    // Ada's own browser has signed in before. Another browser has copied only the name of the cookie.
     const signIn = async (email: string, cookie: string) =>
       (await attempt(browser(), email, goodPassword, '10.1.9.9', cookie)).status;
     const forged = knownCookie.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')).replace('.', '.A');
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect((await ada.post('/teams', { name: 'T' })).status).toBe(201);
   });
 
-  it('begins at no other site and at no other origin', async () => {
+  it('cannot be opened from another site or another origin', async () => {
     const { browser } = await openHouse();
     const credentials = { email: 'ada@example.com', password: goodPassword };
     for (const [headers, status] of [
@@ -225,7 +225,7 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(401);
   });
 
-  it('ends by the present setting when that has become shorter since its last use', async () => {
+  it('ends by the present setting when the setting has become shorter since its last use', async () => {
     const { ada, join, redis, prefix } = await openHouse();
     await ada.patch('/settings', { sessionHours: 720 });
     const bob = await join(ada, 'bob@example.com');
@@ -244,7 +244,7 @@ describe('a session', () => {
     expect((await bob.get('/session')).status).toBe(401);
   });
 
-  it('is one of at most fifty: the oldest is displaced, and not by those that were signed out of', async () => {
+  it('is one of at most fifty: a new one displaces the oldest, and ended ones do not count', async () => {
     const { ada, accounts, redis, prefix } = await openHouse();
     const user = (await accounts.users.find(ada.id)) as UserRecord;
     for (let n = 0; n < 60; n += 1) await accounts.sessions.end((await accounts.sessions.open(user)) ?? '');

@@ -44,7 +44,7 @@ describe('a webhook', () => {
     expect(JSON.stringify([notes, apiLog])).not.toMatch(/whsec_|t0p/);
   });
 
-  it('is hidden from others, its team owners manage it, and administrators see all', async () => {
+  it('is hidden from others; owners of its team manage it, and administrators see all', async () => {
     const { ada, bob, eve, teamId } = await openTeam();
     const { body: mine } = await bob.post('/webhooks', { kind: 'user', ...settings });
     const { body: ours } = await bob.post('/webhooks', { kind: 'team', teamId, ...settings });
@@ -73,7 +73,7 @@ describe('a webhook', () => {
     expect((await ada.get('/webhooks')).body).toEqual([mine.webhook, router.webhook]);
   });
 
-  it('is refused with a wrong setting, whose field is named', async () => {
+  it('is refused with an invalid setting, and the refusal names the field', async () => {
     const { ada } = await openHouse();
     for (const wrong of [
       { url: 'ftp://example.com/' },

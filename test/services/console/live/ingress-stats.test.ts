@@ -21,17 +21,17 @@ function report(change: Partial<JobReport>): JobReport {
   return { state: 'done', ...course, end, error: undefined, ...change };
 }
 
-/** The report of a request that failed. */
+/** Returns the report of a request that failed. */
 const failed = (error: RouterError, change: Partial<JobReport> = {}): JobReport =>
   report({ state: 'failed', end: undefined, error, ...change });
 
-/** Who sends the requests: a person with a personal key. */
+/** The sender of the requests: a person with a personal key. */
 const personal = { kind: 'user', ownerId: 'ada' } as const;
 
 /** An upstream's refusal that quotes the prompt. */
 const quoting = new RouterError('upstream_failed', 'Cannot parse: my secret diary');
 
-/** What an ingress publishes of its stats. */
+/** Returns the stats as an ingress publishes them. */
 function published(stats: IngressStats): string {
   const sent: string[] = [];
   const publish = (_: string, payload: string) => void sent.push(payload);
@@ -69,7 +69,7 @@ describe("an ingress's stats", () => {
     expect(tokensPerSecond.slice(-10)).toEqual(Array.from({ length: 10 }, () => 10));
   });
 
-  it('count who served for an hour, and list what failed with its code and place', () => {
+  it('count the serving tiers of an hour, and list failures with code and place', () => {
     const meter = meterWithClock();
     meter.countJob('r1', personal, report({}));
     const endedAt = performance.now();
@@ -84,7 +84,7 @@ describe("an ingress's stats", () => {
     expect(overviewOf([meter.read()]).servedByTier).toEqual({ gpu: 0 });
   });
 
-  it('tell the failures of the router and of upstreams from those of clients', () => {
+  it('distinguish failures of the router and of upstreams from those of clients', () => {
     const meter = meterWithClock();
     const faults = ['upstream_failed', 'no_worker_available', 'first_token_timeout', 'internal'] as const;
     const others = ['context_length_exceeded', 'model_not_found', 'rate_limit_exceeded', 'workers_died'] as const;
@@ -107,7 +107,7 @@ describe("an ingress's stats", () => {
     expect(JSON.stringify(stats).length).toBeLessThan(32_000);
   });
 
-  it('count what waits in each lane, and how many answers stream', () => {
+  it('count the waiting requests of each lane, and the streaming answers', () => {
     const pool = { tier: 'gpu', pool: 'p' };
     const waiting = { state: 'queued', tickets: { placed: new Map([[pool, {}]]) }, request: { class: 'low' } };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
@@ -116,7 +116,7 @@ describe("an ingress's stats", () => {
     expect(overviewOf([stats])).toMatchObject({ activeStreams: 1, waiting: 2, queuedByTier: { gpu: 2 } });
   });
 
-  it('count what waits in no lane, because no worker can serve it', () => {
+  it('count the waiting requests in no lane, which no worker can serve', () => {
     const nowhere = { tickets: { placed: new Map() }, tiers: ['gpu', 'cloud'] };
     const waiting = { state: 'queued', request: { class: 'high' }, ...nowhere };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
@@ -150,7 +150,7 @@ describe('refused requests in the stats', () => {
     expect(refusedOf([meter.read(), other.read()])).toEqual([]);
   });
 
-  it('are read of a release that sends none', () => {
+  it('may be absent in the message of another release', () => {
     const { refused, ...older } = meterWithClock().read();
     expect(refused).toEqual([]);
     expect(refusedOf([ingressStatsSchema.parse(older)])).toEqual([]);
@@ -158,7 +158,7 @@ describe('refused requests in the stats', () => {
 });
 
 describe('a failure in the stats', () => {
-  it('has no text of the error, whoever sent the request', () => {
+  it('contains no text of the error, whoever sent the request', () => {
     const meter = meterWithClock();
     meter.countJob('r1', personal, failed(quoting));
     meter.countJob('r2', { kind: 'team', ownerId: 'crew' }, failed(quoting));
@@ -180,7 +180,7 @@ describe('a failure in the stats', () => {
 });
 
 describe('the overview', () => {
-  it('has the percentiles of the times to the first byte over all ingress nodes, exact to a fifth', () => {
+  it('contains the percentiles of the times to the first byte over all ingress nodes, exact to a fifth', () => {
     const meter = meterWithClock();
     const other = new StatsMeter(() => []);
     for (let ms = 1; ms <= 1_000; ms += 1) {
@@ -208,7 +208,7 @@ describe('the overview', () => {
     expect(overviewOf([begun]).requestsPerSecond.slice(-3)).toEqual([0, 2, 1]);
   });
 
-  it('are the same for who receives them, and few bytes from a node without requests', () => {
+  it('is the same for every receiver, and a node without requests sends few bytes', () => {
     const meter = meterWithClock();
     expect(published(meter.read()).length).toBeLessThan(400);
     meter.countJob('r', personal, report({ error: new RouterError('upstream_failed', 'x'), state: 'failed' }));

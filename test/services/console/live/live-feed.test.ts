@@ -17,7 +17,7 @@ const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorke
 const models = [{ id: 'demo', capabilities: [] }];
 const ada: Viewer = { userId: 'ada', isAdmin: false };
 
-it('a live feed that is closed ends the streams that are open, and those of pages that come back', async () => {
+it('a closed live feed ends the open streams, and those of pages that connect again', async () => {
   const feed = new LiveFeed(noWorkers, () => []);
   onTestFinished(() => feed.close());
   const url = await serveInTest((_, response) =>
@@ -31,7 +31,7 @@ it('a live feed that is closed ends the streams that are open, and those of page
   expect(await second.text()).toBe('retry: 1000\n\n');
 });
 
-it('a page whose session has ended is sent nothing more, even when it has not read what was sent before', async () => {
+it('a page whose session has ended is sent nothing more, even when it has not read the earlier events', async () => {
   let reads = 0;
   const feed = openStill(() => ({ activeStreams: (reads += 1) }));
   // Without a connection everything that is written waits, as when the other side does not read.
@@ -45,7 +45,7 @@ it('a page whose session has ended is sent nothing more, even when it has not re
   expect(reads).toBeLessThan(9);
 });
 
-/** What a page is sent, by its kind, in order. */
+/** The events that a page was sent, in order. */
 type Sent = { event: string; data: unknown }[];
 
 /** Opens a page of a feed, which shows what was sent. */
@@ -57,7 +57,7 @@ function openPage(feed: LiveFeed, viewer: Viewer, { later = viewer, takesChanges
   });
   response.write = (text: string) => (parser.feed(text), true);
   feed.open({ response, session: 's', takesChanges, viewer, currentViewer: async () => later });
-  /** The data of all events of a kind. */
+  /** Returns the data of all events of a kind. */
   const sent = <T>(kind: string) => all.filter(({ event }) => event === kind).map(({ data }) => data as T);
   const requestIds = () =>
     sent<Failure[]>('failures')
@@ -66,7 +66,7 @@ function openPage(feed: LiveFeed, viewer: Viewer, { later = viewer, takesChanges
   return { all, sent, requestIds };
 }
 
-/** A feed, and the time, which only the test moves. */
+/** A feed, and a clock that only the test moves. */
 function openStill(read: () => Partial<IngressStats>, workers = noWorkers): LiveFeed {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -93,7 +93,7 @@ describe('the failures in a live feed', () => {
     expect(openPage(feed, carol).requestIds()).toEqual([]);
   });
 
-  it('are sent again only to those for whom they have changed', async () => {
+  it('are sent again only to viewers for whom they have changed', async () => {
     let now: IngressStats['failures'] = [];
     const feed = openStill(() => ({ failures: now }));
     const [own, other] = [openPage(feed, ada), openPage(feed, carol)];
@@ -103,7 +103,7 @@ describe('the failures in a live feed', () => {
     expect(own.requestIds()).toEqual(['r0']);
   });
 
-  it('of others, and refused requests, leave the page of an administrator who has become a member', async () => {
+  it('of others, and refused requests, are removed from the page of an administrator who has become a member', async () => {
     const refused = [{ code: 'rate_limit_exceeded', minute: 1, hour: 2 }];
     const feed = openStill(() => ({ failures, refused }));
     const [asAdmin, asMember] = [openPage(feed, root), openPage(feed, ada)];
@@ -116,7 +116,7 @@ describe('the failures in a live feed', () => {
   });
 });
 
-it('the workers in a live feed are sent whole at once, and then those that have changed', async () => {
+it('the workers in a live feed are sent in full at first, and then only the changed ones', async () => {
   const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'a' }, { id: 'b' }, { id: 'c' }])];
   const all = (): LiveWorker[] => pools.flatMap((pool) => [...pool.workers]);
   const feed = openStill(() => ({}), { workers: all, pools: () => pools } as unknown as LiveWorkers);
@@ -141,7 +141,7 @@ it('the workers in a live feed are sent whole at once, and then those that have 
   const [page, older] = [open(true), open(false)];
   await vi.advanceTimersByTimeAsync(1_000);
   setBusy('b', 1);
-  // What has changed since the last tick, and is as it was then at the next one, is nothing that follows.
+  // A worker that changed and changed back between two ticks is not sent.
   const late = open(true);
   expect(late.busy()).toEqual({ a: 0, b: 0, c: 0 });
   setBusy('b', 0);

@@ -23,7 +23,7 @@ it('the speed of a model is the median of its last streamed answers, for an hour
   times.add(answer('demo', 0, 100, 1_000, 50));
   times.add(answer('demo', 0, 300, 1_000, 150));
   times.add(answer('demo', 0, 200, 2_000, 200));
-  // It came at once; and one without tokens.
+  // An answer that came at once, and an answer without tokens.
   times.add(answer('demo', 0, 900, 10, 500));
   times.add(answer('demo', 0, 900, 1_000, 0));
   expect(times.of('gpu', 'demo', 2_500)).toEqual({ firstTokenMs: 200, tokensPerSecond: 100, answers: 3 });

@@ -42,7 +42,7 @@ describe('the listed models', () => {
     expect(refused({ models: undefined, tiers: ['gpu'] })).toEqual(['large']);
   });
 
-  it('leave out names that no worker serves, and leave out of auto what it must not use', () => {
+  it('leave out names that no worker serves, and exclude from auto the models that it must not use', () => {
     const registry = registrySchema.parse({
       models: { gone: { targets: [{ model: 'nothing' }] } },
       auto: { tiers: ['gpu'], except: ['small'] },
@@ -52,7 +52,7 @@ describe('the listed models', () => {
     expect(servedModels([], registry)).toEqual([]);
   });
 
-  it('have a price and a speed by tier, and name those of tiers that are paid for which have none', () => {
+  it('have a price and a speed by tier, and name the models of paid tiers without a price', () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small' }, { model: 'large' }] } } });
     const speed = { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 };
     const price = { input: 1, output: 2, cachedInput: 0.5 };

@@ -13,7 +13,7 @@ function job(requestId: string, fields: object = {}, state = 'streaming'): Job {
 }
 
 describe('the turns in the stats of an ingress', () => {
-  it('are those of requests that name a session, each once, with the model that has them', () => {
+  it('are those of requests that name an agent session, each once, with the model that serves it', () => {
     const waiting = job('r3', {}, 'queued');
     const turns = turnsOf([job('r1'), job('r1'), job('r2', { turn: undefined }), waiting]);
     expect(turns).toMatchObject([
@@ -23,7 +23,7 @@ describe('the turns in the stats of an ingress', () => {
     expect(Math.abs((turns[0]?.since ?? 0) - Date.now())).toBeLessThan(5_000);
   });
 
-  it('are apart for keys that use the same id of a request', () => {
+  it('are distinct for keys that use the same request id', () => {
     expect(turnsOf([job('r1'), job('r1', { turn: { ...turn, key: 'k2' } })])).toHaveLength(2);
   });
 
@@ -35,7 +35,7 @@ describe('the turns in the stats of an ingress', () => {
     expect(JSON.stringify(turns).length).toBeLessThan(100_000);
   });
 
-  it('are read without those of another release that cannot be read, and need not be there', () => {
+  it('are read without unreadable ones of another release, and may be absent', () => {
     const { turns: _, ...stats } = new StatsMeter(() => []).read();
     expect(ingressStatsSchema.parse(stats).turns).toBeUndefined();
     const [own] = turnsOf([job('r1')]);

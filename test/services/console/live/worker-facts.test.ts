@@ -9,7 +9,7 @@ function aWorker(busy = 0) {
   return worker;
 }
 
-it('an ejected worker is shown with its reason, and as serving once it is back, with when it was ejected', () => {
+it('an ejected worker is shown with its reason and, once it serves again, with the time of its ejection', () => {
   const sick = aWorker();
   expect(workerFacts(sick, 0).ejection).toBeUndefined();
   sick.health.eject('demo', 'slow', 0);
@@ -34,7 +34,7 @@ it('a drained worker is safe to stop once it has no job left', () => {
 
 const [demo, rare, plain] = ['demo', 'rare', 'plain'].map((id) => ({ id, capabilities: [] }));
 
-it('a worker is the last one for what no other takes requests for, in whatever pool', () => {
+it('a worker is the last one for a model or tool for which no other worker takes requests, in whatever pool', () => {
   if (!demo || !rare || !plain) throw new Error('there are no models');
   const facts = [{ id: 'one' }, { id: 'two', accepting: false }];
   const first = livePool({ tier: 'gpu', pool: 'a', models: [demo, rare, plain] }, facts);

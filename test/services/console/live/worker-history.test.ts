@@ -5,8 +5,8 @@ import { startParties } from '../../../helpers/broker/broker-parties.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 import { until } from '../../../helpers/until.ts';
 
-describe('the workers that are gone', () => {
-  it('are remembered with when and why, on every ingress that saw it', async () => {
+describe('the workers that have gone', () => {
+  it('are remembered with the time and the reason, on every ingress that saw them go', async () => {
     const { ingress, addIngress, addWorker, forkWorker, close } = await startParties();
     onTestFinished(close);
     const other = await addIngress();
@@ -40,7 +40,7 @@ describe('the workers that are gone', () => {
     }
   });
 
-  it('are 1,000 at most, of each the last five times, for a day', () => {
+  it('are remembered for a day, at most 1,000, and at most the last five times of each', () => {
     const listeners: ((worker: LiveWorker, loss: Loss) => void)[] = [];
     const history = new WorkerHistory({ get: () => undefined, onLost: (listener) => void listeners.push(listener) });
     const lose = (id: string): void => {

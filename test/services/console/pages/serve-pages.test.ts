@@ -11,7 +11,7 @@ import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const script = `${'x'.repeat(2_000)};`;
 
-/** Serves a folder of pages; `build` writes some into it, as it is done at first unless it is not to be. */
+/** Serves a folder of pages. `build` writes pages into it; it is called at first unless `isBuilt` is false. */
 async function serve(isBuilt = true, trustProxy = false) {
   const parent = temporaryFolder();
   const folder = join(parent, 'dist');
@@ -40,7 +40,7 @@ async function serve(isBuilt = true, trustProxy = false) {
 }
 
 describe("the console's pages", () => {
-  it('have browsers come back over TLS alone, once they were asked for over TLS', async () => {
+  it('make browsers use only TLS, once they were requested over TLS', async () => {
     const { url } = await serve(true, true);
     const headers = { accept: 'text/html' };
     const plain = await fetch(url, { headers });
@@ -49,7 +49,7 @@ describe("the console's pages", () => {
     expect(secure.headers.get('strict-transport-security')).toBe('max-age=31536000');
   });
 
-  it('are one page for every path outside the API, with a policy that allows nothing from other hosts and has a nonce of each answer', async () => {
+  it('are one page for every path outside the API, with a policy that allows nothing from other hosts and a nonce per answer', async () => {
     const { url } = await serve();
     const nonces = new Set<string>();
     for (const path of ['/', '/keys', '/admin/people', '/link/abc', '/tools/some%2Ftool']) {

@@ -5,7 +5,6 @@ import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 
-/** Whether one wants alerts by e-mail. */
 export function AlertEmails() {
   const { user } = useSession();
   const change = useChange((alertEmails: boolean) => callApi<Session>('PATCH', '/account', { alertEmails }), []);

@@ -6,7 +6,6 @@ import { useChange } from '../../api/use-api.ts';
 import { forgetConversations } from '../../parts/conversations-of.ts';
 import { Failure } from '../../parts/failure.tsx';
 
-/** Deletes the account of the signed-in person. */
 export function DeleteAccount() {
   const { user } = useSession();
   const [isAsked, ask] = useState(false);

@@ -15,7 +15,6 @@ const scopes = {
 
 const blank = { name: '', scopes: ['read'], expiresInDays: 90 } satisfies NewAdminToken;
 
-/** Makes an admin token and shows it once. */
 export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [wanted, setWanted] = useState<NewAdminToken>(blank);
   const create = useChange(

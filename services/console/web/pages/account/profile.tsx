@@ -6,7 +6,6 @@ import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 
-/** The form for one's name. */
 export function Name() {
   const { user } = useSession();
   const [name, setName] = useState(user.name);
@@ -42,7 +41,6 @@ export function Name() {
   );
 }
 
-/** The form for one's address, which asks for the password. */
 export function EmailAddress() {
   const { user } = useSession();
   const [email, setEmail] = useState('');

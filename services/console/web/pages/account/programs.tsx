@@ -12,7 +12,6 @@ function accountOf({ team }: SignedInProgram): string {
   return team ? `Team ${team.name}` : 'You';
 }
 
-/** The programs that the person has signed in, each to be signed out. */
 export function Programs() {
   const programs = useApi<SignedInProgram[]>('/programs');
   const [ended, setEnded] = useState<SignedInProgram>();

@@ -18,10 +18,9 @@ import { OnceModal } from '../../parts/once-modal.tsx';
 
 const path = '/second-factor';
 
-/** What a person does with their second factors. Each asks for the password first. */
+/** An action on second factors. Each asks for the password first. */
 type Task = 'app' | 'remove app' | 'passkey' | 'codes' | { removes: string };
 
-/** The second factors of the signed-in person. */
 export function SecondFactor() {
   const factors = useApi<SecondFactors>(path);
   const [task, setTask] = useState<Task>();
@@ -125,7 +124,6 @@ export function SecondFactor() {
   );
 }
 
-/** Asks for the password and does one thing. */
 function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => void }) {
   const [password, setPassword] = useState('');
   const [name, setName] = useState('');
@@ -188,7 +186,6 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
   );
 }
 
-/** Shows the secret of an authenticator app, and asks for its first code. */
 function ConfirmApp({ app, onDone }: { app: NewApp; onDone: (codes: string[]) => void }) {
   const [code, setCode] = useState('');
   const confirm = useChange(

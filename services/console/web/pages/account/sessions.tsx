@@ -8,7 +8,7 @@ import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 
-/** The sessions of a person, each to be ended. @param path of their list in the API */
+/** Lists the sign-in sessions of a person with a button that ends each. @param path the path of their list in the API */
 export function Sessions({ path = '/sessions' }: { path?: string }) {
   const sessions = useApi<PersonsSession[]>(path);
   const [ended, setEnded] = useState<PersonsSession>();

@@ -20,7 +20,6 @@ function makerOf({ owner, madeAt }: AdminToken): string {
   return owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`;
 }
 
-/** The admin tokens of the person, and for administrators those of everybody, each to be revoked. */
 export function Tokens() {
   const tokens = useApi<AdminToken[]>('/tokens');
   const isAdmin = useIsAdmin();

@@ -23,7 +23,6 @@ const tabs = [
   { id: 'settings', name: 'Settings', Panel: SettingsForm },
 ] as const;
 
-/** The administrators' pages. */
 export function Admin() {
   const [, go] = useLocation();
   const sought = useParams()['*'];

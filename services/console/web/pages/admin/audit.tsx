@@ -16,7 +16,6 @@ interface AuditPage {
   next?: string;
 }
 
-/** Groups of actions to choose from. */
 const actions = {
   'key.*': 'Keys',
   'user.*': 'People',
@@ -46,16 +45,15 @@ const spanMs: Record<keyof typeof spans, number | undefined> = {
   month: 30 * dayMs,
 };
 
-/** The audit trail, newest first, with filters, and as a file. */
 export function Audit() {
   const people = useApi<User[]>('/users');
   const [params, setParams] = useSearchParams();
   const [actor, action] = [params.get('actor'), params.get('action')];
   const sought = params.get('time') ?? 'all';
   const span = sought in spans ? (sought as keyof typeof spans) : 'all';
-  // The span ends now for as long as the choice stays.
+  // The span ends at the time of the choice.
   const from = useMemo(() => sinceOf(span, Date.now()), [span]);
-  // A choice is a step of the browser's history: Back undoes it.
+  // Each choice is an entry of the browser's history: Back undoes it.
   const choose = (name: 'actor' | 'action' | 'time', value: string | null): void =>
     setParams((before) => {
       const next = new URLSearchParams(before);
@@ -171,7 +169,6 @@ function Entries({ filters }: { filters: string }) {
   );
 }
 
-/** Who it was, and where the change came from. */
 function Actor({ entry: { actor, from = {} } }: { entry: AuditEntry }) {
   const { address, session, commandLine, token } = from;
   const maker = commandLine === undefined ? '' : ` of ${commandLine}`;

@@ -13,10 +13,10 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two fetches. */
 const lookEveryMs = 3_000;
 
-/** What the jobs of the queues do. One of another release has its own name. */
+/** The descriptions of the queues. A queue of another release is shown by its own name. */
 const queueNames: Record<string, string> = {
   'batch-validations': 'Inputs of batches are checked',
   'batch-slices': 'Requests of batches are run',
@@ -27,7 +27,6 @@ const queueNames: Record<string, string> = {
   scheduled: 'Alerts, exports and sweeps, again and again',
 };
 
-/** Work that nobody waits for: its queues, what fails, and events that did not reach their webhooks. */
 export function BackgroundWork() {
   const work = useApi<Background>('/background', { everyMs: lookEveryMs });
   const webhooks = useApi<WebhookBacklog[]>('/background/webhooks', { everyMs: lookEveryMs });

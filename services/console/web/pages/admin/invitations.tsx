@@ -16,7 +16,6 @@ import { OnceModal } from '../../parts/once-modal.tsx';
 
 const roleNames = { admin: 'Administrator', member: 'Member' } as const;
 
-/** Open invitations. */
 export function Invitations() {
   const invitations = useApi<Invitation[]>('/invitations');
   const teams = useApi<Team[]>('/teams');

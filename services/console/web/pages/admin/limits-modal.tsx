@@ -9,7 +9,7 @@ import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
 
-/** What an administrator changes of a person or a team. */
+/** The changes that an administrator makes to a person or a team in this dialog. */
 export interface PartyChange {
   id: string;
   limits: Limits;
@@ -18,7 +18,7 @@ export interface PartyChange {
 }
 
 export interface LimitsModalProps {
-  /** Whose limits are changed; undefined while the dialog is closed. */
+  /** The person or team whose limits are changed; undefined while the dialog is closed. */
   party: (PartyChange & { name: string }) | undefined;
   change: UseMutationResult<unknown, ApiFailure, PartyChange>;
   onClose: () => void;

@@ -13,7 +13,6 @@ import { NumberField } from '../../parts/number-field.tsx';
 
 type Draft = Omit<Price, 'asOf' | 'source'>;
 
-/** The prices of models: the shipped table and the administrators' changes. */
 export function Prices() {
   const prices = useApi<Price[]>('/prices');
   const [edited, edit] = useState<Draft>();
@@ -133,7 +132,7 @@ function Model({ price: { model, source } }: { price: Price }) {
   );
 }
 
-/** The prices of what is not a token. */
+/** Shows the prices of units that are not tokens. */
 function UnitPrices({ price: { image, second, characters, search } }: { price: Price }) {
   const parts = [
     ...(image === undefined ? [] : [`${formatMoney(image)} a picture`]),

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { NewKey } from '../keys/new-key.tsx';
 
-/** Keys without an owner, such as the first one, which the router's setup created. */
+/** Keys without an owner, such as the first key, which the router's setup created. */
 export function RouterKeys() {
   const keys = useApi<Key[]>('/keys');
   const shown = useMemo(() => keys.data?.filter(({ kind }) => kind === 'router') ?? [], [keys.data]);

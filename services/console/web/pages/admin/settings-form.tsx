@@ -9,7 +9,6 @@ import { Failure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 
-/** The settings for invitations, sessions, keys and the audit trail. */
 export function SettingsForm() {
   const settings = useApi<Settings>('/settings');
   return (

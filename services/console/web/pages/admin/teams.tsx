@@ -16,7 +16,6 @@ import { Members } from '../../parts/members.tsx';
 import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { TeamName } from '../../parts/team-name.tsx';
 
-/** The teams: people who share keys and limits. */
 export function Teams() {
   const teams = useApi<Team[]>('/teams');
   const [isNew, asNew] = useDisclosure();

@@ -18,7 +18,6 @@ interface UserChange {
   change: { role?: User['role']; blocked?: boolean };
 }
 
-/** A change to a person that needs confirmation. */
 interface Question {
   title: string;
   action: string;
@@ -48,7 +47,6 @@ const columns: readonly Column<User>[] = [
   },
 ];
 
-/** Everyone with an account. */
 export function Users() {
   const { user: me } = useSession();
   const users = useApi<User[]>('/users');
@@ -177,7 +175,7 @@ function questionsFor({ id, name, email, emailConfirmed, role, blocked, provider
     input: { id, unlinks: true },
   };
   return [
-    // Nobody confirms their own.
+    // Nobody confirms their own address.
     ...(emailConfirmed || isMe ? [] : [confirmation]),
     role === 'admin'
       ? {

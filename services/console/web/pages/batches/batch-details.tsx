@@ -9,7 +9,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { isOver, stateOf } from './batch-state.ts';
 
-/** Milliseconds between two looks at the batch, and at one that is over, which expires at some time. */
+/** Milliseconds between two fetches of a batch, and of an ended one, which expires at some time. */
 const lookEveryMs = 3_000;
 const lookAfterMs = 60_000;
 
@@ -88,7 +88,7 @@ function titleOf(state: BatchDetails['state'], hasProblems: boolean): string {
   return state === 'failed' ? 'The input is not valid' : 'The input was lost';
 }
 
-/** What is wrong with the input, or how the first lines failed that did. */
+/** Shows what is wrong with the input, or the errors of the first failed lines. */
 function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetails }) {
   const errors: BatchDetails['problems'] = problems.length > 0 ? problems : firstErrors;
   if (errors.length === 0) return null;
@@ -108,7 +108,7 @@ function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetai
         </Table.Thead>
         <Table.Tbody>
           {errors.map((error, at) => (
-            // oxlint-disable-next-line react/no-array-index-key -- the order is all that tells them apart
+            // oxlint-disable-next-line react/no-array-index-key -- only the order distinguishes them
             <Table.Tr key={at}>
               <Table.Td className="numeric">{error.line === undefined ? '–' : formatCount(error.line)}</Table.Td>
               <Table.Td className="break">

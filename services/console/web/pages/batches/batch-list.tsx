@@ -12,17 +12,15 @@ import { BatchRates, doneOf, stateOf } from './batch-state.ts';
 
 export interface BatchListProps {
   batches: readonly Batch[];
-  /** When the API answered, in ms since 1970. */
+  /** The time of the API's answer, in ms since 1970. */
   at: number;
-  /** Whether they belong to several. */
   withOwners: boolean;
-  /** For a list that is fetched part by part: whether there are earlier ones. */
+  /** Whether there are earlier batches, for a list that is fetched page by page. */
   hasMore?: boolean;
-  /** As of a DataList. */
+  /** As in `DataList`. */
   address?: string;
 }
 
-/** Batches with their progress, rate, expected end, cost so far, and actions. */
 export function BatchList({ batches, at, withOwners, ...others }: BatchListProps) {
   const [rates] = useState(() => new BatchRates());
   const [viewed, view] = useState<string>();

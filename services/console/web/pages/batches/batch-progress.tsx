@@ -6,11 +6,10 @@ import { countsText, doneOf, paceText, stateOf } from './batch-state.ts';
 export interface BatchProgressProps {
   batch: Batch;
   rate: ProgressRate | undefined;
-  /** When the API answered, in ms since 1970. */
+  /** The time of the API's answer, in ms since 1970. */
   at: number;
 }
 
-/** How far a batch is, how fast it goes on, and when it ends. */
 export function BatchProgress({ batch, rate, at }: BatchProgressProps) {
   const { id, total, succeeded, errored, cancelled, expired } = batch;
   const done = doneOf(batch);
@@ -40,7 +39,6 @@ export function BatchProgress({ batch, rate, at }: BatchProgressProps) {
   );
 }
 
-/** The state of a batch in a word. */
 export function BatchState({ batch }: { batch: Batch }) {
   const { word, color } = stateOf(batch);
   return (

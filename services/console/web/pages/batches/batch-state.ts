@@ -2,7 +2,6 @@ import type { Batch } from '../../../contract/batches.ts';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 
-/** The state of a batch as people name it. */
 export interface ShownState {
   word: string;
   color: string;
@@ -21,17 +20,16 @@ export function stateOf(batch: Batch): ShownState {
   return paused ? { word: 'Waiting', color: 'orange' } : { word: 'Running', color: 'blue' };
 }
 
-/** Whether nothing of a batch is still to be done. */
 export function isOver({ state }: Pick<Batch, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
 }
 
-/** Lines that were run to their end, with an answer or an error. */
+/** Returns the number of lines that ended with an answer or an error. */
 export function doneOf({ succeeded, errored }: Batch): number {
   return succeeded + errored;
 }
 
-/** How many lines ended how, as `8 of 200, 1 failed, 192 cancelled`. */
+/** Returns how many lines ended how, as `8 of 200, 1 failed, 192 cancelled`. */
 export function countsText(batch: Batch): string {
   const { state, total, errored, cancelled, expired } = batch;
   if (total === 0) return state === 'failed' ? 'no request was run' : 'not counted yet';
@@ -40,11 +38,14 @@ export function countsText(batch: Batch): string {
   return [`${formatCount(doneOf(batch))} of ${formatCount(total)}`, ...named].join(', ');
 }
 
-/** The rates of batches, from the looks at them. */
+/** Measures the rates of batches from successive fetches. */
 export class BatchRates {
   readonly #rates = new Map<string, ProgressRate>();
 
-  /** Notes a look. @param at when the API answered, in ms since 1970 */
+  /**
+   * Notes the state of a batch. Returns its rate; undefined unless it is running.
+   * @param at the time of the API's answer, in ms since 1970
+   */
   note(batch: Batch, at: number): ProgressRate | undefined {
     const { id, state, runningAt } = batch;
     if (state !== 'running') {
@@ -58,7 +59,7 @@ export class BatchRates {
   }
 }
 
-/** As `12 a second · ends in 5 minutes`, or what the batch waits for. */
+/** Returns the rate and the expected end, as `12 a second · ends in 5 minutes`, or what the batch waits for. */
 export function paceText(batch: Batch, rate: ProgressRate | undefined, now: number): string {
   const { state, cancelledAt, paused, total, expiresAt } = batch;
   if (state === 'validating') return 'its input is being checked';

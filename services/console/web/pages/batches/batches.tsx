@@ -13,18 +13,17 @@ import { BatchList } from './batch-list.tsx';
 import { isOver } from './batch-state.ts';
 import { NewBatch } from './new-batch.tsx';
 
-/** Milliseconds between two looks at the batches, and where all are over. */
+/** Milliseconds between two fetches of the batches, and where all have ended. */
 const lookEveryMs = 2_000;
 const lookAfterMs = 15_000;
 
-/** Batches that are shown first, how many more each click shows, and how many one list has at most. */
+/** The number of batches at first, how many more each click shows, and how many one list has at most. */
 const pageSize = 50;
 const longestList = 500;
 
-/** What an administrator chooses to see the batches of everybody that are not over. */
+/** The choice with which an administrator sees all open batches of everybody. */
 const everybody = 'open';
 
-/** Batches with their progress. */
 export function Batches() {
   const isAdmin = useIsAdmin();
   const choice = useOwner();
@@ -56,11 +55,11 @@ interface OwnBatchesProps {
   owner: string;
   isSelf: boolean;
   onMake: () => void;
-  /** Id of the batch that they follow; undefined for the newest ones. */
+  /** The id of the batch after which the list begins; undefined for the newest ones. */
   after?: string;
 }
 
-/** Batches of an owner, and in lists below those before them, as far as they are asked for. */
+/** Lists batches of an owner. Further lists below show earlier batches when the person asks for them. */
 function OwnBatches({ owner, isSelf, onMake, after }: OwnBatchesProps) {
   const [limit, setLimit] = useState(pageSize);
   const [goesOn, setGoesOn] = useState(false);

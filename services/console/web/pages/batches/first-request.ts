@@ -1,12 +1,12 @@
-/** Bytes of a file that are read for its first line. */
+/** The number of bytes of a file that are read for its first line. */
 const startBytes = 1024 * 1024;
 
-/** The endpoint that the first request of a file names; undefined for a file whose first line, blank ones aside, is no request. */
+/** Returns the endpoint in the first request of a file; undefined when the first line, apart from blank ones, is no request. */
 export async function endpointOf(file: Blob): Promise<string | undefined> {
   const text = await file.slice(0, startBytes).text();
   const start = text.replace(/^\uFEFF/, '').replace(/^(?:[\t\r ]*\n)+/, '');
   const [line = ''] = start.split('\n', 1);
-  // Of a longer line the address is found as it is usually written.
+  // In a longer line, the address is found in its usual notation.
   if (line.length === start.length && file.size > startBytes) return /"url"\s*:\s*"(\/[^"\\]{1,200})"/.exec(line)?.[1];
   try {
     const request: unknown = JSON.parse(line);

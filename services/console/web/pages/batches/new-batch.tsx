@@ -9,7 +9,7 @@ import { endpointOf } from './first-request.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
-/** Hours that a batch may take: at most, and unless another number is chosen. */
+/** Hours that a batch may take: at most, and by default. */
 const mostHours = 168;
 const usualHours = 24;
 
@@ -93,7 +93,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     });
     if (response.ok) return;
     const failure = await readFailure(response);
-    // Nobody would look for what is left of it.
+    // Deletes the uploaded file, for which nobody would look.
     await reach(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
       () => undefined,
     );

@@ -19,7 +19,7 @@ const states = {
   none: { word: 'Not connected', color: 'gray' },
 } as const;
 
-/** The MCP servers that the person connects to with an account of theirs there. */
+/** Lists the MCP servers to which people link accounts, with the person's own account links. */
 export function Connections() {
   const connections = useApi<Connection[]>('/connections', { everyMs: 15_000 });
   const isAdmin = useIsAdmin();
@@ -111,7 +111,9 @@ export function Connections() {
   );
 }
 
-/** Completes a connection when the person comes back from the authorization server, and takes its answer out of the address. */
+/**
+ * Completes an MCP account link when the person comes back from the authorization server, and removes the server's answer from the address.
+ */
 function useCompletion() {
   const completion = useMutation<{ server: string }, ApiFailure, ConnectionAnswer>({
     mutationFn: (answer) => callApi('POST', '/connections', answer),

@@ -14,7 +14,6 @@ export interface FileTableProps {
   owner: string;
 }
 
-/** Files with their actions. */
 export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: FileTableProps) {
   const [deleted, remove] = useState<OwnedFile>();
   const query = `owner=${encodeURIComponent(owner)}`;
@@ -91,7 +90,7 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: 
 }
 
 function Name({ file: { id, name } }: { file: OwnedFile }) {
-  // Every API takes an id with this prefix.
+  // Every API accepts an id with this prefix.
   const shown = `file-${id}`;
   return (
     <div>

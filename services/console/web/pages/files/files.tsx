@@ -12,13 +12,12 @@ import { useOwner } from '../../parts/use-owner.ts';
 import { FileTable } from './file-table.tsx';
 import { UploadFile } from './upload-file.tsx';
 
-/** Milliseconds between two looks at the files. */
+/** Milliseconds between two fetches of the files. */
 const lookEveryMs = 10_000;
 
-/** Files of one page, and how many more each click shows. */
+/** The number of files at first, and how many more each click shows. */
 const pageSize = 50;
 
-/** Files of a person or a team: inputs and results of batches, and what requests name. */
 export function Files() {
   const choice = useOwner();
   const { owner, isSelf, chooseSelf } = choice;
@@ -75,7 +74,6 @@ function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolea
   );
 }
 
-/** What the files take of what they may. */
 function Quota({ use: { bytes, mostBytes, files, mostFiles } }: Pick<FileList, 'use'>) {
   const share = Math.max(bytes / mostBytes, files / mostFiles);
   return (

@@ -16,7 +16,6 @@ export interface UploadFileProps {
   onUploaded: () => void;
 }
 
-/** Uploads a file for the signed-in person. */
 export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
   const [file, setFile] = useState<File | null>(null);
   const [purpose, setPurpose] = useState('batch');

@@ -6,7 +6,6 @@ import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 
-/** Changes a key's settings. */
 export function EditKey({ editing, onClose }: { editing: Key | undefined; onClose: () => void }) {
   return (
     <Modal opened={editing !== undefined} onClose={onClose} title={`Change ${editing?.name ?? ''}`} size="lg">
@@ -48,7 +47,7 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
 /** Null removes a restriction; an absent field leaves it unchanged. */
 type KeyChange = { [Name in keyof KeySettings]?: KeySettings[Name] | null };
 
-/** What differs alone: what an administrator sends is kept from changes by the owner. */
+/** Returns only the settings that differ: settings that an administrator sends are locked for the owner. */
 function changesOf(before: KeySettings, after: KeySettings): KeyChange {
   const names = ['name', 'class', 'expiresAt', 'models', 'tiers', 'tools', 'limits', 'weight'] as const;
   const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

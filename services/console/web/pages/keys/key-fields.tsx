@@ -16,7 +16,7 @@ export interface KeyFieldsProps {
   value: KeySettings;
   /** The key that is changed; absent for a new one. */
   editing?: Pick<Key, 'adminSet' | 'ceiling' | 'classInForce'>;
-  /** The field that the API refused, and why. */
+  /** The field that the API refused, and the reason. */
   problem: { field: string | undefined; message: string } | undefined;
   onChange: (settings: KeySettings) => void;
 }
@@ -27,7 +27,6 @@ const classes: Record<PriorityClass, string> = {
   low: 'Low: served after others',
 };
 
-/** The inputs for a key's settings. */
 export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsProps) {
   const { adminSet = [], ceiling, classInForce } = editing;
   const isAdmin = useIsAdmin();

@@ -55,7 +55,6 @@ const columns: readonly [Column<Key>, ...Column<Key>[]] = [
 
 const minuteMs = 60_000;
 
-/** A list of keys with their actions. */
 export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }) {
   const { user } = useSession();
   const [showsOld, setShowsOld] = useState(false);
@@ -66,7 +65,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const { data: about } = useApi<About>('/about');
   const [, go] = useLocation();
   const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
-  // Of thousands, the lists stay the same until a key is changed or is over.
+  // Rounded to minutes, so that the lists of thousands of keys are not computed anew on every rendering.
   const now = Math.floor(Date.now() / minuteMs) * minuteMs;
   const newest = useMemo(() => keys.toSorted((a, b) => b.createdAt - a.createdAt), [keys]);
   const live = useMemo(() => newest.filter((key) => !isOver(key, now)), [newest, now]);

@@ -1,17 +1,15 @@
 import type { Key, Session } from '../../../contract/account.ts';
 
-/** What a person may do with a key that they see. */
 export interface KeyRights {
-  /** Change and revoke it. */
   change: boolean;
   rotate: boolean;
-  /** Leave the old key valid for a while when it is rotated: for as long, there is one key more. */
+  /** Leave the old key valid for a while when it is rotated, which means one key more for that time. */
   overlap: boolean;
-  /** Have its requests recorded; whoever may change it may end that. */
+  /** Switch on the recording of its requests. Whoever may change the key may switch it off. */
   record: boolean;
 }
 
-/** What the API lets the signed-in person do with a key. */
+/** Returns the actions on a key that the API allows the signed-in person. */
 export function rightsOver({ kind, owner, issued }: Key, person: Session['user']): KeyRights {
   const { id, role, teams, makesPersonalKeys } = person;
   const isOwn =
@@ -19,7 +17,7 @@ export function rightsOver({ kind, owner, issued }: Key, person: Session['user']
       ? teams.some((team) => team.id === owner?.id && team.role === 'owner')
       : kind === 'user' && owner?.id === id;
   const change = role === 'admin' || isOwn;
-  // Whoever rotates a key can read what it has stored. Of an issued key of a team that is its own, and not the team's.
+  // Whoever rotates a key can read what it has stored. An issued key of a team stores for itself, not for the team.
   const mayReadStored = isOwn || kind === 'router' || (kind === 'team' && issued !== undefined);
   const record = kind === 'user' ? isOwn : change;
   return { change, rotate: change && mayReadStored, overlap: kind !== 'user' || makesPersonalKeys, record };

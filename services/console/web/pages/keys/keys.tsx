@@ -12,7 +12,7 @@ import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { KeyList } from './key-list.tsx';
 import { NewKey } from './new-key.tsx';
 
-/** Personal and team keys. Router keys are on the administrators' page. */
+/** Shows personal and team keys. Router keys are on the administrators' page. */
 export function Keys() {
   const keys = useApi<Key[]>('/keys');
   const shown = useMemo(() => keys.data?.filter(({ kind }) => kind !== 'router') ?? [], [keys.data]);
@@ -49,7 +49,7 @@ export function Keys() {
             ) : (
               <KeyList keys={shown} label="API keys" />
             )}
-            {/* Administrators alone see any of them. */}
+            {/* Only administrators see router keys. */}
             {shown.length < all.length && (
               <Text size="sm" mt="sm">
                 Keys that belong to nobody, such as the one made at the first start, are under{' '}

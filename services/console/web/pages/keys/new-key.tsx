@@ -11,7 +11,6 @@ import { OnceModal } from '../../parts/once-modal.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
-  /** The kinds of key to choose from. */
   kinds: readonly [Key['kind'], ...Key['kind'][]];
   onClose: () => void;
 }
@@ -24,7 +23,6 @@ const kindNames: Record<Key['kind'], string> = {
 
 const blank: KeySettings = { name: '', class: 'normal', limits: {} };
 
-/** Creates a key and shows it once. */
 export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
@@ -51,7 +49,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
     const { class: priority, ...others } = settings;
     create.mutate({
       ...others,
-      // What an administrator sends is kept from changes by the owner: only what was chosen.
+      // Sends only chosen settings, because settings that an administrator sends are locked for the owner.
       ...(priority === blank.class ? {} : { class: priority }),
       kind,
       ...(kind === 'team' && teamId !== null ? { teamId } : {}),

@@ -1,13 +1,12 @@
 import type { ServedModel } from '../../../contract/live.ts';
 
-/** What the list of models is narrowed to. */
 export interface ModelSearch {
   text: string;
-  /** All of them. */
+  /** A model must have all of them. */
   capabilities: readonly string[];
 }
 
-/** The models that match: each word of the text is in their name, tiers, operations or the models behind the name. */
+/** Returns the models that match: each word of the text occurs in their name, tiers, operations or the models behind the name. */
 export function findModels(models: readonly ServedModel[], { text, capabilities }: ModelSearch): ServedModel[] {
   const words = text
     .toLowerCase()
@@ -22,12 +21,12 @@ export function findModels(models: readonly ServedModel[], { text, capabilities 
   });
 }
 
-/** The capabilities that any of the models has, in the order in which they first come. */
+/** Returns the capabilities of all models, each once, in the order of their first occurrence. */
 export function capabilitiesOf(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ capabilities }) => capabilities))];
 }
 
-/** Models that are served on a tier that is paid for, of which no cost is counted because they have no price. */
+/** Returns the models on paid tiers whose cost is not counted because they have no price. */
 export function unpricedOf(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ servedBy }) => servedBy.flatMap(({ unpriced = [] }) => unpriced)))].toSorted();
 }

@@ -55,7 +55,7 @@ export function Capabilities({ names }: { names: readonly string[] }) {
   );
 }
 
-/** What a million tokens cost, input and output, by tier where several serve it. */
+/** Shows the price of a million tokens, input and output, by tier where several serve the model. */
 export function Prices({ model: { servedBy } }: { model: ServedModel }) {
   return (
     <>
@@ -86,7 +86,7 @@ function Price({ served: { price, unpriced = [], models, tier } }: { served: Ser
   return models.length > 1 ? 'by model' : tier === 'gpu' ? 'none: own hardware' : 'none';
 }
 
-/** How fast it has answered lately, by tier where several serve it. */
+/** Shows the recent speed, by tier where several serve the model. */
 export function Speed({ model: { servedBy } }: { model: ServedModel }) {
   const measured = servedBy.filter(({ speed }) => speed !== undefined);
   if (measured.length === 0) {

@@ -55,7 +55,6 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
   },
 ];
 
-/** The models that clients can ask for, who serves them, and code to use them. */
 export function Models() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const about = useApi<About>('/about');
@@ -158,7 +157,7 @@ function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: Serv
   );
 }
 
-/** Names that are told of at most. */
+/** The number of models without a price that the notice names at most. */
 const toldNames = 10;
 
 function UnpricedNotice({ names }: { names: readonly string[] }) {

@@ -3,7 +3,6 @@ import { Link } from 'wouter';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 
-/** Code for each of the usual clients. */
 export function Snippets({ model, formats }: { model: string; formats: readonly ServedFormat[] }) {
   const { origin } = window.location;
   const snippets = formats.flatMap((format) => format.snippets(model, `${origin}${format.base}`));

@@ -6,7 +6,7 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatClock } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** The last failed requests, with the id under which each is in the logs. A member receives only their own. */
+/** Lists the last failed requests, with the id under which each is in the logs. A member receives only their own. */
 export function LastErrors({ failures }: { failures: readonly Failure[] }) {
   const isAdmin = useIsAdmin();
   if (failures.length === 0) {

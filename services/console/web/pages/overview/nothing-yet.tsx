@@ -5,7 +5,10 @@ import { useApi } from '../../api/use-api.ts';
 import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 
-/** What to do while no request was served lately. Whether there was any at all, the ledger knows: an ingress counts from its start. */
+/**
+ * Shows what to do while no request was served lately. The ledger knows whether there was any at all: an ingress counts only from its
+ * start.
+ */
 export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
   const last = useApi<{ requests: UsageRequest[] }>('/usage/requests?limit=1');
   if (!hasWorkers) {

@@ -1,17 +1,15 @@
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 
-/** What the overview can show instead of now. */
 export const overviewSpans = { '1h': '1 h', '24h': '24 h', '7d': '7 d' } as const;
 export type OverviewSpan = keyof typeof overviewSpans;
 
-/** The span in the address; undefined for now. */
+/** Returns the span in the address; undefined for the current state. */
 export function readSpan(search: URLSearchParams): OverviewSpan | undefined {
   const sought = search.get('span');
   return (Object.keys(overviewSpans) as OverviewSpan[]).find((span) => span === sought);
 }
 
-/** Leads to the overview of now and of each span. */
 export function OverviewSpans({ chosen }: { chosen: OverviewSpan | undefined }) {
   return (
     <Button.Group aria-label="Time">

@@ -24,7 +24,6 @@ const { Code: SpanOverview } = lazyCode(
   ({ SpanOverview }) => SpanOverview,
 );
 
-/** The state of the cluster right now, or what the requests of the last hours or days came to. */
 export function Overview() {
   const [search] = useSearchParams();
   const span = readSpan(search);
@@ -116,7 +115,7 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
   );
 }
 
-/** The mean of the last five seconds, which is steadier than a single one. */
+/** Returns the mean of the last five seconds, which is steadier than a single value. */
 function lately(series: readonly number[]): number {
   return sum(series.slice(-5)) / 5;
 }

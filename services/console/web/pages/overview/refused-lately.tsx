@@ -4,7 +4,7 @@ import type { RefusedLately as Refused } from '../../../contract/live.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount } from '../../parts/format.ts';
 
-/** The refused requests of the last minute and hour by reason. Only administrators receive them. */
+/** Shows the refused requests of the last minute and hour by reason. Only administrators receive them. */
 export function RefusedLately({ refused }: { refused: readonly Refused[] }) {
   return (
     <section className="panel">

@@ -4,7 +4,7 @@ import { formatClock, formatCount, formatDateTime } from '../../parts/format.ts'
 
 const height = 100;
 
-/** Requests by step, with those that failed. Each bar says its numbers when it is pointed at. */
+/** Shows the number of requests and of failed ones by step. Each bar shows its numbers under the pointer. */
 export function SpanBars({ overview: { times, steps, stepMs, totals } }: { overview: UsageOverview }) {
   const top = Math.max(1, ...steps.map(({ requests }) => requests));
   const first = times[0] ?? 0;

@@ -12,7 +12,7 @@ import { TopThings } from './top-things.tsx';
 
 const everyMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 
-/** What the requests came to that began in a span: everybody's for an administrator, otherwise one's own and those of one's teams. */
+/** Shows sums of the requests that began in a span: everybody's for an administrator, otherwise those of the person and their teams. */
 export function SpanOverview({ span }: { span: OverviewSpan }) {
   const found = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: everyMs[span] });
   return (

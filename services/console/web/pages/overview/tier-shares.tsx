@@ -5,7 +5,6 @@ import { TierMark } from '../../parts/tier-mark.tsx';
 
 type ByTier = Partial<Record<Tier, number>>;
 
-/** Each tier's share of the served requests, and how many requests wait for it. */
 export function TierShares({ served, queued }: { served: ByTier; queued: ByTier }) {
   const shown = tiers.filter((tier) => (served[tier] ?? 0) + (queued[tier] ?? 0) > 0);
   const total = tiers.reduce((sum, tier) => sum + (served[tier] ?? 0), 0);

@@ -7,11 +7,10 @@ import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 export interface TopThingsProps {
   title: string;
   things: readonly UsageThing[];
-  /** The page with the requests of one. */
+  /** Returns the address of the page with the thing's requests. */
   linkOf?: (thing: UsageThing) => string;
 }
 
-/** The models, keys or workers with the most requests. */
 export function TopThings({ title, things, linkOf }: TopThingsProps) {
   return (
     <section>

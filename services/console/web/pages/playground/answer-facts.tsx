@@ -5,7 +5,6 @@ import { Copy } from '../../parts/copy.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** Who answered, how fast, with how many tokens, for how much, and as which request. */
 export function AnswerFacts({ served }: { served: Served }) {
   const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = served;
   const speed = tokensPerSecond(served);
@@ -35,7 +34,7 @@ export function AnswerFacts({ served }: { served: Served }) {
   );
 }
 
-/** The request's id: a link to its page once the ledger has it. */
+/** Shows the request's id: a link to its page once the ledger has it. */
 function RequestId({ served: { requestId, cost } }: { served: Served }) {
   if (requestId === undefined) return null;
   return (

@@ -9,15 +9,12 @@ import { ToolCallView } from './tool-call-view.tsx';
 export interface AnswerViewProps {
   turn: AssistantTurn;
   isLast: boolean;
-  /** Names of the models that can answer. */
   models: readonly string[];
-  /** Names of the tools that this router can run. */
   runnable: ReadonlySet<string>;
   onAgain: (model?: string) => void;
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-/** A model's answer. */
 export function AnswerView({ turn, isLast, models, runnable, onAgain, onResult }: AnswerViewProps) {
   const { text, thinking, toolCalls, state, error, isCut, served } = turn;
   const isOver = state !== 'waiting' && state !== 'streaming';

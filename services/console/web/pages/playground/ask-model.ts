@@ -5,8 +5,8 @@ import type { Piece } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 
 /**
- * Sends a request in the way of every other client, signed in by the session, and calls back with the answer piece by piece.
- * Resolves when the answer ends, also when it failed: a failure is a piece too.
+ * Sends a request as any other client does, signed in by the session, and calls back with the answer piece by piece. Resolves when the
+ * answer ends, also when it failed: a failure is a piece too.
  */
 export async function askModel(
   { base, path, headers, openReader }: ServedFormat,

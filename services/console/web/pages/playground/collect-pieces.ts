@@ -5,11 +5,11 @@ const collectMs = 40;
 
 export interface CollectedPieces {
   add: (pieces: Piece[]) => void;
-  /** Hands over what waits. */
+  /** Calls back with the collected pieces at once. */
   flush: () => void;
 }
 
-/** Collects pieces of an answer, and hands them over a few times a second. */
+/** Collects pieces of an answer, and calls back with them a few times a second. */
 export function collectPieces(onPieces: (pieces: Piece[]) => void): CollectedPieces {
   let waiting: Piece[] = [];
   let timer: number | undefined;

@@ -116,14 +116,13 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
   );
 }
 
-/** The most pixels of the longer side: vision models scale larger images down themselves. */
+/** Pixels of the longer side at most: vision models scale larger images down themselves. */
 const maxSide = 1_568;
 
-/** The most bytes of a file. */
 const maxBytes = 40 * 1024 * 1024;
 
 /**
- * Reads an image file into a data URL, scaled down to what models use.
+ * Reads an image file into a data URL, scaled down to the size that models use.
  * @throws Error with a sentence for the person when the file is no image
  */
 async function downscaleImage(file: File): Promise<string> {

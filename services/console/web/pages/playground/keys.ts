@@ -1,11 +1,11 @@
 import { useEffect, useRef, type KeyboardEvent } from 'react';
 
-/** Whether a key sends what is written: Enter without Shift, also with Ctrl or Cmd. */
+/** Returns whether a key press sends the text: Enter without Shift, also with Ctrl or Cmd. */
 export function isSendKey({ key, shiftKey, nativeEvent }: KeyboardEvent): boolean {
   return key === 'Enter' && !shiftKey && !nativeEvent.isComposing;
 }
 
-/** Calls back when Escape is pressed, unless it closes something: a dialog, an open list, or a field that has a use for it. */
+/** Calls back when Escape is pressed, unless Escape closes something: a dialog, an open list, or a field that uses it. */
 export function useEscape(isOn: boolean, onEscape: () => void): void {
   const latest = useRef(onEscape);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useEscape(isOn: boolean, onEscape: () => void): void {
       if (key !== 'Escape' || (target instanceof Element && hasOwnEscape(target))) return;
       latest.current();
     };
-    // Before whatever closes on it has closed.
+    // Captured, so that it runs before the element that closes on Escape.
     document.addEventListener('keydown', listen, { capture: true });
     return () => document.removeEventListener('keydown', listen, { capture: true });
   }, [isOn]);

@@ -1,11 +1,14 @@
 import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
 
-/** The most columns of a table, and cells of all. Each row is filled up to the widest one, so that a short text could make millions. */
+/**
+ * The columns of one table and the cells of all tables at most. Each row is filled up to the widest one, so that a short text could make
+ * millions of cells.
+ */
 const mostColumns = 64;
 const mostCells = 20_000;
 
-/** The most levels that anything is nested. Browsers end a page that has some thousands. */
+/** The levels of nesting at most. Browsers crash on a page with some thousands. */
 const mostLevels = 100;
 
 interface MarkdownNode {
@@ -18,10 +21,7 @@ interface Extensible {
   data: () => { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] };
 }
 
-/**
- * A plugin of remark: tables as GitHub writes them, with a bound of their width. A text with more cells than fit, or that is nested too deep,
- * is refused with an error.
- */
+/** A plugin of remark: tables as GitHub writes them, cut to `mostColumns`. Throws for a text with too many cells or too many levels. */
 export function markdownTables(this: Extensible): (root: MarkdownNode) => void {
   const data = this.data();
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
@@ -31,7 +31,7 @@ export function markdownTables(this: Extensible): (root: MarkdownNode) => void {
   };
 }
 
-/** Returns the cells of all tables. */
+/** Cuts wide tables and returns the number of cells of all tables. */
 function cutTables(node: MarkdownNode, level: number): number {
   if (level > mostLevels) throw new Error('The text is nested too deep.');
   let cells = 0;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { OfferedTool } from '../../formats/conversation.ts';
 
-/** Reads tools that were written by hand, one or a list, in the form of any format. */
+/** Parses tools that were written by hand, one or a list, in the notation of any format. */
 export function parseTools(text: string): { tools: OfferedTool[]; problem?: string } {
   if (text.trim() === '') return { tools: [] };
   let value: unknown;

@@ -2,10 +2,8 @@ import type { ReactNode } from 'react';
 import type { ExtraProps } from 'react-markdown';
 import { Copy } from '../../parts/copy.tsx';
 
-/** The most characters of a language's name. */
 const mostLanguage = 24;
 
-/** Code with its language and a button that copies it. */
 export function CodeBox({ node }: ExtraProps) {
   const code = node?.children[0];
   if (code?.type !== 'element') return null;
@@ -26,8 +24,8 @@ export function CodeBox({ node }: ExtraProps) {
 }
 
 /**
- * A link that an answer holds. It opens apart from the console and names its host, unless its text is an address there; one into the
- * console, or of a scheme that is no page's, stays text.
+ * A link in an answer. It opens outside the console and names its host, unless its text is an address at that host. A link into the
+ * console, or with a scheme other than http and https, stays text.
  */
 export function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
   const host = foreignHost(href);
@@ -42,7 +40,7 @@ export function ForeignLink({ href, children }: { href: string | undefined; chil
   );
 }
 
-/** Whether a link's text shows its host where everybody looks for it: neither behind another one nor in a path. */
+/** Returns whether a link's text shows its host where people look for it: at the beginning of an address, and not in its path. */
 function isAddressAt(text: ReactNode, host: string): boolean {
   if (typeof text !== 'string') return false;
   const [, shown] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];

@@ -4,7 +4,7 @@ import { markdownTables } from './markdown-tables.ts';
 import { CodeBox, ForeignLink } from './prose-parts.tsx';
 import { QuickMarkdown } from './quick-markdown.ts';
 
-/** A page's first heading is the console's own: those of an answer begin below it. */
+/** Headings of an answer begin one level lower, because the first heading of the page is the console's. */
 const components: Components = {
   h1: 'h2',
   h2: 'h3',
@@ -12,7 +12,7 @@ const components: Components = {
   h4: 'h5',
   h5: 'h6',
   a: ({ href, children }) => <ForeignLink href={href}>{children}</ForeignLink>,
-  // It would load from another host.
+  // An image would load from another host.
   img: ({ alt }) => <span className="prose-image">[image{alt ? `: ${alt}` : ''}, not loaded]</span>,
   pre: ({ node }) => <CodeBox node={node} />,
   table: ({ children }) => (
@@ -25,8 +25,8 @@ const components: Components = {
 const remarkPlugins = [markdownTables] as Options['remarkPlugins'];
 
 /**
- * A model's text, rendered as Markdown. HTML stays text, images are named instead of loaded, and links lead to other hosts only, which
- * they name. What would take long to render is shown as it is.
+ * Renders a model's text as Markdown. HTML stays text, images are named instead of loaded, and links lead only to other hosts, which they
+ * name. A text that would take long to render is shown as plain text.
  */
 export const Prose = memo(function Prose({ text }: { text: string }) {
   const [markdown] = useState(() => new QuickMarkdown((children) => Markdown({ remarkPlugins, components, children })));
@@ -47,7 +47,7 @@ interface OrPlainProps {
   children: ReactNode;
 }
 
-/** Shows a text as it is when it cannot be rendered, as one that is nested thousands of levels deep. */
+/** Shows plain text when the Markdown cannot be rendered, such as a text that is nested thousands of levels deep. */
 class OrPlain extends Component<OrPlainProps, { isPlain: boolean }> {
   override state = { isPlain: false };
 

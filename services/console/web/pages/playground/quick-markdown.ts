@@ -1,26 +1,26 @@
-/** Milliseconds that one text may take. */
+/** Milliseconds that the rendering of one text may take. */
 const mostMs = 300;
 
-/** Characters of which no text takes long. */
+/** The length, in characters, below which every text renders quickly. */
 const firstLength = 1_000;
 
 /**
- * Renders a growing text as Markdown, as long as that is quick. With some texts of a few kilobytes the time grows with the square of their
- * length, and the page would stand still for minutes: so no more than double of what was quick is tried at once.
+ * Renders a growing text as Markdown while that is quick. For some texts of a few kilobytes the time grows with the square of the length,
+ * and the page would stand still for minutes. Therefore each try renders at most twice the length that was quick before.
  */
 export class QuickMarkdown<Rendered> {
   readonly #render: (text: string) => Rendered;
   #text = '';
-  /** Characters of the text that were rendered quickly. */
+  /** The number of characters that were rendered quickly. */
   #quick = 0;
   #isSlow = false;
 
-  /** @param render may throw for a text that it does not render */
+  /** @param render may throw for a text that it cannot render */
   constructor(render: (text: string) => Rendered) {
     this.#render = render;
   }
 
-  /** The rendered text; undefined for one that takes long or cannot be rendered, and for whatever goes on with it. */
+  /** Returns the rendered text; undefined for a text that takes long or cannot be rendered, and for every continuation of it. */
   render(text: string): Rendered | undefined {
     if (!text.startsWith(this.#text)) [this.#quick, this.#isSlow] = [0, false];
     this.#text = text;
@@ -38,7 +38,7 @@ export class QuickMarkdown<Rendered> {
     try {
       return this.#render(text);
     } catch {
-      // It is nested too deep, or has too many cells.
+      // The text is nested too deep, or has too many cells.
       this.#isSlow = true;
       return undefined;
     } finally {

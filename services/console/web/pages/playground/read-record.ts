@@ -2,11 +2,12 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 import type { Served } from '../../formats/conversation.ts';
 
-/** Milliseconds before each attempt: the ledger has a request about a second after it ended. */
+/** Milliseconds before each try: the ledger has a request about a second after it ended. */
 const waitsMs = [1_200, 1_500, 3_000, 6_000];
 
 /**
- * What the ledger holds of a request. Undefined when it has none that this person may see: one that no worker was given is not recorded.
+ * Reads the ledger's record of a request. Returns undefined when there is none that this person may see: a request that reached no worker
+ * is not recorded.
  * @throws DOMException when it is aborted
  */
 export async function readRecord(requestId: string, signal: AbortSignal): Promise<Served | undefined> {
@@ -16,14 +17,14 @@ export async function readRecord(requestId: string, signal: AbortSignal): Promis
       const path = `/usage/requests/${encodeURIComponent(requestId)}`;
       return sumOf(await callApi<UsageRequest[]>('GET', path, undefined, signal));
     } catch (error) {
-      // An answer is worth showing without its cost, whatever keeps the ledger away.
+      // The answer is shown without its cost when the ledger cannot be read.
       if (!(error instanceof ApiFailure)) throw error;
     }
   }
   return undefined;
 }
 
-/** A request with several turns, as one that used tools of the router, is several records. */
+/** Adds up the records of a request. A request with several turns, such as one that used tools of the router, has several records. */
 function sumOf(records: readonly UsageRequest[]): Served {
   const sum = (of: (record: UsageRequest) => number): number => records.reduce((total, each) => total + of(each), 0);
   return {

@@ -1,6 +1,6 @@
 import type { Served, Turn } from '../../formats/conversation.ts';
 
-/** The conversation with what the ledger holds of one request. What its stream said stays. */
+/** Adds the ledger's record of one request to the conversation. Facts from the answer's stream take precedence. */
 export function withRecord(turns: readonly Turn[], requestId: string, record: Served): readonly Turn[] {
   return turns.map((turn) =>
     turn.role === 'assistant' && turn.served.requestId === requestId
@@ -9,7 +9,7 @@ export function withRecord(turns: readonly Turn[], requestId: string, record: Se
   );
 }
 
-/** The ids of the answers that are over, and of which the ledger was not read yet. */
+/** Returns the request ids of the finished answers whose ledger record has not been read. */
 export function unrecorded(turns: readonly Turn[]): string[] {
   return turns.flatMap((turn) => {
     if (turn.role === 'user' || turn.state === 'waiting' || turn.state === 'streaming') return [];

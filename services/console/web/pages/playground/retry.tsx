@@ -1,13 +1,12 @@
 import { Button, Group, Select } from '@mantine/core';
 
 export interface RetryProps {
-  /** Names of the models that can answer. */
   models: readonly string[];
-  /** @param model default: the one that answered */
+  /** @param model default: the model that answered */
   onAgain: (model?: string) => void;
 }
 
-/** Replaces the last answer: by the same model, or by another one, which then goes on. */
+/** Replaces the last answer by one of the same model, or of another model, with which the conversation continues. */
 export function Retry({ models, onAgain }: RetryProps) {
   return (
     <Group gap="xs">

@@ -5,11 +5,10 @@ import { isSendKey } from './keys.ts';
 
 export interface SaidViewProps {
   turn: UserTurn;
-  /** Sends another text in its place. */
   onEdit: (text: string) => void;
 }
 
-/** What the person said, which can be changed and sent again. */
+/** A user's turn, which can be edited and sent again. */
 export function SaidView({ turn: { text, images }, onEdit }: SaidViewProps) {
   const [edited, edit] = useState<string>();
   const isEmpty = edited?.trim() === '' && images.length === 0;
@@ -23,7 +22,7 @@ export function SaidView({ turn: { text, images }, onEdit }: SaidViewProps) {
       event.preventDefault();
       send();
     } else if (event.key === 'Escape') {
-      // It stops no answer then.
+      // Keeps this Escape from stopping an answer.
       event.preventDefault();
       edit(undefined);
     }

@@ -25,17 +25,16 @@ export interface SettingsPanelProps {
   format: ServedFormat;
   onFormat: (format: ServedFormat) => void;
   models: readonly ServedModel[];
-  /** The model that is asked, or two. */
+  /** The models that answer: one, or two side by side. */
   chosen: readonly [string, ...string[]];
   onChoose: (models: readonly [string, ...string[]]) => void;
   tools: UseQueryResult<ListedTool[], ApiFailure>;
   settings: SharedSettings;
-  /** The tools of one's own, as they are written. */
+  /** The person's own tools, as they are written. */
   ownTools: string;
   onChange: (settings: SharedSettings, ownTools: string) => void;
 }
 
-/** What a request holds besides the conversation. */
 export function SettingsPanel(props: SettingsPanelProps) {
   const { formats, format, onFormat, models, chosen, onChoose, tools, settings, ownTools, onChange } = props;
   const set = (change: Partial<SharedSettings>): void => onChange({ ...settings, ...change }, ownTools);
@@ -152,7 +151,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
   );
 }
 
-/** The names, and those that were chosen and are not among them any more. */
+/** Returns the names, preceded by chosen names that are no longer among them. */
 function withNames(names: readonly string[], chosen: readonly string[]): string[] {
   return [...chosen.filter((name) => !names.includes(name)), ...names];
 }

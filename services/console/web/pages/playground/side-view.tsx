@@ -5,16 +5,14 @@ import { SaidView } from './said-view.tsx';
 
 export interface SideViewProps {
   conversation: ConversationControl;
-  /** Names of the models that can answer. */
   models: readonly string[];
   runnable: ReadonlySet<string>;
   onEdit: (place: number, text: string) => void;
   onAgain: (model?: string) => void;
-  /** Which of two it is; undefined of one alone. */
+  /** The model of this side, where there are two; undefined for a conversation alone. */
   beside: { model: string; onKeep: () => void } | undefined;
 }
 
-/** The turns of a conversation: alone, or beside those of another model. */
 export function SideView({ conversation, models, runnable, onEdit, onAgain, beside }: SideViewProps) {
   const { turns, answerCall } = conversation;
   return (

@@ -28,7 +28,6 @@ export interface TalkProps {
 
 const usualSettings: SharedSettings = { system: '', maxTokens: '', temperature: '', thinking: false, tools: [] };
 
-/** A conversation, its settings, and those that are saved. */
 export function Talk({ models, formats }: TalkProps) {
   const { user } = useSession();
   const address = useAddress(models[0]?.id ?? 'auto');
@@ -171,7 +170,7 @@ export function Talk({ models, formats }: TalkProps) {
   );
 }
 
-/** The last request of a conversation as a shell command; before the first one, an example. */
+/** Returns the last request of a conversation as a shell command; an example before the first request. */
 function curlFor(
   format: ServedFormat,
   settings: Parameters<ServedFormat['buildRequest']>[1],

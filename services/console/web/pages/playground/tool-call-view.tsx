@@ -7,12 +7,11 @@ import type { ToolCall } from '../../formats/conversation.ts';
 export interface ToolCallViewProps {
   call: ToolCall;
   canAnswer: boolean;
-  /** Whether this router can run the tool. */
   isRunnable: boolean;
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-/** A model's tool call: run by this router, or answered by hand. */
+/** Shows a model's tool call: run by this router, or answered by hand. */
 export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
   const [typed, type] = useState('');
   const [isRunning, setRunning] = useState(false);
@@ -77,7 +76,7 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
   );
 }
 
-/** Indented JSON; incomplete JSON unchanged. */
+/** Indents JSON; leaves incomplete JSON unchanged. */
 function pretty(input: string): string {
   try {
     return JSON.stringify(JSON.parse(input), null, 2);

@@ -2,18 +2,19 @@ import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 
 export interface PlaygroundAddress {
-  /** The model that is asked, or two that are asked at once. */
+  /** The models that answer: one, or two at once. */
   models: readonly [string, ...string[]];
-  /** The id of the saved conversation that is shown. */
   conversation: string | undefined;
-  /** Changes what the address says. */
   go: (to: { models?: readonly string[]; conversation?: string | undefined }) => void;
 }
 
-/** What the page's address chooses: `?model=<id>`, a second one for two side by side, and `&conversation=<id>`. */
+/**
+ * Reads the choices in the page's address: `?model=<id>`, a second model for two side by side, and `&conversation=<id>`.
+ * @param usual the model without a choice
+ */
 export function useAddress(usual: string): PlaygroundAddress {
   const [search, setSearch] = useSearchParams();
-  // Models come and go while one talks to the usual one.
+  // Kept from the first rendering: models come and go during a conversation with the usual one.
   const [atFirst] = useState(usual);
   const [first = atFirst, ...rest] = search.getAll('model').filter((model) => model !== '');
   return {

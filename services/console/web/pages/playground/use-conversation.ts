@@ -16,28 +16,26 @@ import { useRecords } from './use-records.ts';
 export interface ConversationControl {
   turns: readonly Turn[];
   isRunning: boolean;
-  /** How often the model was asked. */
+  /** The number of requests so far. */
   asked: number;
-  /** Sends a turn of the user and shows the answer. */
   send: (text: string, images: string[]) => void;
-  /** Sends another text in place of a turn of the user. What came after it goes. @param place the turn's place among all */
+  /** Sends another text in place of a turn of the user. Removes all later turns. @param place the turn's place among all */
   edit: (place: number, text: string) => void;
-  /** Adds the result of a tool call; after the last one the conversation is sent. Of a call that is not the last answer's any more, nothing. */
+  /** Adds the result of a tool call; sends the conversation after the last one. Ignores a call that is no longer in the last answer. */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
-  /** Replaces the last answer by another one. @param model default: that of the settings */
+  /** Replaces the last answer by another one. @param model default: the model of the settings */
   again: (model?: string) => void;
   stop: () => void;
-  /** Shows another conversation. Its answers that are not over are never over: they count as stopped. */
+  /** Shows another conversation. Its unfinished answers count as stopped. */
   load: (turns: readonly Turn[]) => void;
 }
 
-/** A conversation with a model, and the running request. */
 export function useConversation(format: ServedFormat, settings: Settings): ConversationControl {
   const [turns, showTurns] = useState<readonly Turn[]>([]);
   const [running, setRunning] = useState<AbortController>();
   const [asked, setAsked] = useState(0);
   const last = useRef<AbortController>(undefined);
-  // What is shown next: a result comes late, and may find another conversation than the one that it was asked for in.
+  // The current turns, ahead of the rendering: a result comes late, and may find another conversation than the one of its call.
   const next = useRef(turns);
   const [changeTurns] = useState(() => (change: (now: readonly Turn[]) => readonly Turn[]): void => {
     next.current = change(next.current);
@@ -102,7 +100,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   };
 }
 
-/** The turns, unchanged where all answers are over. */
+/** Marks unfinished answers as stopped. Returns the same array when all answers are finished. */
 function allOver(turns: readonly Turn[]): readonly Turn[] {
   const isOpen = (turn: Turn): turn is AssistantTurn =>
     turn.role === 'assistant' && (turn.state === 'waiting' || turn.state === 'streaming');

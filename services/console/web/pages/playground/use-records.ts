@@ -3,7 +3,7 @@ import type { Turn } from '../../formats/conversation.ts';
 import { readRecord } from './read-record.ts';
 import { unrecorded, withRecord } from './recorded-answers.ts';
 
-/** Reads of the ledger what each answer cost, once the answer is over. */
+/** Adds the cost of each answer from the ledger, once the answer has ended. */
 export function useRecords(
   turns: readonly Turn[],
   setTurns: (change: (turns: readonly Turn[]) => readonly Turn[]) => void,

@@ -7,7 +7,6 @@ import type { PlaygroundAddress } from './use-address.ts';
 import type { Sides } from './use-sides.ts';
 
 export interface SavedOptions {
-  /** The person's id. */
   user: string;
   address: PlaygroundAddress;
   sides: Sides;
@@ -20,14 +19,13 @@ export interface SavedOptions {
 
 export interface Saved {
   conversations: Conversations;
-  /** Whether all of the shown conversation is kept. */
+  /** Whether the whole shown conversation is saved. */
   isSaved: boolean;
   open: (id: string) => Promise<void>;
-  /** Begins a new conversation. */
   begin: () => void;
 }
 
-/** Keeps the shown conversation, and opens others. At first that which the address names. */
+/** Saves the shown conversation, and opens others. At first it opens the one in the address. */
 export function useSaved(options: SavedOptions): Saved {
   const { user, address, sides, format, settings, ownTools, onOpened } = options;
   const conversations = useConversations(user);
@@ -55,11 +53,11 @@ export function useSaved(options: SavedOptions): Saved {
   const [named] = useState(address.conversation);
   useEffect(() => {
     if (named !== undefined) void open(named);
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only that which the address names at first
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only the conversation in the address at the start
   }, []);
   return {
     conversations,
-    // Another tab may have deleted it.
+    // Another tab may have deleted the conversation.
     isSaved: isSaved && conversations.heads?.some(({ id }) => id === address.conversation) === true,
     open,
     begin: () => {

@@ -9,22 +9,22 @@ export interface Sides {
   all: readonly ConversationControl[];
   isRunning: boolean;
   asked: number;
-  /** How often another conversation was loaded. */
+  /** The number of times that another conversation was loaded. */
   loads: number;
-  /** Has these models asked from now on. A second one begins with what was said to the first one. */
+  /** Chooses the models that answer from now on. A second model begins with the first one's turns. */
   choose: (models: readonly [string, ...string[]]) => void;
-  /** Goes on with one of two only. */
+  /** Continues with only one of two sides. */
   keep: (index: number) => void;
   send: (text: string, images: string[]) => void;
-  /** Sends another text in place of a turn: to the other side too, where the same was said to it there. */
+  /** Sends another text in place of a turn. The other side gets it too where it contains the same turn. */
   edit: (index: number, place: number, text: string) => void;
-  /** Answers again. @param model that goes on with the side */
+  /** Answers again. @param model the model with which the side continues */
   again: (index: number, model?: string) => void;
   stop: () => void;
   load: (sides: SavedContent['sides'], conversation?: string) => void;
 }
 
-/** The conversation with the chosen model, or those with two. */
+/** Holds the conversation with the chosen model, or those with two. */
 export function useSides(format: ServedFormat, settings: SharedSettings, { models, go }: PlaygroundAddress): Sides {
   const [one, other] = models;
   const first = useConversation(format, { ...settings, model: one });

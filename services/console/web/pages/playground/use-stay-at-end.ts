@@ -3,7 +3,10 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 /** Pixels from the end within which a page counts as scrolled to the end. */
 const nearPx = 120;
 
-/** Keeps the end of the page in view while something grows, unless the person has scrolled away. @param grows changes when it grows */
+/**
+ * Keeps the end of the page in view while content grows, unless the person has scrolled away.
+ * @param grows changes when the content grows
+ */
 export function useStayAtEnd(...grows: readonly (readonly unknown[])[]): void {
   const isAtEnd = useRef(true);
   useEffect(() => {

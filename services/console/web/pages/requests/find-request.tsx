@@ -2,7 +2,6 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 
-/** Leads to the request with an id. */
 export function FindRequest() {
   const [, go] = useLocation();
   const [id, setId] = useState('');

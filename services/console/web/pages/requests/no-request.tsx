@@ -8,7 +8,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 
 const dayMs = 86_400_000;
 
-/** What is known of an id that no request in the ledger has: it may have been refused, and be one of the samples that are kept. */
+/** Shows what is known of an id that is not in the ledger: a refused request may be among the samples that are kept. */
 export function NoRequest({ id }: { id: string }) {
   const tomorrow = Math.ceil(Date.now() / dayMs) * dayMs;
   const time = { from: String(tomorrow - 30 * dayMs), to: String(tomorrow) };

@@ -9,7 +9,7 @@ import { FindRequest } from './find-request.tsx';
 import { NoRequest } from './no-request.tsx';
 import { RecordedRequest } from './recorded-request.tsx';
 
-/** The requests with one id: of a client that uses ids again, or of a request with several turns, they are several. */
+/** Shows the requests with one id. A client that repeats ids and a request with several turns have several. */
 export function OneRequest({ id }: { id: string }) {
   const found = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
   return (

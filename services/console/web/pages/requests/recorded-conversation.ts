@@ -1,24 +1,23 @@
-/** A part of a recorded conversation: who says it, and what. */
 export interface RecordedPart {
-  /** As the format names it: `system`, `user`, `assistant`, `tool`. */
+  /** The role in the words of the format: `system`, `user`, `assistant`, `tool`. */
   role: string;
   text: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Parts that a page shows one by one. */
+/** The number of parts that a page shows one by one at most. */
 const mostParts = 2_000;
 
-/** Levels of JSON below each other that are read: no client sends more, and thousands end in an overflow of the stack. */
+/** The levels of JSON that are read: no client sends more, and thousands overflow the stack. */
 const mostLevels = 64;
 
-/** Characters of JSON that are shown indented. */
+/** The length of JSON, in characters, up to which it is shown indented. */
 const mostIndented = 10_000;
 
 /**
- * What was said in a recorded request, in the order of the conversation, in any of the formats; undefined where it is none of these, the
- * body was cut, or it has thousands of parts. What is no text, such as a call of a tool, is shown as JSON.
+ * Returns the conversation in a recorded request of any format, in its order. Content other than text, such as a tool call, is shown as
+ * JSON. Returns undefined for a body in no known format, a cut body, or one with thousands of parts.
  */
 export function requestParts(body: string): RecordedPart[] | undefined {
   const request = objectOf(parsed(body));
@@ -31,7 +30,7 @@ export function requestParts(body: string): RecordedPart[] | undefined {
   return parts.length === 0 || parts.length > mostParts ? undefined : [...first, ...parts];
 }
 
-/** What was answered, of a whole answer or of a stream of events; undefined as above. */
+/** Returns the parts of a recorded answer, whole or streamed; undefined as in `requestParts`. */
 export function answerParts(answer: string): RecordedPart[] | undefined {
   const whole = objectOf(parsed(answer));
   const parts = whole ? wholeParts(whole) : streamedParts(eventsOf(answer));
@@ -79,13 +78,12 @@ function spoken(text: string): RecordedPart[] {
   return text === '' ? [] : [{ role: 'assistant', text }];
 }
 
-/** The data of events, of those that are JSON. */
+/** Returns the data of those events that are JSON. */
 function eventsOf(answer: string): Json[] {
   const data = answer.split('\n').filter((line) => line.startsWith('data:'));
   return data.map((line) => objectOf(parsed(line.slice('data:'.length)))).filter((event) => event !== undefined);
 }
 
-/** A message or an item of a conversation. */
 function partOf(value: unknown): RecordedPart {
   const item = objectOf(value);
   if (!item) return { role: 'user', text: textOf(value) };
@@ -96,7 +94,7 @@ function partOf(value: unknown): RecordedPart {
   return { role: name, text: [textOf(said), ...(calls === undefined ? [] : [textOf(calls)])].join('\n') };
 }
 
-/** Text as it is, blocks of text joined, and everything else as JSON. */
+/** Returns text as it is, blocks of text joined, and everything else as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return jsonOf(value);
@@ -122,12 +120,12 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // It was cut, or is no JSON.
+    // The text was cut, or is not JSON.
     return undefined;
   }
 }
 
-/** How many objects and arrays of a JSON text are within each other at most. */
+/** Returns how deep objects and arrays of a JSON text are nested. */
 function levelsOf(text: string): number {
   let [level, most, isInString] = [0, 0, false];
   for (let at = 0; at < text.length; at += 1) {

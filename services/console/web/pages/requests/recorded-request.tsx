@@ -8,7 +8,7 @@ import { formatDateTime } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { answerParts, requestParts, type RecordedPart } from './recorded-conversation.ts';
 
-/** Below a request that was recorded: its conversation, once it is asked for. Of others, nothing. */
+/** Shows the conversation of a recorded request when the person asks for it. Shows nothing for a request that was not recorded. */
 export function RecordedRequest({ id }: { id: string }) {
   const { data: page } = useApi<{ data: Recording[] }>(`/recordings?limit=10&request=${encodeURIComponent(id)}`);
   return page?.data.map((recording) => <Recorded key={recording.storedAs} recording={recording} />);
@@ -83,7 +83,7 @@ function Content({ path }: { path: string }) {
 
 interface SideProps {
   label: string;
-  /** Undefined: it is shown as it is. */
+  /** Undefined: the raw text is shown. */
   parts: readonly RecordedPart[] | undefined;
   raw: string;
   isCut: boolean;

@@ -6,7 +6,6 @@ import { tierNames } from '../../parts/tier-mark.tsx';
 
 export const outcomes = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
-/** The columns of a list of requests. */
 export const requestColumns: readonly [Column<UsageRequest>, ...Column<UsageRequest>[]] = [
   { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
   { label: 'Model', render: (request) => <Model request={request} /> },
@@ -26,12 +25,11 @@ export const requestColumns: readonly [Column<UsageRequest>, ...Column<UsageRequ
   { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
 ];
 
-/** A request's name in a list. */
 export function requestRow({ id, at, cursor }: UsageRequest): string {
   return cursor ?? `${id} ${at}`;
 }
 
-/* Plain elements: a log has hundreds of these cells, and is drawn anew with each new request. */
+/* Plain elements: a log has hundreds of these cells, and renders them again with each new request. */
 
 function Model({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
   return (

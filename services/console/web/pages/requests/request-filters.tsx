@@ -15,11 +15,9 @@ const dayMs = 86_400_000;
 
 export interface RequestFiltersProps {
   query: RequestQuery;
-  /** Changes the address. */
   set: (change: Record<string, string | undefined>) => void;
 }
 
-/** What the log is narrowed to. */
 export function RequestFilters({ query: { filters, span, since, between }, set }: RequestFiltersProps) {
   const isAdmin = useIsAdmin();
   const fixed = (name: RequestFilter, data: { value: string; label: string }[]) => (
@@ -107,7 +105,7 @@ function Choice({ name, value, data, onChange, onOpen }: ChoiceProps) {
   );
 }
 
-/** Models, keys, people or teams that have sent requests in the last 30 days. They are loaded when somebody is about to choose. */
+/** A choice among the models, keys, people or teams that have sent requests in the last 30 days. They are loaded when somebody opens it. */
 function Used({
   name,
   ...choice
@@ -116,7 +114,7 @@ function Used({
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const time = { from: String(today - 29 * dayMs), to: String(today + dayMs - 1), step: 'month', by: name };
   const report = useApi<UsageReport>(`/usage?${new URLSearchParams(time)}`, {
-    // A name has to be known of what was chosen before.
+    // The name of an earlier choice is needed at once.
     enabled: isOpened || (choice.value !== undefined && name !== 'model'),
   });
   const found = (report.data?.groups ?? []).filter(({ id }) => id !== '');

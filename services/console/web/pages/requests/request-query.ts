@@ -1,6 +1,6 @@
 import { periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
 
-/** What single requests can be narrowed to, by the name in the address and in the API. */
+/** The filters of single requests, by the name in the address and in the API. */
 export const requestFilters = {
   model: 'Model',
   key: 'Key',
@@ -15,7 +15,6 @@ export const requestFilters = {
 export type RequestFilter = keyof typeof requestFilters;
 export const requestFilterNames = Object.keys(requestFilters) as readonly RequestFilter[];
 
-/** The periods that the log can show, until now. */
 export const logSpans = {
   '1h': { label: 'Last hour' },
   '24h': { label: 'Last 24 hours' },
@@ -24,11 +23,10 @@ export const logSpans = {
 } as const satisfies Partial<Record<NamedPeriod, { label: string }>>;
 export type LogSpan = keyof typeof logSpans;
 
-/** The address of the log, read. */
 export interface RequestQuery {
   filters: Partial<Record<RequestFilter, string>>;
   span: LogSpan | undefined;
-  /** When the span has begun, in ms since 1970. */
+  /** The beginning of the span, in ms since 1970. */
   since: number | undefined;
   /** A span that another page has set, in ms since 1970. */
   between: { from: number; to: number } | undefined;

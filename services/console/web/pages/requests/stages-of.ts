@@ -1,6 +1,6 @@
 import type { UsageRequest } from '../../../contract/usage.ts';
 
-/** A part of a request's course, in milliseconds since it began. */
+/** A stage of a request's course, in milliseconds since the request began. */
 export interface Stage {
   /** `offered`: until the worker showed that it had taken the offer. */
   name: 'waiting' | 'offered' | 'working' | 'answering';
@@ -8,7 +8,6 @@ export interface Stage {
   to: number;
 }
 
-/** One line of a request's course. */
 export interface Row {
   label: string;
   stages: Stage[];
@@ -16,7 +15,9 @@ export interface Row {
   end?: string;
 }
 
-/** The lines of a request's course: its attempts, and its last wait. Of a record without attempts, one line with what is known. */
+/**
+ * Returns the lines of a request's course: its attempts, and its last wait. A record without attempts has one line with the known times.
+ */
 export function stagesOf({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): Row[] {
   const latest = timeline?.at(-1);
   if (!timeline || !latest) {
@@ -31,7 +32,7 @@ export function stagesOf({ timeline, worker, queueMs, firstTokenMs, totalMs, cod
     end: attempt.end,
   }));
   const { end, endMs: last } = latest;
-  // What ended the request takes a moment until its record is written: that is no wait.
+  // Writing the record takes a moment after the end of the request; this time is no wait.
   const endedIt = end === 'done' || end === 'cancelled' || end === code;
   if (endedIt || totalMs - last < 1) return rows;
   return [...rows, { label: 'No other worker', stages: [{ name: 'waiting', from: last, to: totalMs }] }];
@@ -58,9 +59,9 @@ function stages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: T
   return all.filter(({ name, from, to }) => to > from || name === 'waiting');
 }
 
-/** Tokens of output a second while the answer came; undefined where it came at once. */
+/** Returns the output tokens per second while the answer streamed; undefined for an answer that came at once. */
 export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: UsageRequest): number | undefined {
   const ms = firstTokenMs === undefined ? 0 : totalMs - firstTokenMs;
-  // An answer as a whole has come in no time.
+  // An answer that came as a whole has no streaming time.
   return ms < 10 || completionTokens === 0 ? undefined : Math.round((completionTokens / ms) * 10_000) / 10;
 }

@@ -2,18 +2,17 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 
-/** Requests that are fetched at once, and that a log shows which is not paused. */
+/** The number of requests that are fetched at once, and that a log shows while it is not paused. */
 const pageSize = 40;
 
-/** Milliseconds between two looks for new requests. */
+/** Milliseconds between two fetches of new requests. */
 const lookMs = 1_000;
 
-/** Pages without any request that are fetched one after another, where a filter lets few through. */
+/** The number of empty pages that are fetched one after another at most, where a filter matches few requests. */
 const mostEmptyPages = 20;
 
-/** The requests that a log shows, newest first. */
 export interface RequestLog {
-  /** Undefined until the first ones are there. */
+  /** Undefined until the first requests are loaded. */
   requests: UsageRequest[] | undefined;
   error: ApiFailure | undefined;
   hasEarlier: boolean;
@@ -23,7 +22,7 @@ export interface RequestLog {
 
 interface Shown {
   requests: UsageRequest[] | undefined;
-  /** Where later and earlier requests begin. */
+  /** The cursors at which later and earlier requests begin. */
   newest: string | undefined;
   next: string | undefined;
   error: ApiFailure | undefined;
@@ -32,7 +31,7 @@ interface Shown {
 const nothing: Shown = { requests: undefined, newest: undefined, next: undefined, error: undefined };
 
 /**
- * The requests that a query finds, and those that come later, unless it is paused or the page is hidden.
+ * Fetches the requests that match a query, and new ones unless the log is paused or the page is hidden.
  * @param asked the API's query string
  */
 export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
@@ -73,7 +72,7 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
       }
       if (!signal.aborted) timer = window.setTimeout(() => void look(), lookMs);
     };
-    // A paused log has its first requests all the same.
+    // A paused log still loads its first requests.
     if (!isPaused || last.current.requests === undefined) void look();
     return () => {
       window.clearTimeout(timer);
@@ -84,7 +83,7 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
   const showEarlier = (): void => {
     setLoadingEarlier(true);
     const show = (next: (before: Shown) => Shown): void => {
-      // Something else may be asked for by now.
+      // The query may have changed meanwhile.
       if (asking.current !== asked) return;
       last.current = next(last.current);
       setShown({ ...last.current, asked });
@@ -115,7 +114,10 @@ function firstOf({ requests, newest, next }: RequestPage): Shown {
   return { requests, newest, next, error: undefined };
 }
 
-/** New requests before those that were shown. When there are more than one page of new ones, the others are to be had as earlier ones. */
+/**
+ * Puts new requests before the shown ones. With more than a page of new requests, the shown ones are dropped and can be loaded again as
+ * earlier ones.
+ */
 function joined(page: RequestPage, before: Shown): Shown {
   if (page.next !== undefined) return firstOf(page);
   const all = [...page.requests, ...(before.requests ?? [])];
@@ -135,7 +137,9 @@ function fetchPage(
   return callApi<RequestPage>('GET', `/usage/requests?${query}`, undefined, signal);
 }
 
-/** The first page behind a place that has any request: a page comes out empty where the router has looked at many. */
+/**
+ * Returns the first page after a cursor that contains a request. A page is empty where the router has read many requests without a match.
+ */
 async function fetchSome(asked: string, before: string | undefined, signal?: AbortSignal): Promise<RequestPage> {
   const first = await fetchPage(asked, { before }, signal);
   let page = first;

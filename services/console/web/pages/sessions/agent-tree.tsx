@@ -8,12 +8,12 @@ import { TimeBar } from './time-bar.tsx';
 
 interface Row {
   agent: SessionAgent;
-  /** 0 for the one that talks to the person. */
+  /** 0 for the main agent, which talks to the person. */
   depth: number;
   runs: boolean;
 }
 
-/** The agents of a session as a tree, each with what its own turns came to. */
+/** Shows the agents of a session as a tree, each with the sums of its own turns. */
 export function AgentTree({ session: { main, tree, running } }: { session: AgentSessionTree }) {
   const runs = new Set(running.map(({ agent }) => agent));
   const rows: Row[] = [

@@ -5,7 +5,6 @@ import { sumColumns } from './sum-columns.tsx';
 
 const { turns, tokens, hits, cost } = sumColumns<SessionModel>(({ sums }) => sums);
 
-/** What served turns, and by which rule. */
 export function ModelTable({ models, label }: { models: readonly SessionModel[]; label: string }) {
   return (
     <DataList

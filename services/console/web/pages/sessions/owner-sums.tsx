@@ -10,7 +10,7 @@ import { TimeBar } from './time-bar.tsx';
 
 const lookEveryMs = 15_000;
 
-/** What the sessions of an owner came to in the days that are kept; without a filter, those of each team. */
+/** Shows the sums of an owner's agent sessions in the days that are kept; without a filter, those of each team. */
 export function OwnerSums({ filter }: { filter: string }) {
   const { data = [] } = useApi<AgentSessionSums[]>(`/agent-sessions/sums?${filter}`, { everyMs: lookEveryMs });
   const [only] = data;

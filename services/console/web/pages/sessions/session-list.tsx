@@ -8,15 +8,12 @@ import { sumColumns } from './sum-columns.tsx';
 
 export interface SessionListProps {
   sessions: readonly AgentSession[];
-  /** Whether they belong to several. */
   withOwners: boolean;
-  /** Whether there are earlier ones. */
   hasMore: boolean;
 }
 
 const { turns, tokens, hits, cost } = sumColumns<AgentSession>(({ sums }) => sums);
 
-/** Sessions, each with what its turns came to so far. */
 export function SessionList({ sessions, withOwners, hasMore }: SessionListProps) {
   const owner: Column<AgentSession> = {
     label: 'Owner',
@@ -82,7 +79,6 @@ function Name({ session: { id, name, program, key } }: { session: AgentSession }
   );
 }
 
-/** Whether turns of a session run. */
 export function SessionState({ session: { running } }: { session: Pick<AgentSession, 'running'> }) {
   if (running.length === 0)
     return (

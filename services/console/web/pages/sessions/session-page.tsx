@@ -12,7 +12,7 @@ import { SessionState } from './session-list.tsx';
 import { SumsView } from './sums-view.tsx';
 import { TurnList } from './turn-list.tsx';
 
-/** Milliseconds between two looks while turns run, and otherwise. */
+/** Milliseconds between two fetches while turns run, and otherwise. */
 const lookEveryMs = 1_000;
 const lookIdleMs = 3_000;
 
@@ -20,7 +20,6 @@ function paceOf(session: AgentSessionTree | undefined): number {
   return session && session.running.length > 0 ? lookEveryMs : lookIdleMs;
 }
 
-/** One session of a coding agent. */
 export function SessionPage({ id }: { id: string }) {
   const query = useApi<AgentSessionTree>(`/agent-sessions/${encodeURIComponent(id)}`, { everyMs: paceOf });
   return (

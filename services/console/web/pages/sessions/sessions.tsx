@@ -13,15 +13,15 @@ import { OwnerSums } from './owner-sums.tsx';
 import { SessionList } from './session-list.tsx';
 import { SessionPage } from './session-page.tsx';
 
-/** Milliseconds between two looks while something runs, and otherwise. */
+/** Milliseconds between two fetches while turns run, and otherwise. */
 const lookEveryMs = 2_000;
 const lookIdleMs = 3_000;
 
-/** Sessions that are shown first, how many more each click shows, and how many are shown at most. */
+/** The number of agent sessions at first, how many more each click shows, and how many are shown at most. */
 const pageSize = 50;
 const mostShown = 500;
 
-/** What is chosen to see all that one may. */
+/** The choice that shows all agent sessions that the person may see. */
 const everybody = 'all';
 
 interface SessionsAnswer {
@@ -29,7 +29,6 @@ interface SessionsAnswer {
   next?: string;
 }
 
-/** The sessions of coding agents, or the one of the address. */
 export function Sessions() {
   const [isOne, params] = useRoute('/sessions/:id');
   return isOne ? <SessionPage key={params.id} id={params.id} /> : <AllSessions />;
@@ -55,7 +54,6 @@ function AllSessions() {
   );
 }
 
-/** The sessions of an owner, or of everybody, and what they came to. */
 function OwnedSessions({ owner }: { owner: string }) {
   const [limit, setLimit] = useState(pageSize);
   const filter = owner === everybody ? '' : owner.replace(':', '=');
@@ -89,7 +87,6 @@ function OwnedSessions({ owner }: { owner: string }) {
   );
 }
 
-/** Says how a session comes here. */
 function NoSessions() {
   return (
     <Empty title="No sessions yet">

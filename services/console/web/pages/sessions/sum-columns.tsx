@@ -3,7 +3,7 @@ import type { Column } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { cacheHits } from './session-figures.ts';
 
-/** The columns of what turns came to, for a table of any rows that have such sums. */
+/** Returns the columns for sums of turns, for a table of any rows with such sums. */
 export function sumColumns<Row>(sumsOf: (row: Row) => SessionModel['sums']) {
   const turns: Column<Row> = {
     label: 'Turns',

@@ -7,11 +7,9 @@ import { TimeBar, TimeLegend } from './time-bar.tsx';
 
 export interface SumsViewProps {
   sums: SessionSums;
-  /** What is counted first, with a few words of detail. */
   counted: { name: string; count: number; detail: string };
 }
 
-/** What turns came to: their count, tokens and cost, and where the time went. */
 export function SumsView({ sums, counted }: SumsViewProps) {
   return (
     <>

@@ -2,7 +2,7 @@ import './sessions.css';
 import { Group, Text } from '@mantine/core';
 import { formatDuration } from '../../parts/format.ts';
 
-/** Milliseconds of each part; undefined tools: the client does not say. */
+/** Milliseconds of each part; `toolMs` is undefined where the client does not state it. */
 export interface SpentTime {
   toolMs: number | undefined;
   queueMs: number;
@@ -17,7 +17,7 @@ const parts = [
 
 export interface TimeBarProps {
   time: SpentTime;
-  /** The milliseconds that the whole width stands for; those of the time itself without it. */
+  /** The milliseconds that the whole width stands for; absent: the time itself. */
   widthMs?: number;
 }
 
@@ -35,7 +35,6 @@ export function TimeBar({ time, widthMs }: TimeBarProps) {
   );
 }
 
-/** Says which colour of a bar is what, with the times. */
 export function TimeLegend({ time }: { time: SpentTime }) {
   const all = { tools: time.toolMs, queue: time.queueMs, model: time.modelMs };
   return (

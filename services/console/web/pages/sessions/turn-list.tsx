@@ -11,7 +11,7 @@ import { RequestFacts } from '../usage/request-facts.tsx';
 import { agentName } from './session-figures.ts';
 import { TimeBar, type SpentTime } from './time-bar.tsx';
 
-/** Turns that are shown first, how many more each click shows, and how many a session keeps. */
+/** The number of turns at first, how many more each click shows, and how many an agent session keeps. */
 const pageSize = 50;
 const mostKept = 500;
 
@@ -20,7 +20,7 @@ export interface TurnListProps {
   everyMs: number;
 }
 
-/** The turns of a session, newest first: those that run, then those that are over. */
+/** Lists the turns of an agent session, newest first: running turns, then finished ones. */
 export function TurnList({ session, everyMs }: TurnListProps) {
   const [limit, setLimit] = useState(pageSize);
   const [chosen, choose] = useState<UsageRequest>();
@@ -64,7 +64,6 @@ export function TurnList({ session, everyMs }: TurnListProps) {
 }
 
 interface NamedAgents {
-  /** The name of an agent by its id. */
   nameOf: (id: string | undefined) => string;
 }
 

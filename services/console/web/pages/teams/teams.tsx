@@ -17,7 +17,7 @@ import { SwitchRecording } from '../../parts/switch-recording.tsx';
 
 const roleNames = { owner: 'Owner', member: 'Member' } as const;
 
-/** The teams that the person is in. Their owners change the members; names, limits and ceilings are an administrator's. */
+/** Shows the teams that the person is in. Their owners change the members; only administrators change names, limits and ceilings. */
 export function Teams() {
   const { user } = useSession();
   const teams = useApi<Team[]>('/teams');
@@ -26,7 +26,7 @@ export function Teams() {
       <RecordingNotice />
       <Loaded query={teams} what="your teams">
         {(all) => {
-          // Administrators see every team; those that they are not in are under Admin.
+          // Administrators see every team; teams that they are not in are under Admin.
           const mine = all.filter(({ id }) => user.teams.some((team) => team.id === id));
           return mine.length === 0 ? (
             <section className="panel">

@@ -8,7 +8,6 @@ export interface FieldInputProps {
   onChange: (value: string) => void;
 }
 
-/** One input of a tool's form, by its schema's type. */
 export function FieldInput({ field, value, problem, onChange }: FieldInputProps) {
   const { title, description, isRequired, kind, choices, minimum, maximum } = field;
   const common = { label: title, description, withAsterisk: isRequired, error: problem };

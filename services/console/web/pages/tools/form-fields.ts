@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** One input of a form. */
 export interface FormField {
   name: string;
   title: string;
@@ -11,7 +10,6 @@ export interface FormField {
   choices: string[];
   minimum: number | undefined;
   maximum: number | undefined;
-  /** The text at first. */
   initial: string;
 }
 
@@ -19,8 +17,8 @@ export interface FormField {
 const longText = 200;
 
 /**
- * The form inputs of a tool's schema, or undefined when the schema is not a plain object with named fields: its whole input
- * is then written as JSON. A field of an uncommon type is written as JSON by itself.
+ * Returns the form inputs of a tool's schema; undefined when the schema is not a plain object with named fields: its whole input is then
+ * written as JSON. A field of an uncommon type is written as JSON by itself.
  */
 export function formFields(schema: JsonObject): FormField[] | undefined {
   const { properties } = schema;
@@ -88,7 +86,6 @@ export function readForm(fields: readonly FormField[], written: Readonly<Record<
   return input;
 }
 
-/** A field that cannot be read. */
 export class FieldProblem extends Error {
   readonly field: string;
 

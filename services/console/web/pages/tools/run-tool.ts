@@ -12,7 +12,6 @@ export interface ListedTool {
   worker: string;
 }
 
-/** A tool's result. */
 export interface ToolResult {
   isError: boolean;
   /** Its text content; blocks of other types as JSON. */
@@ -23,7 +22,7 @@ export interface ToolResult {
   ms: number;
 }
 
-/** All tools of the connected workers. @throws ApiFailure */
+/** Lists all tools of the connected workers. @throws ApiFailure */
 export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
   const response = await reach('/api/tools/v1/list', { headers: csrfHeaders(), signal });
   if (!response.ok) throw await readFailure(response);
@@ -67,7 +66,7 @@ function imageOf({ type, data, mimeType }: JsonObject): string[] {
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }
 
-/** All tools of the connected workers, polled. */
+/** Lists all tools of the connected workers, polled. */
 export function useTools(): UseQueryResult<ListedTool[], ApiFailure> {
   return useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => listTools(signal), refetchInterval: 15_000 });
 }

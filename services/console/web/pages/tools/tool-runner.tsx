@@ -9,7 +9,6 @@ import { FieldInput } from './field-input.tsx';
 import { FieldProblem, formFields, readForm } from './form-fields.ts';
 import { runTool, type ListedTool, type ToolResult } from './run-tool.ts';
 
-/** A tool's form, made from its schema, and its result. */
 export function ToolRunner({ tool: { name, description, inputSchema } }: { tool: ListedTool }) {
   const fields = formFields(inputSchema);
   const [written, write] = useState<Record<string, string>>({});

@@ -6,7 +6,6 @@ import { Page } from '../../parts/page.tsx';
 import { type ListedTool, useTools } from './run-tool.ts';
 import { ToolRunner } from './tool-runner.tsx';
 
-/** The list of tools, and the page of one tool. */
 export function Tools() {
   const tools = useTools();
   const chosen = useParams()['*'];

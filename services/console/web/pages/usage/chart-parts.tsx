@@ -1,4 +1,3 @@
-/** A group's share of a chart, or of one of its bars. */
 export interface ChartPart {
   label: string;
   colour: string;
@@ -10,7 +9,7 @@ interface ChartPartsProps {
   format: (value: number) => string;
 }
 
-/** The numbers of one bar with their sum. Colours mark the groups; the text has the page's own colour, so that it can be read. */
+/** Shows the numbers of one bar with their sum. Colours mark the groups; the text has the page's own colour, so that it can be read. */
 export function ChartTooltip({ title, parts, format }: ChartPartsProps & { title: string }) {
   const shown = parts.filter(({ value }) => value > 0).toReversed();
   const total = parts.reduce((sum, { value }) => sum + value, 0);
@@ -36,7 +35,6 @@ export function ChartTooltip({ title, parts, format }: ChartPartsProps & { title
   );
 }
 
-/** The groups of a chart with their sums, below the plot. */
 export function ChartLegend({ parts, format }: ChartPartsProps) {
   return (
     <ul className="chart-legend" aria-label="Groups of the chart">

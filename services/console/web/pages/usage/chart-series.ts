@@ -1,16 +1,15 @@
 import type { Measured } from './usage-query.ts';
 
-/** One colour per group, the rest share one. Colours that the colour-blind can distinguish (Okabe and Ito). */
+/** One colour per group, the rest share one. The colour-blind can distinguish these colours (Okabe and Ito). */
 const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
 export const otherColour = '#868e96';
 
-/** Sums by group and by step, and when each step begins. */
+/** Sums by group and by step, and the beginnings of the steps. */
 export interface Charted {
   times: readonly number[];
   groups: readonly { id: string; name: string; totals: Measured; steps: readonly Measured[] }[];
 }
 
-/** One group of a chart: its values by step. */
 export interface Series {
   id: string;
   label: string;
@@ -18,7 +17,7 @@ export interface Series {
   values: number[];
 }
 
-/** A series for each of the largest groups, and one for the rest together. */
+/** Returns a series for each of the largest groups, and one for the rest together. */
 export function seriesOf({ groups, times }: Charted, of: (sums: Measured) => number): Series[] {
   const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
   const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({

@@ -8,13 +8,11 @@ import { groups } from './usage-query.ts';
 export interface GroupTableProps {
   report: UsageReport;
   by: UsageGroup;
-  /** Filters by one group. */
   onChoose: (id: string) => void;
 }
 
 type Group = UsageReport['groups'][number];
 
-/** The chart's numbers. */
 export function GroupTable({ report, by, onChoose }: GroupTableProps) {
   const hasUnits = formatUnits(report.totals) !== undefined;
   return (

@@ -2,14 +2,13 @@ import type { UsageOverview } from '../../../contract/usage.ts';
 import type { Charted } from './chart-series.ts';
 import type { Step } from './step-name.ts';
 
-/** What a chart shows: groups of sums by step. */
 export interface Plotted extends Charted {
   step: Step;
-  /** What the groups are, as `Model`. */
+  /** The kind of the groups, as `Model`. */
   by: string;
 }
 
-/** The hours of an overview that begin at a time, in ms since 1970, or later: all requests as one group. */
+/** Returns the hours of an overview that begin at `from` (ms since 1970) or later, as one group of all requests. */
 export function hoursSince({ times, steps, totals }: UsageOverview, from: number): Plotted {
   const first = times.findIndex((time) => time >= from);
   const begin = first === -1 ? times.length : first;
@@ -21,7 +20,7 @@ export function hoursSince({ times, steps, totals }: UsageOverview, from: number
   };
 }
 
-/** The steps that have begun. */
+/** Removes the steps that have not begun. */
 export function untilNow(plotted: Plotted, now = Date.now()): Plotted {
   const { times, groups } = plotted;
   const count = times.filter((time) => time <= now).length;

@@ -8,7 +8,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 import { amountUsed, limitWords, shareUsed, tightestFirst } from './limit-words.ts';
 
-/** Those that are shown at first: the ones that are used up the most. */
+/** The number of limits that are shown at first: those with the largest share used. */
 const shownFirst = 3;
 
 const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
@@ -24,7 +24,7 @@ const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
   { label: 'Used', render: ({ party, limits }) => <Bars party={party} limits={limits} />, sortBy: shareUsed },
 ];
 
-/** How much of each limit is used. Renders nothing without limits. */
+/** Shows how much of each limit is used. Renders nothing without limits. */
 export function LimitUses() {
   const uses = useApi<LimitUse[]>('/usage/now', { everyMs: 10_000 });
   const [params, setParams] = useSearchParams();

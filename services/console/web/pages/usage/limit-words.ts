@@ -1,12 +1,12 @@
 import type { LimitUse } from '../../../contract/usage.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
-/** `tokensPerDay` as `tokens per day`. */
+/** Returns the name of a limit in words: `tokensPerDay` as `tokens per day`. */
 export function limitWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** As `2.2 of 3`. The use of a limit a minute drains evenly, so that it has parts. What is not used up is not rounded to the limit. */
+/** As `2.2 of 3`. The use of a limit per minute drains evenly, so it has fractions. A value below the limit is never rounded up to it. */
 export function amountUsed(name: string, used: number, limit: number): string {
   const isMoney = name.startsWith('cost');
   const parts = isMoney ? 100 : used < 100 ? 10 : 1;
@@ -16,12 +16,12 @@ export function amountUsed(name: string, used: number, limit: number): string {
   return `${format(shown)} of ${format(limit)}`;
 }
 
-/** How much is used of the tightest limit: 1 for all of it. */
+/** Returns the used share of the tightest limit: 1 for all of it. */
 export function shareUsed({ limits }: LimitUse): number {
   return Math.max(...limits.map(({ used, limit }) => used / limit));
 }
 
-/** What has limits, that which is used up the most first, by the tightest limit of each. */
+/** Returns the parties with limits, by the used share of their tightest limit, the largest first. */
 export function tightestFirst(uses: readonly LimitUse[]): LimitUse[] {
   return uses
     .filter(({ limits }) => limits.length > 0)

@@ -11,13 +11,16 @@ import { Failure } from '../../parts/failure.tsx';
 import { outcomes, requestColumns, requestRow } from '../requests/request-columns.tsx';
 import { RequestFacts } from './request-facts.tsx';
 
-/** Single requests of a span, newest first, each with its details. @param asked the API's query string, with the span and the filters */
+/**
+ * Lists single requests of a span, newest first, each with its details.
+ * @param asked the API's query string, with the span and the filters
+ */
 export function RecentRequests({ asked }: { asked: string }) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const [purpose, setPurpose] = useState<string | null>(null);
   const [chosen, choose] = useState<UsageRequest>();
   const chosenOnes = { ...(outcome === null ? {} : { outcome }), ...(purpose === null ? {} : { purpose }) };
-  // What is chosen here comes before the page's own filter.
+  // A choice in this list overrides the page's own filter.
   const narrowed = { ...Object.fromEntries(new URLSearchParams(asked)), ...chosenOnes };
   const query = new URLSearchParams({ ...narrowed, limit: '50' }).toString();
   const pages = useInfiniteQuery<RequestPage, ApiFailure, { pages: RequestPage[] }, string[], string | undefined>({

@@ -9,7 +9,6 @@ import { formatUnits } from '../../parts/units-used.ts';
 import { programNames, shortId } from '../sessions/session-figures.ts';
 import { Waterfall } from '../requests/waterfall.tsx';
 
-/** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
   const { id, at, key, owner, format, operation, asked, purpose, rule, model, tier, worker } = request;
   const { outcome, code, attempts, turn, sessionId, recorded } = request;

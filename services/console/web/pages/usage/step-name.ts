@@ -1,6 +1,5 @@
 import { timeZone } from '../../parts/time-zone.ts';
 
-/** How long a step of a report is. */
 export type Step = 'hour' | 'day' | 'month';
 
 // The ledger's days and months are those of UTC, wherever the browser is. An hour is the same hour everywhere.
@@ -12,7 +11,7 @@ const hours = {
   utc: new Intl.DateTimeFormat(undefined, { ...hourOptions, timeZone: 'UTC' }),
 };
 
-/** The name of a step by its start: of an hour in the chosen time zone, of a day or month in UTC. */
+/** Returns the name of a step by its start: of an hour in the chosen time zone, of a day or month in UTC. */
 export function stepName(step: Step, at: number): string {
   switch (step) {
     case 'hour':
@@ -24,7 +23,7 @@ export function stepName(step: Step, at: number): string {
   }
 }
 
-/** What one bar is, as `each day, in UTC`. */
+/** Describes what one bar is, as `each day, in UTC`. */
 export function stepText(step: Step): string {
   return step === 'hour' ? 'each hour' : `each ${step}, in UTC`;
 }

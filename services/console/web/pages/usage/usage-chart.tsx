@@ -5,7 +5,7 @@ import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
 import { otherColour, seriesOf, type Charted } from './chart-series.ts';
 import type { Measured } from './usage-query.ts';
 
-/** What is imported here is in no file of the page's own code, so that either can be fetched again apart from the other. */
+/** Everything that this file imports is in no file of the page's own code, so that the two can be fetched again independently. */
 export interface UsageChartProps {
   report: Charted;
   measure: { name: string; of: (sums: Measured) => number; format: (value: number) => string };

@@ -19,8 +19,8 @@ interface UsagePlotProps {
 }
 
 /**
- * The chart of a report. A single day is shown by hours where the ledger has them: by model, key, team or person, and without filters at
- * least of all requests together.
+ * The chart of a report. A single day is shown by hours where the ledger keeps them: by model, key, team or person; without filters, at
+ * least all requests together.
  */
 export function UsagePlot({ report, query }: UsagePlotProps) {
   if (query.hours !== undefined) return <GroupHours hours={query.hours} report={report} query={query} />;
@@ -32,7 +32,7 @@ function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }
   const { data, error } = useApi<UsageHours>(`/usage/hours?${hours}`, { everyMs: 10_000 });
   if (!data && !error) return <Loading what="the chart" />;
   const by = groups[query.by];
-  // The last hours of the day are still to come.
+  // The last hours of the day have not begun.
   const plotted: Plotted = data ? untilNow({ ...data, step: 'hour', by: `${by} and hour` }) : { ...report, by };
   return <Plot plotted={plotted} query={query} />;
 }

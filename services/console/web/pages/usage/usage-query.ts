@@ -4,10 +4,8 @@ import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 export type Measure = 'tokens' | 'requests' | 'cost';
 
-/** Sums that each measure can be read of. */
 export type Measured = Pick<Totals, 'requests' | 'promptTokens' | 'completionTokens' | 'cost'>;
 
-/** The measures of usage. */
 export const measures: Record<
   Measure,
   { name: string; of: (sums: Measured) => number; format: (value: number) => string }
@@ -21,7 +19,6 @@ export const measures: Record<
   cost: { name: 'Cost', of: ({ cost }) => cost, format: formatMoney },
 };
 
-/** The periods to choose from. */
 export const spans = {
   '1d': { label: 'Today', step: 'day' },
   '7d': { label: 'Last 7 days', step: 'day' },
@@ -31,7 +28,6 @@ export const spans = {
 } as const satisfies Partial<Record<NamedPeriod, { label: string; step: Step }>>;
 export type Span = keyof typeof spans;
 
-/** What usage can be grouped and filtered by. */
 export const groups: Record<UsageGroup, string> = {
   model: 'Model',
   key: 'Key',
@@ -42,7 +38,6 @@ export const groups: Record<UsageGroup, string> = {
 };
 export const filterNames = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 
-/** The page's address, read. */
 export interface UsageQuery {
   span: Span;
   by: UsageGroup;
@@ -51,9 +46,9 @@ export interface UsageQuery {
   /** The API's query strings for the report and for an export. */
   report: string;
   exported: string;
-  /** That for refused requests, which have no model, tier and purpose. */
+  /** The query string for refused requests, which have no model, tier and purpose. */
   refused: string;
-  /** That for the hours of a single day by group; undefined where hours of that are not kept. */
+  /** The query string for the hours of a single day by group; undefined where such hours are not kept. */
   hours: string | undefined;
 }
 
@@ -86,7 +81,7 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
   };
 }
 
-/** Whether hours are kept by a group and with filters: those of models are of all keys together. */
+/** Returns whether hours are kept for a group and these filters. The hours of models are those of all keys together. */
 function hasHours(by: UsageGroup, filters: UsageQuery['filters']): boolean {
   const { key: _key, team: _team, user: _user, ...others } = filters;
   if (by === 'model') return Object.keys(filters).length === 0;

@@ -18,11 +18,11 @@ import { UsagePlot } from './usage-plot.tsx';
 import { useFilterName } from './use-filter-name.ts';
 import { formatUnits } from '../../parts/units-used.ts';
 
-/** Usage and its cost. The choices are kept in the address, so that a view can be shared. */
+/** Shows usage and its cost. The choices are kept in the address, so that a view can be shared. */
 export function Usage() {
   const [search, setSearch] = useSearchParams();
   const query = readQuery(search);
-  // Each choice is a step of the browser's history: Back undoes it.
+  // Each choice is an entry of the browser's history: Back undoes it.
   const set = (change: Record<string, string | undefined>): void => {
     const next = new URLSearchParams(search);
     for (const [name, value] of Object.entries(change)) {
@@ -109,7 +109,7 @@ function Filter({ group, id, onRemove }: { group: UsageGroup; id: string; onRemo
   );
 }
 
-/** The report on what is chosen. While another span loads, the last one is shown, but never that of other groups, people or keys. */
+/** Shows the report. While another span loads, the last report stays visible, but never one of other groups, people or keys. */
 function Reported({ query, set }: ChoiceProps) {
   const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
@@ -153,7 +153,6 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
   );
 }
 
-/** The totals of the report. */
 function TotalsTiles({ totals }: { totals: Totals }) {
   const { requests, failed, cancelled, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = totals;
   const units = formatUnits(totals);

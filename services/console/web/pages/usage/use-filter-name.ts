@@ -4,7 +4,7 @@ import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** The name of what usage is filtered by. The address of the page has ids, which stay the same when something is renamed. */
+/** Returns the name of a filter's value. The address of the page contains ids, which stay the same after a renaming. */
 export function useFilterName(group: UsageGroup, id: string): string {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
@@ -13,7 +13,7 @@ export function useFilterName(group: UsageGroup, id: string): string {
   const found = useApi<{ name: string }>(path ?? '', { enabled: path !== undefined });
   if (own !== undefined) return own;
   if (path === undefined) return id;
-  // Nothing is shown for a moment, rather than an id.
+  // Shows a placeholder for a moment, rather than an id.
   if (found.data) return found.data.name;
   return found.error ? (group === 'user' ? `deleted person ${id.slice(0, 4)}` : id) : '…';
 

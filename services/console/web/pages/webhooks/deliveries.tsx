@@ -7,7 +7,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatDuration } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
-/** Milliseconds between two looks at the deliveries. */
+/** Milliseconds between two fetches of the deliveries. */
 const lookEveryMs = 2_000;
 
 const states: Record<Delivery['state'], { name: string; color: string }> = {
@@ -16,7 +16,6 @@ const states: Record<Delivery['state'], { name: string; color: string }> = {
   dead: { name: 'Given up', color: 'red' },
 };
 
-/** What was sent to a webhook and what is on its way, with a test and repetitions. */
 export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   const path = `/webhooks/${encodeURIComponent(id)}`;
   const deliveries = useApi<Delivery[]>(`${path}/deliveries`, { everyMs: lookEveryMs });

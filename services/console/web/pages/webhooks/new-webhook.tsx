@@ -16,7 +16,6 @@ const kindNames: Record<Webhook['kind'], string> = {
   router: 'The router: keys without an owner',
 };
 
-/** Creates a webhook and shows its secret once. */
 export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { user } = useSession();
   const isAdmin = useIsAdmin();

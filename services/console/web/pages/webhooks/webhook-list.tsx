@@ -11,7 +11,6 @@ import { Icon } from '../../parts/icon.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
 
-/** A list of webhooks with their actions. */
 export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
   const [viewed, view] = useState<Webhook>();
   const [rotated, rotate] = useState<Webhook>();

@@ -8,7 +8,6 @@ import { Page } from '../../parts/page.tsx';
 import { NewWebhook } from './new-webhook.tsx';
 import { WebhookList } from './webhook-list.tsx';
 
-/** Where events are sent, and what became of them. */
 export function Webhooks() {
   const webhooks = useApi<Webhook[]>('/webhooks');
   const [isMaking, making] = useDisclosure();

@@ -11,7 +11,7 @@ import { BehindFields } from './behind-fields.tsx';
 import { blankBehind, type Behind } from './join-command.ts';
 import { MadeCredential } from './made-credential.tsx';
 
-/** Days for which a credential is valid; without any, until it is revoked. */
+/** Days for which a credential is valid; the empty one: until it is revoked. */
 const spans = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
 interface Wanted extends Behind {
@@ -21,7 +21,7 @@ interface Wanted extends Behind {
 
 const blank: Wanted = { ...blankBehind, name: '', span: '90' };
 
-/** Makes a credential for a worker, shows it once with the command that starts the worker, and waits until it has joined. */
+/** Makes a credential for a worker, shows it once with the command that starts the worker, and waits until the worker has joined. */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [wanted, setWanted] = useState(blank);
   const set = (changed: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...changed }));

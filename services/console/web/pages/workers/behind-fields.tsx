@@ -6,7 +6,7 @@ export interface BehindFieldsProps {
   onChange: (changed: Partial<Behind>) => void;
 }
 
-/** What a worker has behind it, by its tier. */
+/** The fields for the engine, command-line agent, provider or tools of a worker, by its tier. */
 export function BehindFields({ behind, onChange }: BehindFieldsProps) {
   const text = (name: keyof Behind, label: string, description: string, required = true) => (
     <TextInput

@@ -13,7 +13,7 @@ import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
 import { folderCommand } from './join-command.ts';
 
-/** How workers are added, for administrators: with credentials that are made here, or on the command line. */
+/** Shows administrators how to add workers: with credentials that are made here, or on the command line. */
 export const Credentials = memo(function Credentials() {
   const about = useApi<About>('/about');
   return (
@@ -36,7 +36,7 @@ function OnCommandLine() {
   );
 }
 
-/** Without credentials, NATS admits whoever knows its address, which is in the folder of a router that `npm start` has started. */
+/** Without credentials, NATS admits whoever knows its address. The address is in the folder of a router that `npm start` has started. */
 function InFolder() {
   const elsewhere = (
     <Text size="sm" c="dimmed" mt="xs">
@@ -53,7 +53,6 @@ function InFolder() {
   );
 }
 
-/** A command that adds a worker, with what to know before and after it. */
 function AddInTerminal({ code, children, below }: { code: string; children: ReactNode; below?: ReactNode }) {
   return (
     <Stack gap="xs">
@@ -71,7 +70,7 @@ function AddInTerminal({ code, children, below }: { code: string; children: Reac
   );
 }
 
-/** Every credential of a worker that was ever made, each to be revoked. */
+/** Lists every worker credential that was ever made, with a button that revokes each. */
 function CredentialList() {
   const credentials = useApi<WorkerCredential[]>('/worker-credentials');
   const [adds, setAdds] = useState(false);

@@ -1,14 +1,13 @@
 import type { Tier } from '#shared/core/tier.ts';
 import type { GoneWorker, LiveWorkerFacts, WorkerState } from '../../../contract/live.ts';
 
-/** What the list of workers is narrowed to. */
 export interface WorkerSearch {
   text: string;
   tier: Tier | undefined;
   state: ShownState | undefined;
 }
 
-/** `drained`: it drains and has no request left. */
+/** `drained`: the worker drains and has no request left. */
 export type ShownState = WorkerState | 'drained';
 
 export const everyWorker: WorkerSearch = { text: '', tier: undefined, state: undefined };
@@ -17,7 +16,7 @@ export function shownState({ state, safeToStop }: Pick<LiveWorkerFacts, 'state' 
   return safeToStop ? 'drained' : state;
 }
 
-/** The workers that match: each word of the text is in their name, models, tools, pool or host. */
+/** Returns the workers that match: each word of the text occurs in their name, models, tools, pool or host. */
 export function findWorkers(workers: readonly LiveWorkerFacts[], search: WorkerSearch): readonly LiveWorkerFacts[] {
   const { tier, state } = search;
   const words = wordsOf(search.text);
@@ -30,7 +29,7 @@ export function findWorkers(workers: readonly LiveWorkerFacts[], search: WorkerS
   );
 }
 
-/** The same of workers that are gone, which have no state any more. */
+/** Returns the workers that have gone and match. They have no state any more. */
 export function findGone(workers: readonly GoneWorker[], { text, tier }: WorkerSearch): readonly GoneWorker[] {
   const words = wordsOf(text);
   return workers.filter(

@@ -32,7 +32,6 @@ const columns: readonly [Column<GoneWorker>, ...Column<GoneWorker>[]] = [
   },
 ];
 
-/** The workers that have gone within a day, with when and why. */
 export const GoneWorkers = memo(function GoneWorkers({ search }: { search: WorkerSearch }) {
   const gone = useApi<GoneWorker[]>('/workers/gone', { everyMs });
   return (
@@ -66,7 +65,7 @@ export const GoneWorkers = memo(function GoneWorkers({ search }: { search: Worke
   );
 });
 
-/** Has the list fetched again when a worker that was connected is not any more, or is another process. */
+/** Fetches the list again when a worker has gone, has restarted or has come back. */
 export function useFetchGone(workers: readonly LiveWorkerFacts[] | undefined): void {
   const before = useRef(new Map<string, number>());
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { Tier } from '#shared/core/tier.ts';
 
-/** The kinds of command-line agents and the providers that a worker knows, as its settings name them. */
+/** The kinds of command-line agents and the providers that a worker supports, by their names in its settings. */
 export const cliKinds = ['claude', 'codex', 'gemini', 'opencode', 'command'] as const;
 export const providers = [
   'openai',
@@ -21,17 +21,17 @@ export const providers = [
   'custom',
 ] as const;
 
-/** What is behind a worker, as its settings say it. */
+/** The engine, command-line agent, provider or tools behind a worker, in the terms of its settings. */
 export interface Behind {
   tier: Tier;
   engineUrl: string;
   cli: (typeof cliKinds)[number];
   /** Separated by commas. */
   cliModels: string;
-  /** The program with its arguments, of the kind `command`. */
+  /** The program with its arguments, for the kind `command`. */
   cliCommand: string;
   provider: (typeof providers)[number];
-  /** Of the provider `custom`. */
+  /** The address for the provider `custom`. */
   providerUrl: string;
   /** A folder with tools, and a file with MCP servers; empty for none. */
   toolsFolder: string;
@@ -50,7 +50,7 @@ export const blankBehind: Behind = {
   mcpFile: '',
 };
 
-/** The variables that a worker is configured with, as its command begins: `ENGINE_URL=http://127.0.0.1:8000`. */
+/** Returns the variables that configure a worker, for the beginning of its command: `ENGINE_URL=http://127.0.0.1:8000`. */
 export function variablesOf(behind: Behind): string {
   return Object.entries(settingsOf(behind))
     .filter(([, value]) => value !== '')
@@ -75,7 +75,7 @@ function settingsOf(behind: Behind): Record<string, string> {
   }
 }
 
-/** The addresses of NATS in a command that starts a worker. */
+/** Returns the addresses of NATS in a command that starts a worker. */
 export function natsOf(command: string): string {
   return / --nats (\S+)/.exec(command)?.[1] ?? '';
 }
@@ -91,31 +91,30 @@ export interface Start {
   nats: string;
 }
 
-/** The command that starts the worker beside the file of its credential. */
+/** Returns the command that starts the worker, in the folder with the file of its credential. */
 export function startCommand({ command, behind, nats }: Start): string {
   const whole = command.replace(/ --nats \S+/, () => ` --nats ${quoted(nats)}`);
   const variables = variablesOf(behind);
   return variables === '' ? whole : `${variables} ${whole}`;
 }
 
-/** One command for a POSIX shell that writes the file of the credential, which only its owner may read, and starts the worker. */
+/** Returns one command for a POSIX shell that writes the file of the credential, readable only by its owner, and starts the worker. */
 export function joinCommand(start: Start, file: { name: string; text: string }): string {
   const write = `(umask 077; cat > ${quoted(file.name)}) <<'END'\n${file.text.trimEnd()}\nEND`;
   return `${write}\n${startCommand(start)}`;
 }
 
-/** Checks whether the machine reaches NATS with the credential. */
+/** Returns the command that checks whether the machine reaches NATS with the credential. */
 export function checkCommand({ command, nats }: Pick<Start, 'command' | 'nats'>, tier: Tier): string {
   const credentials = / --credentials (\S+)/.exec(command)?.[1] ?? '';
   return `npx rtr doctor --nats ${quoted(nats)} --credentials ${credentials} --role ${tier}`;
 }
 
-/** Whether an address is that of the machine itself. */
 export function isLoopback(nats: string): boolean {
   return nats.split(',').some((address) => /^\w+:\/\/(?:127\.|localhost\b|\[::1\])/.test(address.trim()));
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

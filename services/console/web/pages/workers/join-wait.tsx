@@ -4,17 +4,16 @@ import type { LiveWorkerFacts } from '../../../contract/live.ts';
 import { useLive } from '../../api/live-store.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 
-/** Milliseconds after which what to check is shown. */
+/** Milliseconds after which hints are shown. */
 const longMs = 60_000;
 
 export interface JoinWaitProps {
-  /** The name of the credential, and so the first part of the worker's id. */
+  /** The name of the credential, which is the first part of the worker's id. */
   owner: string;
-  /** Checks on the worker's machine whether it can join. */
   check: string;
 }
 
-/** Waits until a worker with a new credential joins, and tells what it serves; after a minute, what to check. */
+/** Waits until a worker with a new credential joins, and shows what it serves. Shows after a minute what to check. */
 export function JoinWait({ owner, check }: JoinWaitProps) {
   const { workers = [] } = useLive();
   // Workers of an earlier credential of this name may still be connected.

@@ -5,8 +5,8 @@ import { formatAgo, formatExact } from '../../parts/format.ts';
 import { TierMark } from '../../parts/tier-mark.tsx';
 
 /*
- * The cells of the list of workers. Each second another part of it is drawn anew: cells of workers that have not changed are not, and
- * what changes is made of plain elements.
+ * The cells of the list of workers. Each second other parts of the list render again: cells of unchanged workers do not, and the changing
+ * cells consist of plain elements.
  */
 
 export const Tier = memo(TierMark);
@@ -40,7 +40,6 @@ export function Joined({ worker: { joinedAt, startedAt } }: { worker: LiveWorker
   );
 }
 
-/** A worker's busy slots. */
 export function SlotBar({ busy, slots }: Pick<LiveWorkerFacts, 'busy' | 'slots'>) {
   return (
     <span className="numeric" style={{ whiteSpace: 'nowrap' }}>

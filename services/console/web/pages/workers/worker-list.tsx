@@ -44,7 +44,6 @@ interface Steered {
   command: 'drain' | 'undrain';
 }
 
-/** The connected workers, to be drained and undrained by administrators. */
 export const WorkerList = memo(function WorkerList({ workers }: { workers: readonly LiveWorkerFacts[] }) {
   const isAdmin = useIsAdmin();
   const steer = useChange(

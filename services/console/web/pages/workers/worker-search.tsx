@@ -10,7 +10,6 @@ export interface WorkerSearchProps {
   onChange: (search: WorkerSearch) => void;
 }
 
-/** What the list of workers is narrowed to. */
 export const WorkerSearchFields = memo(function WorkerSearchFields({ search, onChange }: WorkerSearchProps) {
   return (
     <Group gap="xs" role="group" aria-label="Filters" align="flex-end">

@@ -20,7 +20,7 @@ export const states: Record<ShownState, { word: string; sentence: string }> = {
   incompatible: { word: 'Incompatible', sentence: 'gets no requests: its release is too far from the router’s' },
 };
 
-/** A worker's state, with why, and what to know before it is stopped. Plain elements: it is drawn anew each second. */
+/** Shows a worker's state with its reason, and warnings before the worker is stopped. Plain elements: it renders again each second. */
 export function State({ worker }: { worker: LiveWorkerFacts }) {
   const { reason, missedHeartbeats, busy, lastFor, ejection } = worker;
   const state = shownState(worker);

@@ -13,7 +13,6 @@ import { Queue } from './queue.tsx';
 import { WorkerList } from './worker-list.tsx';
 import { WorkerSearchFields } from './worker-search.tsx';
 
-/** Every connected worker, those that are gone, and the queue, live. */
 export function Workers() {
   const { workers, queue } = useLive();
   const isAdmin = useIsAdmin();

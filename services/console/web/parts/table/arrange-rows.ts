@@ -1,40 +1,39 @@
-/** What a row is sorted by in a column; rows without it come last. */
+/** The value by which a column sorts a row; rows without one come last. */
 export type SortValue = string | number | undefined;
 
-/** How rows are sorted and found by a column. */
 export interface ArrangedColumn<Row> {
   label: string;
-  /** What rows are sorted by; it depends on the row alone. A text is searched, too. Absent: rows cannot be sorted by the column. */
+  /** Returns the value to sort by, which depends on the row alone. Texts are searched, too. Absent: rows cannot be sorted by the column. */
   sortBy?: (row: Row) => SortValue;
-  /** The words that a row is found by, where they are not what it is sorted by. */
+  /** Returns the words by which a row is found, where they differ from the sort value. */
   search?: (row: Row) => string;
 }
 
-/** A column to sort by, and whether the greatest come first. */
+/** The column to sort by, and whether the greatest values come first. */
 export interface Sorting {
   /** As `last-used`, for the column `Last used`. */
   column: string;
   down: boolean;
 }
 
-/** Rows with the words that they are found by, and what they are sorted by. Both are computed once, when they are first needed. */
+/** Rows with their words for the search and their sort values. Both are computed once, at their first use. */
 export interface RowIndex<Row> {
   rows: readonly Row[];
   wordsOf: () => readonly string[];
   valuesOf: (column: string) => readonly SortValue[] | undefined;
 }
 
-/** The name of a column in the address. */
+/** Returns the name of a column in the address. */
 export function columnKey({ label }: Pick<ArrangedColumn<never>, 'label'>): string {
   return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
 
-/** Text without case and accents, in which `key 2` is before `key 10`. */
+/** Returns a text without case and accents that sorts `key 2` before `key 10`. */
 function sortable(text: string): string {
   return plain(text).replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'));
 }
 
-/** Text without case and accents. */
+/** Returns a text without case and accents. */
 export function plain(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
@@ -65,7 +64,7 @@ function textOf<Row>({ search, sortBy }: ArrangedColumn<Row>, row: Row): string 
   return typeof value === 'string' ? value : '';
 }
 
-/** The rows that have all words of a search, in the order that is asked for; otherwise in the given order. */
+/** Returns the rows that contain all words of a search, in the given sorting; undefined keeps their order. */
 export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: Sorting | undefined): readonly Row[] {
   const sought = plain(search).split(/\s+/).filter(Boolean);
   const values = sorting && index.valuesOf(sorting.column);

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ArrangedColumn } from './arrange-rows.ts';
 
-/** A column of a table. */
 export interface Column<Row> extends ArrangedColumn<Row> {
   render: (row: Row) => ReactNode;
   /** Aligns numbers to the right. */

@@ -4,7 +4,7 @@ import { columnKey, type Sorting } from './arrange-rows.ts';
 
 export interface TableBarProps {
   search: { label: string; value: string; onChange: (search: string) => void } | undefined;
-  /** Where there is no head to click. */
+  /** Absent where the table has a head to click. */
   sort:
     | {
         columns: readonly { label: string }[];
@@ -13,12 +13,12 @@ export interface TableBarProps {
       }
     | undefined;
   onReset: (() => void) | undefined;
-  /** Rows that were found, of all; the first that is shown, from 0, and how many are. */
+  /** The number of rows found and of all rows; the index of the first shown row, and the number of shown rows. */
   counts: { found: number; all: number; from: number; shown: number };
   isSearched: boolean;
 }
 
-/** Above a list: its search, its order on a phone, how much of it is shown, and the way back to all. */
+/** The bar above a list: its search, its order on a phone, how much of it is shown, and a button that resets these. */
 export function TableBar({ search, sort, onReset, counts, isSearched }: TableBarProps) {
   return (
     <Group gap="sm" mb="xs" align="flex-end">
@@ -80,7 +80,7 @@ export interface TablePagerProps {
   onPage: (page: number) => void;
 }
 
-/** Leads through the windows of a list. A button that leads nowhere keeps the focus, and does nothing. */
+/** Buttons that lead through the pages of a list. A button without a target keeps the focus, and does nothing. */
 export function TablePager({ label, page, pages, onPage }: TablePagerProps) {
   const step = (name: string, to: number) => {
     const isOff = to < 0 || to >= pages || to === page;

@@ -14,12 +14,12 @@ export interface RowsProps<Row> {
 export interface TableRowsProps<Row> extends RowsProps<Row> {
   sortable: boolean;
   sorting: Sorting | undefined;
-  /** Whether a column is sorted by numbers or times, of which the greatest come first. */
+  /** Returns whether a column sorts by numbers or times, the greatest first. */
   isNumeric: (column: string) => boolean;
   onSort: (sorting: Sorting | undefined) => void;
 }
 
-/** The cards of a phone. */
+/** Shows the rows as cards, on a phone. */
 export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, actions }: RowsProps<Row>) {
   const [first, ...rest] = columns;
   return (
@@ -47,7 +47,7 @@ export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, acti
 /** A table whose head and actions stay in sight while it scrolls. */
 export function TableRows<Row>(props: TableRowsProps<Row>) {
   const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, idOf } = props;
-  /** The first click sorts, the second turns it round, and the third gives the list's own order back. */
+  /** The first click sorts, the second reverses, and the third restores the list's own order. */
   const sortBy = (column: string): void => {
     const first = isNumeric(column);
     if (sorting?.column !== column) onSort({ column, down: first });

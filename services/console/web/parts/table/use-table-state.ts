@@ -5,7 +5,7 @@ import type { Sorting } from './arrange-rows.ts';
 /** Milliseconds without a letter after which a search is written to the address: browsers allow some hundred changes a minute. */
 const writeAfterMs = 250;
 
-/** What is searched for in a table, how it is sorted, and the window of rows that is shown. */
+/** The search of a table, its sorting, and the shown page of rows. */
 export interface TableState {
   search: string;
   sorting: Sorting | undefined;
@@ -17,7 +17,7 @@ export interface TableControl extends TableState {
   setSearch: (search: string) => void;
   setSorting: (sorting: Sorting | undefined) => void;
   setPage: (page: number) => void;
-  /** Forgets the search and the order. */
+  /** Clears the search and the order. */
   reset: () => void;
 }
 
@@ -25,8 +25,9 @@ const parts = ['search', 'sort', 'page'] as const;
 type Parts = { [Part in (typeof parts)[number]]?: string | undefined };
 
 /**
- * The state of a table. In the address it survives a reload, and each order and window is a step of the browser's history.
- * @param name before the parameters' names, as `tokens` for `tokens-search`; `''` for none; undefined keeps the state out of the address
+ * Holds the state of a table. In the address, the state survives a reload, and each order and page is an entry of the browser's history.
+ * @param name the prefix of the parameters' names, as `tokens` for `tokens-search`; `''` for none; undefined keeps the state out of the
+ * address
  */
 export function useTableState(name: string | undefined): TableControl {
   const [params, setParams] = useSearchParams();
@@ -65,7 +66,7 @@ export function useTableState(name: string | undefined): TableControl {
   }
   useEffect(() => {
     if (typed === written) return undefined;
-    // The first letter is a step of the history; the others change it.
+    // The first letter adds an entry to the history; further letters change that entry.
     const timer = window.setTimeout(() => write({ search: typed, page: undefined }, written !== ''), writeAfterMs);
     return () => window.clearTimeout(timer);
   });
@@ -75,7 +76,7 @@ export function useTableState(name: string | undefined): TableControl {
   return {
     search: typed,
     sorting: sort === undefined ? undefined : { column: sort.replace(/^-/, ''), down: sort.startsWith('-') },
-    // What is typed shows from its beginning, before it is written.
+    // A typed search shows its first page before the search is written.
     page: typed === written && Number.isInteger(page) && page > 0 ? page - 1 : 0,
     setSearch: setTyped,
     setSorting: (sorting) =>

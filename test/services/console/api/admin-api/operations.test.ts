@@ -5,14 +5,14 @@ import { linkPath } from '../../../../helpers/console/link-path.ts';
 import { openHouse } from '../../../../helpers/console/open-console.ts';
 import { refusal } from '../../../../helpers/console/refusals.ts';
 
-/** A console with an administrator, and a program with a token of hers. */
+/** A console with an administrator, and a program with her token. */
 async function open<Name extends string = never>(...members: Name[]) {
   const house = await openHouse(members);
   const { body } = await house.ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
   return { ...house, api: new AdminClient(house.url, String(body.raw)) };
 }
 
-/** The ids of everything in a list, read page by page. @param path with a query @param from the cursor of the first page */
+/** Reads a list page by page, and returns the ids of all items. @param path with a query @param from the cursor of the first page */
 async function walk(api: AdminClient, path: string, from = ''): Promise<string[]> {
   const seen: string[] = [];
   for (let cursor: string | undefined = from; cursor !== undefined;) {
@@ -24,7 +24,7 @@ async function walk(api: AdminClient, path: string, from = ''): Promise<string[]
 }
 
 describe('a change by name', () => {
-  it('makes a team once, however often and by however many it is asked for, and then changes it', async () => {
+  it('makes a team once, however many requests ask for it at once, and then changes it', async () => {
     const { api, accounts } = await open();
     const [path, limits] = ['/teams-by-name/Blue%20%2F%20Green', { costPerMonth: 5 }];
     const first = await api.put(path, { limits });
@@ -39,12 +39,12 @@ describe('a change by name', () => {
     expect(many.filter(({ status }) => status === 201)).toHaveLength(1);
     const { body } = await api.get('/teams?name=Red');
     expect(body.data).toHaveLength(1);
-    // An earlier release has made another one.
+    // Another team with the same name, which the API would refuse.
     await accounts.teams.create('Red');
     expect(await api.put('/teams-by-name/Red', {})).toMatchObject(refusal(409, 'ambiguous_name'));
   });
 
-  it('makes nothing of a name that no path or file could say', async () => {
+  it('makes nothing with a name that cannot be written in a path or a file', async () => {
     const { api, accounts } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     for (const name of ['.', ' .. ', '__proto__']) {
@@ -56,7 +56,7 @@ describe('a change by name', () => {
       expect(await api.put('/users-by-email/bob@example.com', { name })).toMatchObject(refused);
     }
     expect((await api.post('/teams', { name: '...' })).status).toBe(201);
-    // One that an earlier release has accepted.
+    // A name that the API would refuse.
     const { id } = await accounts.teams.create('..');
     expect(await api.patch(`/teams/${id}`, { weight: 2 })).toMatchObject({ status: 200, body: { name: '..' } });
     expect((await api.delete(`/teams/${id}`)).status).toBe(204);
@@ -85,7 +85,7 @@ describe('a change by name', () => {
     expect(await api.post(`/users/${id}/password-link`)).toMatchObject(refusal(409, 'has_signed_in'));
   });
 
-  it('begins with what new members begin with, where it says nothing else', async () => {
+  it('makes a person with the limits of new members, where it contains no others', async () => {
     const { api } = await open();
     await api.patch('/settings', { newMembers: { limits: { tokensPerDay: 7 }, ceiling: { tiers: ['gpu'] } } });
     const { body } = await api.post('/users', { email: 'new@example.com' });
@@ -95,7 +95,7 @@ describe('a change by name', () => {
     expect((await api.post('/users', { email: 'boss@example.com' })).status).toBe(409);
   });
 
-  it('makes a key once, shows its secret then alone, and changes what it says and nothing else', async () => {
+  it('makes a key once, shows its secret only then, and later changes only the settings that it contains', async () => {
     const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const body = { kind: 'team', teamId: team.id };
@@ -104,7 +104,7 @@ describe('a change by name', () => {
     const again = await api.put('/keys-by-name/ci', body);
     expect(again).toMatchObject({ status: 200, body: { key: made.body.key } });
     expect(again.body.raw).toBeUndefined();
-    // What is as it is wanted leaves no trace.
+    // Settings that have the wanted values already leave no trace.
     const change = { ...body, limits: { costPerDay: 2 }, models: ['demo'] };
     expect((await api.put('/keys-by-name/ci', change)).body.key).toEqual(made.body.key);
     expect((await api.get(`/keys/${made.body.key.id}`)).headers.get('etag')).toBe('"0"');
@@ -123,7 +123,7 @@ describe('a change by name', () => {
 });
 
 describe('an ETag', () => {
-  it('is refused with what people do with their own account, which is held to none, and changes nothing', async () => {
+  it("is refused with changes to one's own account, which have no revision, and changes nothing", async () => {
     const { ada } = await open();
     const match = { 'if-match': '"999"' };
     const refused = refusal(400, 'invalid_request');
@@ -134,7 +134,7 @@ describe('an ETag', () => {
     expect((await ada.ask('PATCH', `/users/${ada.id}`, { weight: 2 }, match)).status).toBe(412);
   });
 
-  it('goes with what was read, and a change with an older one is refused and changes nothing', async () => {
+  it('comes with every read, and a change with an older one is refused and changes nothing', async () => {
     const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const { body: person } = await api.post('/users', { email: 'bob@example.com' });
@@ -153,7 +153,7 @@ describe('an ETag', () => {
     }
   });
 
-  it('goes with changes by name too, and is refused where it would not count', async () => {
+  it('is accepted with changes by name too, and is refused where it would be ignored', async () => {
     const { api, ada } = await open();
     const statusOf = async (path: string, body: object, match: string) =>
       (await api.ask('PUT', path, body, { 'if-match': match })).status;
@@ -180,7 +180,7 @@ describe('an ETag', () => {
     expect((await api.get(`/teams/${team.id}`)).body).toMatchObject({ weight: 4 });
   });
 
-  it('lets one of many changes at once pass', async () => {
+  it('lets only one of many concurrent changes pass', async () => {
     const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const etag = (await api.get(`/teams/${team.id}`)).headers.get('etag') ?? '';
@@ -193,7 +193,7 @@ describe('an ETag', () => {
 });
 
 describe('a list', () => {
-  it('comes in pages that have everything once, also when things are removed on the way', async () => {
+  it('comes in pages that contain every item once, also when items are removed meanwhile', async () => {
     const { api } = await open();
     const made: string[] = [];
     for (let count = 0; count < 25; count += 1) {
@@ -201,7 +201,7 @@ describe('a list', () => {
     }
     const { body: page } = await api.get('/users?limit=7');
     const first: string[] = page.data.map(({ id }: { id: string }) => id);
-    // The one that the cursor stands for.
+    // The cursor stands for this person.
     await api.delete(`/users/${first.at(-1)}`);
     const seen = [...first, ...(await walk(api, '/users?limit=7', page.next))];
     expect(seen.slice(1)).toEqual(made);
@@ -210,7 +210,7 @@ describe('a list', () => {
     expect((await api.get('/users?email=p3@example.com')).body.data).toHaveLength(1);
   });
 
-  it('has everything once also where it is not in the order of its pages', async () => {
+  it('contains every item once also where it is not in the order of its pages', async () => {
     const { api, bob, url } = await open('bob');
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     await api.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
@@ -227,7 +227,7 @@ describe('a list', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('has no page after a cursor that is none', async () => {
+  it('has no page after an invalid cursor', async () => {
     const { api, ada } = await open();
     const refused = refusal(400, 'invalid_request', 'cursor');
     const lists = ['/keys', '/users', '/teams', '/tokens', '/webhooks', '/invitations'];
@@ -253,7 +253,7 @@ describe('a list', () => {
     const all = await walk(api, '/keys?limit=3');
     expect(all).toHaveLength(20);
     expect(new Set(all).size).toBe(20);
-    // A record that cannot be read costs that record.
+    // An unreadable record removes only itself from the list.
     await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
     expect(await walk(api, '/keys?limit=3')).toEqual(all.filter((_, at) => at !== 4));
     await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
@@ -293,7 +293,7 @@ describe('the audit trail', () => {
     expect(body).toHaveLength(3);
   });
 
-  it('is kept for as many days as is set, of older entries too', async () => {
+  it('is kept for the days of the setting, older entries included', async () => {
     const { api, accounts, redis, prefix } = await open();
     const error = { field: 'auditDays', message: 'The audit trail is kept for 30 days at least.' };
     expect(await api.patch('/settings', { auditDays: 29 })).toMatchObject({ status: 400, body: { error } });
@@ -311,7 +311,7 @@ describe('the audit trail', () => {
     await accounts.audit.add({ actor: null, action: 'other', target: null, details: {} });
     expect(await redis.exists(`${prefix}audit-entry:${old}`)).toBe(0);
     expect(await redis.zscore(`${prefix}audit-index`, old)).toBeNull();
-    // The change itself is in the trail, with the time before it.
+    // The trail contains the change itself, with the time before it.
     expect((await api.get('/audit?action=settings.change')).body.data).toMatchObject([
       { details: { before: { auditDays: 45 }, after: { auditDays: 30 } } },
       { details: { before: { auditDays: 30 }, after: { auditDays: 45 } } },

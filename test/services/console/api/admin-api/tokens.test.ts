@@ -13,7 +13,7 @@ const unscoped = refusal(403, 'insufficient_scope');
 
 const reading = { name: 'early', scopes: ['read'], expiresAt: Date.now() + 3_600_000 } as const;
 
-/** A program with a token that a person has made. */
+/** Returns a program with a token that a person has made. */
 async function program(person: Person, ...scopes: AdminScope[]): Promise<AdminClient> {
   const { status, body } = await person.post('/tokens', { name: 'ci', scopes });
   expect(status).toBe(201);
@@ -55,7 +55,7 @@ describe('an admin token', () => {
     expect(await client.get('/users')).toMatchObject(refused);
   });
 
-  it('has the rights that its person has now, and none once they are blocked or deleted', async () => {
+  it('has the present rights of its person, and none once they are blocked or deleted', async () => {
     const { ada, join } = await openHouse();
     const eve = await join(ada, 'eve@example.com', { role: 'admin' });
     const client = await program(eve, 'admin');
@@ -85,7 +85,7 @@ describe('an admin token', () => {
       () => ada.patch(`/users/${eve.id}/profile`, { email: 'eve@example.com' }),
       () => eve.post('/password', password),
     ];
-    // As one that an earlier release has made.
+    // A token without an epoch, made directly in the store.
     const { raw } = made(await accounts.adminTokens.create({ ...reading, ownerId: eve.id }));
     const early = new AdminClient(ada.url, raw);
     expect((await early.get('/keys')).status).toBe(200);
@@ -99,7 +99,7 @@ describe('an admin token', () => {
     }
   });
 
-  it('of a person who lacks a second factor that is demanded is refused, and can make no other', async () => {
+  it('of a person who lacks a demanded second factor is refused, and can make no other token', async () => {
     const { ada } = await openHouse();
     const client = await program(ada, 'admin');
     await ada.patch('/settings', { requireSecondFactor: true });
@@ -111,7 +111,7 @@ describe('an admin token', () => {
     expect((await client.get('/users')).status).toBe(200);
   });
 
-  it('that was made with a token expires with that one at the latest, and is revoked with it', async () => {
+  it('that was made with another token expires no later than that one, and is revoked with it', async () => {
     const { ada, redis, prefix } = await openHouse();
     const { body: first } = await ada.post('/tokens', { name: 'short', scopes: ['admin'], expiresInDays: 1 });
     const client = new AdminClient(ada.url, String(first.raw));
@@ -134,7 +134,7 @@ describe('an admin token', () => {
     expect(names).toEqual(['long', 'longer']);
   });
 
-  it('does only what its scope permits, with entries of its own in the audit trail: who is behind it, and which token', async () => {
+  it('does only what its scope permits, and its entries in the audit trail name its person and the token', async () => {
     const { ada, bob } = await openHouse(['bob']);
     const reader = await program(ada, 'read');
     const keeper = await program(ada, 'keys');
@@ -154,7 +154,7 @@ describe('an admin token', () => {
     expect(await keeper.patch('/settings', { membersMakeKeys: false })).toMatchObject(unscoped);
   });
 
-  it('of a command line belongs to nobody, may do what an administrator may, and is named in the trail', async () => {
+  it('of a command line belongs to nobody, has the rights of an administrator, and is named in the trail', async () => {
     const { ada, accounts } = await openHouse();
     const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: Date.now() + 60_000, madeAt: 'ada@box' } as const;
     const created = made(await accounts.adminTokens.create(wanted));
@@ -173,7 +173,7 @@ describe('an admin token', () => {
     expect((await new AdminClient(ada.url, String(kept.raw)).get('/users')).status).toBe(200);
   });
 
-  it('has no more than 100 beside it of the same person', async () => {
+  it('is one of at most 100 of the same person', async () => {
     const { ada, accounts } = await openHouse();
     const wanted = { name: 'n', scopes: ['read'], expiresAt: Date.now() + 60_000, ownerId: ada.id } as const;
     const all = await Promise.all(Array.from({ length: 105 }, () => accounts.adminTokens.create(wanted)));
@@ -182,7 +182,7 @@ describe('an admin token', () => {
   });
 });
 
-it('every operation that changes something is refused to a token that may only read, whoever made it, and administrative ones to members and owners', async () => {
+it('every changing operation is refused to a read-only token, whoever made it, and every administrative one to members and owners', async () => {
   const { ada, bob, eve, teamId } = await openTeam([], {
     furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
   });
@@ -211,7 +211,7 @@ it('every operation that changes something is refused to a token that may only r
     createToken: { name: 'more', scopes: ['admin'] },
     createWorkerCredential: { name: 'box', tier: 'gpu' },
   };
-  /** What owners of a team may do to the team, and everybody for themselves. */
+  /** The operations that owners of a team may use on the team, and everybody for themselves. */
   const ownersMay = new Set(['setTeamMember', 'addTeamMember', 'removeTeamMember', 'createToken']);
   const { body: key } = await ada.post('/keys', { kind: 'router', name: 'first' });
   const { body: webhook } = await ada.post('/webhooks', bodies['createWebhook']);

@@ -65,7 +65,7 @@ describe('GET /agent-sessions', () => {
     expect((await list('?team=t1', 'bob')).data).toEqual([]);
   });
 
-  it('lists those that run first, also before any turn of them is over, once over all pages', async () => {
+  it('lists running sessions first, also before a turn of theirs has ended, and once over all pages', async () => {
     const running = [runs('s1', { model: 'm1' }), runs('new', { agent: 'a1', type: 'Explore' })];
     const { list } = await openApi([turn('s1'), turn('s2'), turn('s3')], running);
     const first = await list('?limit=1');
@@ -95,7 +95,7 @@ describe('GET /agent-sessions', () => {
 });
 
 describe('GET /agent-sessions/{id}', () => {
-  it('answers the session with its agents, those that run for the first time among them', async () => {
+  it('answers the session with its agents, including agents whose first turn runs', async () => {
     const agent = { program: 'claude-code', session: 's1', agent: 'a1', type: 'Explore' } as const;
     const running = [runs('s1', { agent: 'a2', parent: 'a1', request: 'run-2' }), runs('s1', { agent: 'a1' })];
     const { get, list } = await openApi([turn('s1'), turn('s1', { turn: agent })], running);
@@ -112,7 +112,7 @@ describe('GET /agent-sessions/{id}', () => {
     });
   });
 
-  it('and its turns are not there for anybody else', async () => {
+  it('and its turns do not exist for anybody else', async () => {
     const { ask, get } = await openApi([turn('s1'), turn('s2', ofTeam)], [runs('live')]);
     const { data } = await get<{ data: UsageRequest[] }>(`/${own}/turns`);
     expect(data).toMatchObject([{ turn: { session: 's1' }, sessionId: own, owner: { name: 'Ada' }, cost: 0.0015 }]);
@@ -128,7 +128,7 @@ describe('GET /agent-sessions/{id}', () => {
   });
 });
 
-it('GET /agent-sessions/sums answers the sums of each team that somebody may see, or of one owner', async () => {
+it('GET /agent-sessions/sums answers the sums of each team that a person may see, or of one owner', async () => {
   const ofOther = { owner: { kind: 'team', id: 't2' }, key: { id: 'k9', name: 'x' } } as const;
   const { get } = await openApi([turn('s1'), turn('s2', ofTeam), turn('s2', ofTeam), turn('s3', ofOther)]);
   const names = async (path: string, viewer?: Viewer) =>

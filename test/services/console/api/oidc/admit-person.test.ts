@@ -22,7 +22,7 @@ async function open() {
   const announce = vi.fn<(changed: string) => Promise<void>>();
   const parts = { accounts, externals, announce, log: silentLog };
   const admit = (more: object = {}, of = provider) => admitPerson(parts, of, { ...claims, ...more });
-  /** An account with Grace's address, whose person has come in with it. */
+  /** Makes an account with Grace's address, with which its person has signed in. */
   const addLocal = async () => {
     const user = made(await accounts.users.create({ name: 'Grace', email, role: 'member' }));
     await redis.hset(`${prefix}user:${user.id}`, 'passwordHash', 'a hash', 'usedEmail', email);
@@ -32,8 +32,8 @@ async function open() {
   return { ...store, externals, provider, announce, admit, addLocal, actions };
 }
 
-describe('somebody who comes in from a provider for the first time in several windows at once', () => {
-  it('is linked to their account in one, and comes in in all', async () => {
+describe('a person who signs in at a provider for the first time, in several windows at once', () => {
+  it('is linked to their account in one window, and signed in in all', async () => {
     const { admit, addLocal, actions } = await open();
     const { id, epoch } = await addLocal();
     const admitted = await Promise.all(Array.from({ length: 5 }, () => admit()));
@@ -50,7 +50,7 @@ describe('somebody who comes in from a provider for the first time in several wi
     expect(await actions()).toEqual(['user.create']);
   });
 
-  it('does not come in as somebody else with the same address', async () => {
+  it('is not signed in as somebody else with the same address', async () => {
     const { admit, addLocal } = await open();
     await addLocal();
     const admitted = await Promise.all(['one', 'two', 'three'].map((sub) => admit({ sub })));
@@ -58,7 +58,7 @@ describe('somebody who comes in from a provider for the first time in several wi
   });
 });
 
-it('somebody comes in as who they are once the issuer of their provider has a slash at its end, and without it again', async () => {
+it('a person keeps their account when the issuer of their provider gets or loses a slash at its end', async () => {
   const { admit, provider } = await open();
   const { id } = (await admit()) as { id: string };
   const withSlash = { ...provider, issuer: `${provider.issuer}/` };
@@ -66,7 +66,7 @@ it('somebody comes in as who they are once the issuer of their provider has a sl
   expect((await admit({}, provider)) as object).toMatchObject({ id });
 });
 
-it('somebody who is blocked is not linked to their account, which keeps its password', async () => {
+it('a blocked person is not linked to their account, which keeps its password', async () => {
   const { accounts, admit, addLocal, externals, actions } = await open();
   const { id } = await addLocal();
   await accounts.users.change(id, { blocked: true }, Date.now());
@@ -76,7 +76,7 @@ it('somebody who is blocked is not linked to their account, which keeps its pass
   expect(await actions()).toEqual([]);
 });
 
-it('somebody who has come in before does not while they are blocked', async () => {
+it('a person who has signed in before cannot sign in while they are blocked', async () => {
   const { accounts, admit } = await open();
   const { id } = (await admit()) as { id: string };
   await accounts.users.change(id, { blocked: true }, Date.now());
@@ -84,7 +84,7 @@ it('somebody who has come in before does not while they are blocked', async () =
 });
 
 describe('the rules of a provider', () => {
-  it('end the tokens of a team as soon as somebody has left it', async () => {
+  it('end the tokens of a team as soon as their person has left it', async () => {
     const { accounts, admit, announce } = await open();
     for (const name of ['One', 'Two']) await accounts.teams.create(name);
     const { id } = made(await admit({ groups: ['lab'] }));
@@ -98,7 +98,7 @@ describe('the rules of a provider', () => {
     expect(left).toEqual([1, 0]);
   });
 
-  it('record no role of somebody who is gone', async () => {
+  it('record no role of a person who was deleted', async () => {
     const { accounts, redis, prefix, provider, admit, actions } = await open();
     await admit();
     const groups = [{ group: 'admins', role: 'admin' as const, teams: [] }];

@@ -20,7 +20,7 @@ import { until } from '../../../../helpers/until.ts';
 const hourMs = 3_600_000;
 const secret = Buffer.alloc(32, 1);
 
-/** A provider, Grace, whom it has let in so long ago, and the nodes of a cluster that ask it about her. */
+/** A provider, Grace, whose last confirmation ended `endedMs` ago, and the nodes of a cluster that ask it about her. */
 async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = {}) {
   const provider = await startCountedProvider();
   const company = { name: 'company', issuer: provider.issuer + slash, client_id: 'router', scopes, domains: ['*'] };
@@ -55,33 +55,33 @@ async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = 
   return { ...store, subject, isRefused, provider, grace, ...node, addNode, logged, announced, now };
 }
 
-/** What a provider answers that hangs. */
+/** The answer of a provider that hangs. */
 const hanging: TokenAnswer = async () => {
   await sleep(800);
   return { status: 503, body: '' };
 };
 
-/** Has a provider refuse its people. */
+/** Makes a provider refuse its people. */
 function refuseTokens(provider: CountedProvider, error = 'invalid_grant'): void {
   provider.answerTokens(() => ({ status: 400, body: { error } }));
 }
 
-/** Has a provider answer only when the test says so. */
+/** Makes a provider answer only when the test releases it. */
 function hold(provider: CountedProvider, answer: Awaited<ReturnType<TokenAnswer>>) {
   const { promise, resolve } = Promise.withResolvers<typeof answer>();
   provider.answerTokens(() => promise);
   return { release: () => resolve(answer) };
 }
 
-/** What a provider that lets Grace in answers. */
+/** The answer of a provider that admits Grace. */
 const tokens = { access_token: 'any', token_type: 'Bearer', refresh_token: 'grace.1' };
 
 const stays = { epoch: 0, tokenEpoch: 0 };
 const isEnded = { epoch: 1, tokenEpoch: 1 };
 const offline = ['openid', 'offline_access'];
 
-describe('a person whose last answer of the provider has ended', () => {
-  it('is asked about once, however many nodes want to know, and all of them are told what it says', async () => {
+describe('a person whose last confirmation by the provider has expired', () => {
+  it('is asked about once, however many nodes need the answer, and all of them get it', async () => {
     const { provider, grace, confirm, addNode, now } = await open();
     const answer = hold(provider, { body: tokens });
     const confirmed = [confirm(grace), addNode().confirm(grace), confirm(grace), addNode().confirm(grace)];
@@ -93,7 +93,7 @@ describe('a person whose last answer of the provider has ended', () => {
     expect(await now()).toEqual(stays);
   });
 
-  it('is refused for all who have asked when the provider refuses, and is signed out once', async () => {
+  it('is refused on all nodes that have asked when the provider refuses, and is signed out once', async () => {
     const { provider, grace, confirm, addNode, announced, now } = await open();
     const answer = hold(provider, { status: 400, body: { error: 'invalid_grant' } });
     const confirmed = [confirm(grace), addNode().confirm(grace), confirm(grace)];
@@ -113,14 +113,14 @@ describe('a person whose last answer of the provider has ended', () => {
     expect(await externals.find(grace.id)).toMatchObject({ issuer: provider.issuer, refreshToken: 'grace.1' });
   });
 
-  it('is asked about under that form for their keys and admin tokens as well', async () => {
+  it('is asked about under the other form also for their keys and admin tokens', async () => {
     const { provider, grace, confirmHolder } = await open({ slash: '/', scopes: offline });
     refuseTokens(provider);
     expect(await confirmHolder(grace)).toBe('refused');
     expect(provider.refreshed).toEqual(['grace.0']);
   });
 
-  it('goes on within the hour without waiting for the node that asks', async () => {
+  it('stays signed in within the hour without waiting for the node that asks', async () => {
     const { provider, grace, confirm, addNode } = await open({ endedMs: hourMs / 2 });
     const answer = hold(provider, { body: { access_token: 'any', token_type: 'Bearer' } });
     const first = confirm(grace);
@@ -143,7 +143,7 @@ describe('a person whose last answer of the provider has ended', () => {
     expect(await now()).toEqual(stays);
   });
 
-  it('goes on within the hour when the store has kept the new refresh token, and only its reply was lost', async () => {
+  it('stays signed in within the hour when the store has kept the new refresh token and only its reply was lost', async () => {
     const { provider, grace, externals, confirm, now } = await open({ endedMs: hourMs / 2 });
     const keep = externals.keep.bind(externals);
     vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
@@ -197,7 +197,7 @@ describe('a provider', () => {
     [429, 'access_denied'],
     [503, 'temporarily_unavailable'],
   ])(
-    'that answers %i %s ends nothing: the person goes on for an hour, and then until it answers nothing is known',
+    'that answers %i %s ends nothing: the person stays signed in for an hour, and is then unknown until it answers',
     async (status, error) => {
       const inTheHour = await open({ endedMs: hourMs - 60_000 });
       const after = await open({ endedMs: hourMs });
@@ -215,7 +215,7 @@ describe('a provider', () => {
     },
   );
 
-  it('that refuses the router is named in the log with what it says, also where it sends a challenge', async () => {
+  it('that refuses the router is named in the log with its answer, also where it sends a challenge', async () => {
     const { provider, grace, confirm, logged } = await open();
     const headers = { 'www-authenticate': 'Basic realm="id"' };
     const body = { error: 'invalid_client', error_description: 'The secret has expired.' };
@@ -225,7 +225,7 @@ describe('a provider', () => {
     expect(logged.join('')).toContain(`"answered":${JSON.stringify(answered)}`);
   });
 
-  it('that does not answer at all is away', async () => {
+  it('that does not answer at all signs nobody out', async () => {
     const { provider, grace, confirm, now, logged } = await open();
     await provider.close();
     expect(await confirm(grace)).toBe('unknown');
@@ -233,13 +233,13 @@ describe('a provider', () => {
     expect(logged.join('')).toContain('a provider cannot be asked about a person');
   });
 
-  it('that hangs is not waited for with each use: its people go on, and it is asked again later', async () => {
+  it('that hangs is not waited for at each use: its people stay signed in, and it is asked again later', async () => {
     const { provider, grace, confirm, redis, prefix } = await open({ endedMs: hourMs / 2 });
     provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
     const before = performance.now();
     expect(await confirm(grace)).toBe('confirmed');
-    // It would be waited for until the mark of who asks ends, after most of a minute.
+    // Other nodes would wait until the mark of the asking node ends, after most of a minute.
     expect(performance.now() - before).toBeLessThan(10_000);
     expect(provider.refreshed).toEqual(['grace.0']);
     provider.answerTokens(undefined);
@@ -249,14 +249,14 @@ describe('a provider', () => {
     expect(provider.refreshed).toEqual(['grace.0', 'grace.0']);
   });
 
-  it('that hangs is waited for again at the end of the hour, when its people no longer go on', async () => {
+  it('that hangs is waited for again at the end of the hour, when its people no longer stay signed in', async () => {
     const { provider, grace, confirm, externals } = await open({ endedMs: hourMs - 20_000 });
     provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
     expect(await externals.isChecked(grace.id)).toBe(false);
   });
 
-  it('is not asked, and nothing ends, by a node that cannot open the refresh token', async () => {
+  it('is not asked by a node that cannot open the refresh token, and nothing ends', async () => {
     for (const secrets of [[], [Buffer.alloc(32, 2)]]) {
       const inTheHour = await open({ endedMs: hourMs / 2 });
       expect(await inTheHour.addNode(secrets).confirm(inTheHour.grace)).toBe('confirmed');
@@ -268,7 +268,7 @@ describe('a provider', () => {
     }
   });
 
-  it('whose refresh tokens outlast its sessions ends keys with one of them, another one when it says so itself', async () => {
+  it('whose refresh tokens outlast its sessions ends keys when it refuses one; any other, only when it denies the person', async () => {
     for (const [scopes, error, isShutOut] of [
       [offline, 'invalid_grant', true],
       [['openid'], 'invalid_grant', false],
@@ -281,7 +281,7 @@ describe('a provider', () => {
     }
   });
 
-  it('is asked when tokens and keys alone are used only where its answer is about the person, to the router as it is', async () => {
+  it('is asked for the use of tokens and keys only where its answer concerns the person and the present client', async () => {
     const evening = await open();
     expect(await evening.confirmHolder(evening.grace)).toBe('confirmed');
     const other = await open({ scopes: offline });
@@ -296,10 +296,10 @@ describe('a provider', () => {
     expect(asked.provider.refreshed).toEqual(['grace.0']);
   });
 
-  it('whose scopes were changed ends keys by what a refresh token was asked for with', async () => {
+  it('whose scopes were changed ends keys by the scopes with which the refresh token was requested', async () => {
     for (const [scopes, isOffline] of [
       [offline, false],
-      // As an earlier release has left it.
+      // An account without the mark of its scopes.
       [offline, undefined],
       [['openid'], true],
     ] as const) {
@@ -320,7 +320,7 @@ describe('a provider', () => {
   });
 
   it.each([400, 200])(
-    'whose answer with status %i comes after a new sign-in of the person changes nothing of it',
+    'whose answer with status %i comes after a new sign-in of the person does not end that sign-in',
     async (status) => {
       const { provider, grace, externals, subject, confirm, isRefused, now } = await open({ scopes: offline });
       const answer = hold(provider, { status, body: status === 200 ? tokens : { error: 'invalid_grant' } });
@@ -334,7 +334,7 @@ describe('a provider', () => {
     },
   );
 
-  it('that refuses somebody who signs in at the same moment changes nothing of that', async () => {
+  it('that refuses a person who signs in at the same moment does not end the new sign-in', async () => {
     const { provider, grace, externals, subject, confirm, accounts, isRefused, now } = await open({ scopes: offline });
     refuseTokens(provider);
     const { users } = accounts;
@@ -348,7 +348,7 @@ describe('a provider', () => {
   });
 
   it.each(['deleted', 'unlinked'])(
-    'makes and links no account of somebody who is %s while what it says of them is read',
+    'makes and links no account for a person who is %s while its answer is read',
     async (change) => {
       const { provider, grace, externals, confirm, accounts, redis, prefix } = await open();
       const now = Math.floor(Date.now() / 1_000);
@@ -369,7 +369,7 @@ describe('a provider', () => {
     },
   );
 
-  it('leaves nothing of a person who is deleted while it is asked', async () => {
+  it('leaves nothing of a person who is deleted while the provider is asked', async () => {
     const { provider, grace, confirm, accounts, redis, prefix } = await open();
     const answer = hold(provider, { body: tokens });
     const confirmed = confirm(grace);
@@ -382,7 +382,7 @@ describe('a provider', () => {
   });
 });
 
-it('a session of a provider stays while it is not known whether the provider lets its person in, and is good for nothing', async () => {
+it('a session of a provider stays, but permits nothing, while it is unknown whether the provider admits its person', async () => {
   const { provider, grace, confirm, accounts } = await open();
   accounts.sessions.confirmWith(confirm);
   provider.answerTokens(() => ({ status: 503, body: {} }));

@@ -24,7 +24,7 @@ async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; t
     const { pathname, search } = provider.answer(url, grace);
     return `${pathname}${search}`;
   };
-  /** Where a browser is led to. */
+  /** Returns the address to which a browser is redirected. */
   const led = async (browser: CookieClient, path: string): Promise<string> => {
     const { url } = await visit(browser, path);
     return `${url.pathname}${url.search}`;
@@ -52,19 +52,19 @@ async function openStale() {
   return { ...open, headers: { cookie, 'x-csrf-token': csrfToken }, session };
 }
 
-/** A console with a provider, and what can keep Redis away from it. */
+/** A console with a provider, and a proxy that can cut it off from Redis. */
 async function openBehindProxy() {
   const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
   onTestFinished(() => proxy.close());
   return { ...(await openWithProvider({ redisUrl: `redis://127.0.0.1:${proxy.port}` })), proxy };
 }
 
-/** Expects one line of the log with what the provider has answered. */
+/** Expects one line of the log with the provider's answer. */
 function expectLogged(apiLog: readonly string[], answered: object): void {
   expect(apiLog.filter((line) => line.includes(`"answered":${JSON.stringify(answered)}`))).toHaveLength(1);
 }
 
-/** The names of the cookies of a browser. */
+/** Returns the names of a browser's cookies. */
 function namesIn(browser: CookieClient, url: string): string[] {
   return browser
     .cookiesOf(url)
@@ -88,7 +88,7 @@ describe('an answer of a provider', () => {
     }
   });
 
-  it('is not exchanged while Redis is away, and good once it is back', async () => {
+  it('is not exchanged while Redis is away, and is accepted once it is back', async () => {
     const { provider, begin, led, connection, proxy } = await openBehindProxy();
     const browser = new CookieClient();
     const back = await begin(browser);
@@ -101,7 +101,7 @@ describe('an answer of a provider', () => {
     expect(provider.exchanged).toHaveLength(1);
   });
 
-  it('has ended when Redis has noted it and did not say so in time', async () => {
+  it('is void when Redis has noted it but did not reply in time', async () => {
     const { provider, begin, led, proxy } = await openBehindProxy();
     const browser = new CookieClient();
     const back = await begin(browser);
@@ -113,7 +113,7 @@ describe('an answer of a provider', () => {
   });
 
   it.each(['HEAD', 'POST', 'OPTIONS'])(
-    'is not used up by a request with %s, which begins no sign-in either',
+    'is not used up by a request with %s; such a request begins no sign-in either',
     async (method) => {
       const { provider, led, url, browser, back } = await openBegun();
       const headers = { cookie: browser.cookiesOf(url) };
@@ -127,7 +127,7 @@ describe('an answer of a provider', () => {
     },
   );
 
-  it('is exchanged only when it names one state, of a sign-in that the browser has begun with this provider', async () => {
+  it('is exchanged only when it names one state of a sign-in that the browser has begun with this provider', async () => {
     const { provider, begin, led, browser, back } = await openBegun();
     const state = new URLSearchParams(back.split('?')[1]).get('state') ?? '';
     const others = [
@@ -152,7 +152,7 @@ describe('an answer of a provider', () => {
   });
 });
 
-it('what is kept of a sign-in says whether its refresh token was asked for to outlast the session at the provider', async () => {
+it('the stored account says whether its refresh token was requested to outlast the session at the provider', async () => {
   const { provider, visit, led, connection, prefix } = await openWithProvider();
   for (const name of ['company', 'second']) {
     const browser = new CookieClient();
@@ -191,7 +191,7 @@ describe('the log of a sign-in that fails', () => {
     ['at length', {}, 'so '.repeat(500), 'so '.repeat(100)],
     ['with what could be a secret', {}, `the secret ${'aB3~'.repeat(10)}== is wrong`, 'the secret … is wrong'],
     ['without a description', {}, undefined, undefined],
-  ])('names the error of the provider and its description (%s)', async (_, headers, said, description) => {
+  ])('contains the error of the provider and its description (%s)', async (_, headers, said, description) => {
     const { provider, led, apiLog, browser, back } = await openBegun();
     const body = { error: 'invalid_client', error_description: said };
     provider.answerTokens(() => ({ status: 401, headers, body }));
@@ -199,7 +199,7 @@ describe('the log of a sign-in that fails', () => {
     expectLogged(apiLog, { error: 'invalid_client', description, status: 401 });
   });
 
-  it('names what the provider has led back with', async () => {
+  it('contains the error with which the provider has redirected back', async () => {
     const { led, apiLog, browser, back } = await openBegun();
     const denied = 'error=access_denied&error_description=You are not in the group.';
     expect(await led(browser, back.replace(/code=[^&]*/, denied))).toBe('/?sign-in=denied');
@@ -207,7 +207,7 @@ describe('the log of a sign-in that fails', () => {
   });
 });
 
-it('somebody whose provider has not answered for more than an hour gets 503 until it answers, and can sign in again meanwhile', async () => {
+it('a person whose provider has not answered for over an hour gets 503 until it answers, and can sign in again meanwhile', async () => {
   const { provider, url, browser, session } = await openStale();
   provider.answerTokens(() => ({ status: 503, body: {} }));
   const refused = await session();
@@ -222,18 +222,15 @@ it('somebody whose provider has not answered for more than an hour gets 503 unti
   expect((await session()).status).toBe(200);
 });
 
-it.each(['/session', '/sessions'])(
-  'somebody whose provider cannot be asked signs out all the same (%s)',
-  async (path) => {
-    const { provider, url, headers, session } = await openStale();
-    provider.answerTokens(() => ({ status: 503, body: {} }));
-    const signOut = () => fetch(`${url}/console/api${path}`, { method: 'DELETE', headers });
-    expect((await signOut()).ok).toBe(true);
-    expect((await signOut()).status).toBe(401);
-    provider.answerTokens(undefined);
-    expect((await session()).status).toBe(401);
-  },
-);
+it.each(['/session', '/sessions'])('a person can sign out while their provider cannot be asked (%s)', async (path) => {
+  const { provider, url, headers, session } = await openStale();
+  provider.answerTokens(() => ({ status: 503, body: {} }));
+  const signOut = () => fetch(`${url}/console/api${path}`, { method: 'DELETE', headers });
+  expect((await signOut()).ok).toBe(true);
+  expect((await signOut()).status).toBe(401);
+  provider.answerTokens(undefined);
+  expect((await session()).status).toBe(401);
+});
 
 describe('a person in a browser', () => {
   it('sees the sign-in page at a provider that is not there any more', async () => {
@@ -243,7 +240,7 @@ describe('a person in a browser', () => {
     }
   });
 
-  it('sees it when a sign-in cannot begin because Redis is away', async () => {
+  it('sees the sign-in page when a sign-in cannot begin because Redis is away', async () => {
     const { url, proxy } = await openBehindProxy();
     const browser = new CookieClient();
     browser.setCookie(url, 'rtr', 'A'.repeat(43));
@@ -253,7 +250,7 @@ describe('a person in a browser', () => {
     expect((await browser.visit(start, crossSite)).url.search).toBe('?sign-in=unavailable');
   });
 
-  it('sees it when their sign-ins are ended meanwhile, and when the router fails', async () => {
+  it('sees the sign-in page when their sign-ins are ended meanwhile, and when the router fails', async () => {
     const { begin, led, browser, back, accounts } = await openBegun();
     const { sessions, users } = accounts;
     const open = vi.spyOn(sessions, 'open').mockImplementationOnce(async (user, origin) => {
@@ -269,7 +266,7 @@ describe('a person in a browser', () => {
 describe('a sign-in that another site begins', () => {
   const start = '/console/api/oidc/company/start?to=/keys';
 
-  it('signs in a browser in which nobody is', async () => {
+  it('signs in a browser in which nobody is signed in', async () => {
     const { provider, url } = await openWithProvider();
     for (const site of ['cross-site', 'same-site', 'none'])
       for (const [name, value] of Object.entries({ rtr: 'A'.repeat(43), other: 'any' })) {
@@ -287,7 +284,7 @@ describe('a sign-in that another site begins', () => {
     ['none', { 'sec-fetch-site': 'none' }, false],
     ['without Fetch Metadata', { origin: 'https://evil.org' }, false],
     ['from a page of the console', { 'sec-fetch-site': 'same-origin' }, true],
-  ])('(%s) leaves somebody who is signed in who they are, unless they begin it', async (_, headers, begins) => {
+  ])('(%s) does not replace a signed-in person, unless that person has begun it', async (_, headers, begins) => {
     const { provider, url, firstAdmin } = await openWithProvider();
     const ada = await firstAdmin();
     const browser = new CookieClient();
@@ -341,7 +338,7 @@ describe('links of another site that begin many sign-ins at once', () => {
     ['a long path', `/${'%C3%A9'.repeat(950)}`, '/'],
     ['a path of letters that JSON writes with six', `/${'%01'.repeat(290)}`, '/'],
     ['the longest path', `/${'x'.repeat(299)}`, `/${'x'.repeat(299)}`],
-  ])('to %s lock no browser out, which keeps three once it sees the sign-in page', async (_, to, leadsTo) => {
+  ])('to %s lock out no browser, which keeps three sign-ins once it sees the sign-in page', async (_, to, leadsTo) => {
     const { begin, led, visit, url } = await openWithProvider();
     const browser = new CookieClient();
     const backs = await Promise.all(Array.from({ length: 12 }, () => begin(browser, to)));
@@ -361,14 +358,14 @@ describe('links of another site that begin many sign-ins at once', () => {
 it.each([
   ['without TLS', false, 'rtr-sign-in'],
   ['over TLS', true, '__Host-rtr-sign-in'],
-])('a sign-in that was begun at a node of the release before %s ends here, once', async (_, trustProxy, nameBefore) => {
+])('a sign-in that was begun at an older node %s ends here, once', async (_, trustProxy, nameBefore) => {
   const { provider, begin, led, url } = await openWithProvider({ trustProxy });
   const beginning = new CookieClient();
   const back = await begin(beginning);
   const sealed = beginning.cookiesOf(url).split('=')[1] ?? '';
   const [browser, second] = [new CookieClient(), new CookieClient()];
   for (const each of [browser, second]) each.setCookie(url, nameBefore, sealed);
-  // No other answer ends it.
+  // No other answer ends the sign-in.
   expect(await led(browser, await begin(new CookieClient()))).toBe('/?sign-in=expired');
   expect(namesIn(browser, url)).toEqual([nameBefore]);
   expect(await led(browser, back)).toBe('/usage');

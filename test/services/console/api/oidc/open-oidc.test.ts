@@ -5,7 +5,7 @@ import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
-it('a provider whose secret is not set is named in the log when the registry is loaded, and after each change of it', async () => {
+it('a provider without its secret is named in the log when the registry is loaded, and after each change of the registry', async () => {
   const store = await openKeyStore();
   const company = { issuer: 'https://id.example.com', client_id: 'router', domains: ['*'] };
   let settings = signInSchema.parse({

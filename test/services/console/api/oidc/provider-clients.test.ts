@@ -3,7 +3,7 @@ import { signInSchema } from '#shared/registry/sign-in.ts';
 import { ProviderClients } from '#services/console/api/oidc/provider-clients.ts';
 import { serveInTest } from '../../../../helpers/servers/serve-http.ts';
 
-/** A provider whose description of itself has so many bytes more than it needs. */
+/** Starts a provider whose metadata has so many bytes more than it needs. */
 async function providerOf(moreBytes: number) {
   const issuer = await serveInTest((_, response) => {
     response.setHeader('content-type', 'application/json');

@@ -12,13 +12,13 @@ function providerWith(more: object = {}): SignInProvider {
 
 const grace = { sub: '1', name: 'Grace', email: 'Grace@example.COM', email_verified: true };
 
-describe('somebody from an identity provider', () => {
-  it('has their address in the one form in which addresses are compared', () => {
+describe('a person from an identity provider', () => {
+  it('has an address in the form in which addresses are compared', () => {
     expect(readPerson(providerWith(), grace)).toMatchObject({ email: 'grace@example.com', name: 'Grace' });
     expect(readPerson(providerWith(), { ...grace, name: 'a\u202Eb' })).toMatchObject({ name: 'grace@example.com' });
   });
 
-  it('needs a verified address, unless the provider is trusted to have verified all that it does not speak of', () => {
+  it('needs a verified address, unless the provider is trusted to have verified every address that it does not mark', () => {
     const { email_verified: _, ...silent } = grace;
     const trusting = providerWith({ trust_email: true });
     expect(readPerson(providerWith(), silent)).toBe('not_verified');
@@ -31,12 +31,12 @@ describe('somebody from an identity provider', () => {
     }
   });
 
-  it('has an address of ASCII alone: the lower case of another letter may be one of these', () => {
+  it('has an address of ASCII characters only: the lower case of another letter may be an ASCII letter', () => {
     for (const name of ['\u212Aim@example', 'mi\u212Ae@example', '\u0130vy@example', 'a@ex\u0430mple'])
       expect(readPerson(providerWith({ domains: ['*'] }), { ...grace, email: `${name}.com` })).toBe('no_address');
   });
 
-  it('is admitted by domain or group, and by no part of them', () => {
+  it('is admitted by a whole domain or group, not by a part of one', () => {
     const groups_claim = 'https://example.com/groups';
     const rules = { domains: ['example.com'], groups: [{ group: 'staff' }], groups_claim };
     const at = (email: string, groups: unknown) =>
@@ -51,7 +51,7 @@ describe('somebody from an identity provider', () => {
     expect(anybody).toMatchObject({ teams: new Map() });
   });
 
-  it('has a role and teams only where the rules speak of them', () => {
+  it('has a role and teams only where the rules name them', () => {
     const groups = [
       { group: 'lab', teams: ['Research', 'Tools'] },
       { group: 'ops', teams: ['Tools'] },
@@ -69,7 +69,7 @@ describe('somebody from an identity provider', () => {
 });
 
 describe('the settings of sign_in', () => {
-  it('refuse a provider without TLS on another machine, one that lets nobody in, and two of a name', () => {
+  it('refuse a provider without TLS on another machine, a provider that admits nobody, and two providers with one name', () => {
     const refused = (...providers: object[]) => signInSchema.safeParse({ providers }).success;
     expect(refused({ ...written, issuer: 'http://login.example.com' })).toBe(false);
     expect(refused({ ...written, issuer: 'http://127.0.0.1:8080' })).toBe(true);

@@ -15,7 +15,7 @@ async function open() {
   const settings = Object.entries(providers).map(([name, { issuer }]) => ({ name, issuer, ...client }));
   const console = await openConsole({ signIn: signInSchema.parse({ providers: settings }) });
   const ada = await console.firstAdmin();
-  /** Where a browser is led to that signs in. */
+  /** Signs in, and returns the address to which the browser is redirected. */
   const signIn = async (at: keyof typeof providers, browser = new CookieClient()): Promise<string> => {
     const stops = { stopsAt: () => true };
     const { url } = await browser.visit(`${console.url}/console/api/oidc/${at}/start?to=/usage`, stops);
@@ -27,7 +27,7 @@ async function open() {
   return { ...console, ada, signIn, people };
 }
 
-it('somebody whose provider is another one comes in there once an administrator has unlinked them, as who they were', async () => {
+it('a person whose provider has changed signs in at the new one, as the same person, once an administrator has unlinked them', async () => {
   const { url, ada, signIn, people, accounts, announced } = await open();
   const browser = new CookieClient();
   expect(await signIn('old', browser)).toBe('/usage');

@@ -18,7 +18,7 @@ import { until } from '../../../../helpers/until.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** What requests came to, in numbers that every way of asking has. Dollars to the nano-dollar. */
+/** Sums of requests, in the numbers that every way of asking has. Dollars to the nano-dollar. */
 type Sums = [requests: number, failed: number, tokens: number, dollars: string];
 type Counts = Pick<Totals, 'requests' | 'failed' | 'promptTokens' | 'completionTokens' | 'cost'>;
 
@@ -37,7 +37,7 @@ function sumsOfAll(requests: readonly UsageRequest[]): Sums {
   return sumsOf(sums);
 }
 
-/** Requests at any time of the last ten days, of which many are at the edge of an hour or a day. */
+/** Makes requests at any time of the last ten days, many of them at the edge of an hour or a day. */
 function randomRequests(random: () => number, count: number): UsageRecord[] {
   const below = (most: number): number => Math.floor(random() * most);
   const now = Date.now();
@@ -51,7 +51,7 @@ function randomRequests(random: () => number, count: number): UsageRecord[] {
   });
 }
 
-/** The operations of usage as a router serves them to programs, with a random ledger, and the commands that ask them. */
+/** The operations of usage as a router serves them to programs, with a random ledger, and the commands that call them. */
 async function open(seed: number) {
   const store = await openKeyStore();
   const { redis, prefix } = store;
@@ -65,10 +65,10 @@ async function open(seed: number) {
     random,
     read,
     rtr,
-    /** Single requests as a file of the command has them. */
+    /** Returns single requests from the file that the command writes. */
     exported: async (...words: string[]): Promise<UsageRequest[]> =>
       JSON.parse((await rtr.whole('usage', 'export', '--json', ...words)).content),
-    /** All single requests of a query, page after page. */
+    /** Returns all single requests of a query, page after page. */
     listed: async (query: string): Promise<UsageRequest[]> => {
       const requests: UsageRequest[] = [];
       for (let before = ''; ;) {
@@ -83,7 +83,7 @@ async function open(seed: number) {
   };
 }
 
-// The next hour or day may begin between two questions: then they are asked again.
+// The next hour or day may begin between two calls: then they are repeated.
 
 it.each([1, 2, 3])(
   'seven days are the same on the pages, in the API, in the commands and in files (ledger %i)',
@@ -112,7 +112,7 @@ it.each([1, 2, 3])(
   },
 );
 
-it.each(['1h', '24h'] as const)('the last %s are the same wherever they are shown', async (span) => {
+it.each(['1h', '24h'] as const)('the sums of the last %s are the same wherever they are shown', async (span) => {
   const { read, rtr, exported, listed } = await open(4);
   await until(async () => {
     const { from, to, totals } = await read<UsageOverview>(`/usage/overview?span=${span}`);
@@ -128,7 +128,7 @@ it.each(['1h', '24h'] as const)('the last %s are the same wherever they are show
   });
 });
 
-it('a report of any other time has the sums of the dates that it says', async () => {
+it('a report of any other time has the sums of the dates that it states', async () => {
   const { random, read, exported } = await open(5);
   for (const key of ['k0', 'k1', 'k2']) {
     const from = Date.now() - Math.floor(random() * 9 * dayMs);
@@ -141,7 +141,7 @@ it('a report of any other time has the sums of the dates that it says', async ()
   }
 });
 
-it('the commands say which dates their sums are of', async () => {
+it('the commands state the dates of their sums', async () => {
   const { rtr } = await open(6);
   await until(async () => {
     const today = Math.floor(Date.now() / dayMs) * dayMs;

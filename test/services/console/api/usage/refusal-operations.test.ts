@@ -58,13 +58,13 @@ describe('GET /usage/refusals', () => {
     ]);
   });
 
-  it('shows members their own and those of their teams, and others nothing', async () => {
+  it('shows members their own refusals and those of their teams, and others nothing', async () => {
     const { read } = await openApi(['permission_denied', laptop], ['permission_denied', ofDeleted], ['missing_key']);
     expect(await read(range(), 'ada')).toMatchObject({ total: 1, samples: [{ key: { id: 'k1' } }] });
     expect(await read(range(), 'stranger')).toMatchObject({ total: 0, groups: [], samples: [] });
   });
 
-  it('calls a deleted person, and what they called their key, by a pseudonym', async () => {
+  it('shows a pseudonym for a deleted person and for the name of their key', async () => {
     const { read } = await openApi(['permission_denied', ofDeleted]);
     const report = await read(`${range()}&by=key`);
     expect(report.groups).toMatchObject([{ id: 'k3', name: 'deleted person gone', count: 1 }]);

@@ -20,7 +20,7 @@ async function openApi(...records: UsageRecord[]) {
   return { ...served, write, idsOf };
 }
 
-it("GET /usage/requests/{id} answers the request, and for somebody else's the same as for one that does not exist", async () => {
+it('GET /usage/requests/{id} answers the request, and answers a request of somebody else as if it did not exist', async () => {
   const { ask, read } = await openApi(ledgerRecord({ id: 'req_a', completionTokens: 7 }));
   const request = { id: 'req_a', completionTokens: 7, owner: { name: 'Ada' } };
   for (const viewer of ['admin', 'ada'] as const)
@@ -31,7 +31,7 @@ it("GET /usage/requests/{id} answers the request, and for somebody else's the sa
 });
 
 describe('GET /usage/requests', () => {
-  it('answers what has come since a request, and again nothing when there is nothing new', async () => {
+  it('answers the requests since a given one, and nothing when there are no new ones', async () => {
     const { read, write } = await openApi(ledgerRecord({ id: 'old' }));
     const { newest = '' } = await read<RequestPage>('/usage/requests');
     expect(await read<RequestPage>(`/usage/requests?after=${newest}`)).toEqual({ requests: [], newest });
@@ -49,7 +49,7 @@ describe('GET /usage/requests', () => {
     expect(next).toBe(requests[1]?.cursor);
   });
 
-  it('finds those that were recorded, and those that were not', async () => {
+  it('finds recorded requests, and requests that were not recorded', async () => {
     const { idsOf, ask, read } = await openApi(
       ledgerRecord({ id: 'a', recorded: true }),
       ledgerRecord({ id: 'b', asked: '"recorded"' }),
@@ -78,11 +78,11 @@ describe('GET /usage/requests', () => {
     expect(await idsOf('code=queue_timeout')).toEqual([]);
   });
 
-  it('finds the few requests of somebody among many of others', async () => {
+  it('finds the few requests of one person among many of others', async () => {
     const many = Array.from({ length: 3_000 }, () => ledgerRecord({ owner: { kind: 'user', id: 'eve' } }));
     const { read } = await openApi(ledgerRecord({ id: 'mine' }), ...many);
     const found: string[] = [];
-    // A page comes out short where the machine takes long to look at them, and the next one goes on behind it.
+    // A page is short where the machine takes long to read, and the next one continues behind it.
     for (let before: string | undefined = ''; before !== undefined;) {
       const page: RequestPage = await read<RequestPage>(`/usage/requests${before && `?before=${before}`}`, 'ada');
       found.push(...page.requests.map(({ id }) => id));

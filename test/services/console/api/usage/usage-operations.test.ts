@@ -46,7 +46,7 @@ async function openApi(...records: UsageRecord[]) {
       notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
     }),
   );
-  /** Asks in vain, and returns the error. */
+  /** Expects a refusal, and returns its error. */
   const refusalOf = async (path: string, init?: RequestInit) => {
     const answer = await ask(path, 'admin', init);
     expect([path, answer.status]).toEqual([path, 400]);
@@ -102,7 +102,7 @@ describe('GET /usage', () => {
 describe('GET /usage/hours', () => {
   const hours = `from=${Date.now() - 3_600_000}&to=${Date.now()}`;
 
-  it('answers hours in dollars, with the names of the groups, of what the viewer may see', async () => {
+  it('answers the hours that the viewer may see, in dollars, with the names of the groups', async () => {
     const { read } = await openApi(
       record('a', { at: Date.now(), cost: 2_000_000_000 }),
       record('b', { at: Date.now(), key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } }),
@@ -117,7 +117,7 @@ describe('GET /usage/hours', () => {
     expect(await groups('by=model', 'eve')).toEqual([]);
   });
 
-  it('refuses what it cannot answer', async () => {
+  it('refuses a query that it cannot answer', async () => {
     const { refusalOf } = await openApi();
     for (const query of [
       'by=tier',
@@ -185,7 +185,7 @@ describe('/prices', () => {
     ]);
   });
 
-  it('are not made of what is wrong, which the refusal names', async () => {
+  it('are refused when they are invalid, and the refusal names the field', async () => {
     const { refusalOf } = await openApi();
     for (const [path, body, field] of [
       ['/prices/m', { input: -1, output: 1 }, 'input'],

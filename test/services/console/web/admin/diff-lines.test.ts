@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines, shortened, type DiffLine } from '#services/console/web/pages/admin/registry/diff-lines.ts';
 
-/** A diff as people write it. */
+/** Writes a diff in the usual notation. */
 function written(diff: readonly DiffLine[]): string {
   return diff.map(({ kind, text }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${text}`).join('\n');
 }
@@ -14,7 +14,7 @@ describe('the diff of two texts', () => {
     expect(written(diffLines('a', 'a\n'))).toBe(' a');
   });
 
-  it('has both texts in it, whatever they are', () => {
+  it('contains both texts, whatever they are', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
       .map((lines) => `${lines.join('\n')}\n`);
@@ -29,7 +29,7 @@ describe('the diff of two texts', () => {
     );
   });
 
-  it('of large texts that have nothing in common takes no time', () => {
+  it('is computed at once for large texts that have nothing in common', () => {
     const large = (letter: string): string => Array.from({ length: 8_000 }, (_, at) => `${letter}${at}`).join('\n');
     const diff = diffLines(`same\n${large('a')}`, `same\n${large('b')}`);
     expect(diff.filter(({ kind }) => kind === 'same')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { keepEqual } from '#services/console/web/api/keep-equal.ts';
 
-it('what has not changed in a newer list is the same object as before', () => {
+it('an item that has not changed in a newer list is the same object as before', () => {
   const before = [
     { id: 'a', busy: 1, models: ['m', 'n'] },
     { id: 'b', busy: 1, models: ['m'] },

@@ -43,22 +43,22 @@ describe('the state of a batch', () => {
 });
 
 describe('the lines of a batch', () => {
-  it('are done only if they were run, also in one that was cancelled or has expired', () => {
+  it('count as done only if they were run, also in a batch that was cancelled or has expired', () => {
     const counts = { total: 1_200, succeeded: 7, errored: 1, cancelled: 1_000, expired: 192 };
     const ended = batch({ state: 'ended', cancelledAt: now, ...counts });
     expect(doneOf(ended)).toBe(8);
     expect(countsText(ended)).toBe('8 of 1,200, 1 failed, 1,000 cancelled, 192 expired');
   });
 
-  it('are not counted at first, and none is run of one that fails', () => {
+  it('are not counted at first, and none is run in a batch that fails', () => {
     expect(countsText(batch({}))).toBe('100 of 1,000, 10 failed');
     expect(countsText(batch({ state: 'validating', total: 0 }))).toBe('not counted yet');
     expect(countsText(batch({ state: 'failed', total: 0 }))).toBe('no request was run');
   });
 });
 
-describe('the pace of a batch', () => {
-  it('is known from the first look on, and follows the last minute', () => {
+describe('the rate of a batch', () => {
+  it('is known from the first fetch on, and follows the last minute', () => {
     const rates = new BatchRates();
     const first = batch({});
     expect(paceText(first, rates.note(first, now), now)).toBe('2 a second · ends in 8 minutes');
@@ -66,7 +66,7 @@ describe('the pace of a batch', () => {
     expect(paceText(later, rates.note(later, now + 60_000), now + 60_000)).toBe('10 a second · ends in a moment');
   });
 
-  it('is told in minutes when it is slow, and says when nothing has ended', () => {
+  it('is shown per minute when it is slow, and as none when no request has ended', () => {
     const rates = new BatchRates();
     const slow = batch({ succeeded: 5, errored: 0 });
     expect(paceText(slow, rates.note(slow, now), now)).toBe('6 a minute · ends in 3 hours, but expires in 1 hour');
@@ -77,7 +77,7 @@ describe('the pace of a batch', () => {
     expect(paces).toEqual(['2 a second · ends in 8 minutes', 'no request has ended lately']);
   });
 
-  it('is the reason of a batch that waits, and nothing for one that is over', () => {
+  it('is replaced by the reason why a batch waits, and is empty for a batch that has ended', () => {
     const reason = 'The budget of the month is used up.';
     expect(paceText(batch({ paused: { reason, until: now } }), undefined, now)).toBe(reason);
     expect(paceText(batch({ state: 'ended' }), undefined, now)).toBe('');

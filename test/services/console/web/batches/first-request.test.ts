@@ -10,7 +10,7 @@ describe('the endpoint of a file', () => {
     ['a byte order mark', `\uFEFF${line}\n`],
     ['blank lines before it', `\uFEFF\r\n\n \t\n${line}\n`],
     ['a first line of more than a mebibyte', `${line.slice(0, -1)},"pad":"${'x'.repeat(2_000_000)}"}\n`],
-  ])('is that of its first request: %s', async (_, text) => {
+  ])('is the endpoint of its first request: %s', async (_, text) => {
     expect(await endpointOf(new Blob([text]))).toBe('/v1/responses');
   });
 

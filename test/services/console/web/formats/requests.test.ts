@@ -25,7 +25,7 @@ const turns: Turn[] = [
 ];
 
 describe('a conversation as a request', () => {
-  it('of the chat format has images as URLs, and tool calls with their results', () => {
+  it('in the chat format has images as URLs, and tool calls with their results', () => {
     expect(chat.buildRequest(turns, settings)).toMatchObject({
       model: 'demo',
       stream: true,
@@ -49,7 +49,7 @@ describe('a conversation as a request', () => {
     });
   });
 
-  it('of the messages format has images as bytes, signed thinking, and results as a turn of the user', () => {
+  it('in the messages format has images as bytes, signed thinking, and results as a turn of the user', () => {
     expect(messages.buildRequest(turns, settings)).toMatchObject({
       max_tokens: 4_096,
       system: 'Be brief.',
@@ -75,7 +75,7 @@ describe('a conversation as a request', () => {
     });
   });
 
-  it('of the Responses format is items, whose sealed thinking comes first', () => {
+  it('in the Responses format consists of items, the sealed thinking first', () => {
     const [look, answer] = turns;
     const sealed = { ...(answer as AssistantTurn), format: 'responses', signature: 'one\ntwo' };
     expect(responses.buildRequest([look as Turn, sealed], { ...settings, thinking: true, maxTokens: 9 })).toEqual({
@@ -105,7 +105,7 @@ describe('a conversation as a request', () => {
     });
   });
 
-  it('has no signature of another format', () => {
+  it('omits signatures of another format', () => {
     expect(JSON.stringify(responses.buildRequest(turns, settings))).not.toContain('sig');
     const sealed = turns.map((turn) => (turn.role === 'assistant' ? { ...turn, format: 'responses' } : turn));
     expect(JSON.stringify(messages.buildRequest(sealed, settings))).not.toMatch(/sig|thinking/);
@@ -135,7 +135,7 @@ describe('a conversation as a request', () => {
 });
 
 describe('tools written by hand', () => {
-  it('are read in the form of any format, one or many', () => {
+  it('are read in the notation of any format, one or many', () => {
     const schema = { type: 'object' };
     const read = { name: 'a', description: '', inputSchema: schema };
     expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [read] });

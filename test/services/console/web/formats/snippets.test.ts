@@ -16,7 +16,7 @@ function snippetsFor(model: string, origin: string) {
   return servedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
 }
 
-it('the formats that a page offers are those that both the router and the page speak, each at the path that the router gave', () => {
+it('a page offers the formats that both the router and the page speak, each at the path that the router has named', () => {
   expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
     ['chat', 'OpenAI', '/api/openai'],
     ['messages', 'Anthropic', '/api/anthropic'],
@@ -25,8 +25,8 @@ it('the formats that a page offers are those that both the router and the page s
   expect(servedFormats({ ...about, formats: [] })).toEqual([]);
 });
 
-describe('code to copy', () => {
-  it('has the address and the model in it, and never a key', () => {
+describe('example code', () => {
+  it('contains the address and the model, and never a key', () => {
     const snippets = snippetsFor('org/model', 'https://llm.example.com');
     expect(snippets.map(({ id }) => id).join(' ')).toBe(
       'curl openai-ts openai-py opencode anthropic-ts anthropic-py claude-code responses-ts codex',
@@ -38,7 +38,7 @@ describe('code to copy', () => {
     }
   });
 
-  it('stays code, whatever a model is called', () => {
+  it('stays valid code whatever the name of the model', () => {
     const name = `a'b"c\\ $(x)`;
     const byId = new Map(snippetsFor(name, 'http://h').map(({ id, code }) => [id, code]));
     expect(byId.get('openai-ts')).toContain(`model: ${JSON.stringify(name)}`);

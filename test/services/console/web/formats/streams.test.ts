@@ -94,7 +94,7 @@ describe("the answer of a stream's events", () => {
     expect(answer).toMatchObject({ ...expected, signature: 'one\ntwo', isCut: false });
   });
 
-  it('reports whether it was cut off at the longest allowed length', () => {
+  it('reports whether it was cut off at its maximum length', () => {
     const short = answerOf([{ choices: [{ delta: {}, finish_reason: 'length' }] }], chat.openReader());
     const end = { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 7 } };
     const incomplete = { incomplete_details: { reason: 'max_output_tokens' } };

@@ -17,7 +17,7 @@ const fast: ServedModel = {
   servedBy: [{ tier: 'cloud', workers: 1, models: ['o-mini', 'haiku'], unpriced: ['o-mini', 'haiku'] }],
 };
 
-it('models are found by name, tier and what is behind them, with all the capabilities that are needed', () => {
+it('models are found by name, tier and the models behind a name, and only with all wanted capabilities', () => {
   const find = (text: string, ...capabilities: string[]) =>
     findModels([demo, fast], { text, capabilities })
       .map(({ id }) => id)

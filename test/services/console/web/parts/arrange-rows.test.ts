@@ -29,7 +29,7 @@ function arranged(search: string, column?: string, down = false): string[] {
 }
 
 describe('rows of a table', () => {
-  it('stay as they are without a search and an order, or with the order of a column that there is not', () => {
+  it('stay as they are without a search and an order, or with the order of an unknown column', () => {
     expect(arrangeRows(indexRows(rows, columns), ' ', undefined)).toBe(rows);
     expect(arranged('', 'colour')).toEqual(['key 10', 'Key 2', 'Élan', 'key 1']);
   });
@@ -39,7 +39,7 @@ describe('rows of a table', () => {
     expect(arranged('', 'name', true)).toEqual(['key 10', 'Key 2', 'key 1', 'Élan']);
   });
 
-  it('come last, either way, where they have no value, and keep their order where it is the same', () => {
+  it('come last in both directions where they have no value, and keep their order where values are equal', () => {
     expect(arranged('', columnKey({ label: 'Last used' }))).toEqual(['key 10', 'key 1', 'Élan', 'Key 2']);
     expect(arranged('', 'last-used', true)).toEqual(['Élan', 'key 10', 'key 1', 'Key 2']);
   });

@@ -4,7 +4,7 @@ import { answerParts, requestParts } from '#services/console/web/pages/requests/
 const streamOf = (...events: object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 
 describe('a recorded request', () => {
-  it('is the conversation, in each format', () => {
+  it('is shown as its conversation, in each format', () => {
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }, { type: 'image_url' }] },
       { role: 'assistant', content: null, tool_calls: [{ id: 'c1' }] },
@@ -21,12 +21,12 @@ describe('a recorded request', () => {
     expect(requestParts(JSON.stringify({ input }))).toMatchObject([{ text: 'Hi' }, { role: 'function_call' }]);
   });
 
-  it('that was cut, or is something else, is shown as it is', () => {
+  it('that was cut, or is in no known format, is shown as raw text', () => {
     for (const text of ['{"messages": [', '[]', 'null', '', '{}', '{"messages": 7}'])
       expect(requestParts(text)).toBeUndefined();
   });
 
-  it('that would keep a page busy or break it is shown as it is', () => {
+  it('that would keep a page busy or break it is shown as raw text', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(requestParts(`{"messages": [{"role": "user", "content": ${deep}}]}`)).toBeUndefined();
     expect(answerParts(`data: {"choices": [{"delta": {"content": "Hi"}}]}\n\ndata: {"error": ${deep}}\n`)).toEqual([
@@ -39,7 +39,7 @@ describe('a recorded request', () => {
 });
 
 describe('a recorded answer', () => {
-  it('is what was said, whole or as a stream, in each format', () => {
+  it('is shown as its conversation, whole or streamed, in each format', () => {
     const said = [{ role: 'assistant', text: 'Hello' }];
     const message = { role: 'assistant', content: 'Hello' };
     expect(answerParts(JSON.stringify({ choices: [{ message }] }))).toEqual(said);
@@ -57,7 +57,7 @@ describe('a recorded answer', () => {
     expect(answerParts(streamOf(delta('Hel'), { type: 'response.completed', response: { output } }))).toEqual(said);
   });
 
-  it('has the calls of tools of a stream, put together', () => {
+  it('shows the tool calls of a stream, put together', () => {
     const call = (called: object) => ({ choices: [{ delta: { tool_calls: [{ index: 0, function: called }] } }] });
     const parts = [{ name: 'f', arguments: '' }, { arguments: '{"a":' }, { arguments: '1}' }];
     const chat = streamOf(...parts.map(call));
@@ -69,14 +69,14 @@ describe('a recorded answer', () => {
     expect(answerParts(messages)).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
   });
 
-  it('has calls of tools whose parts are no texts', () => {
+  it('shows tool calls whose parts are not texts', () => {
     const odd = { toString: 1, valueOf: 1 };
     const chat = { choices: [{ delta: { tool_calls: [{ index: odd, function: { name: odd, arguments: odd } }] } }] };
     const [said] = answerParts(streamOf(chat)) ?? [];
     expect(said?.text).toContain('"toString": 1');
   });
 
-  it('has the error', () => {
+  it('shows the error', () => {
     expect(answerParts(JSON.stringify({ error: { message: 'No.' } }))).toEqual([{ role: 'error', text: 'No.' }]);
     expect(answerParts('nothing of ours')).toBeUndefined();
   });

@@ -10,7 +10,7 @@ const lost = { worker: 'a', offered: true, waitMs: 0, givenMs: 1, begunMs: 3, en
 const given = { worker: 'b', offered: false, waitMs: 40, givenMs: 45, begunMs: 46 };
 const served = { ...given, firstMs: 60, endMs: 260, end: 'done' };
 
-/** The lines of a request's course, each with its end and its stages. */
+/** Returns the lines of a request's course, each with its end and its stages. */
 const course = (more: Partial<UsageRequest> = {}): unknown[] =>
   stagesOf({ ...request, ...more }).map(({ label, end, stages }) => [
     label,
@@ -26,12 +26,12 @@ describe('the course of a request', () => {
     ]);
   });
 
-  it('ends with the wait for a worker that never came', () => {
+  it('ends with the wait for a second worker that never claimed the request', () => {
     const rows = course({ timeline: [lost], totalMs: 5_040 });
     expect(rows.at(-1)).toEqual(['No other worker', undefined, 'waiting 40-5040']);
   });
 
-  it('has no line for a wait where the attempt ended the request, whose record is written a little later', () => {
+  it('has no line for a wait where the attempt ended the request and its record was written a little later', () => {
     const rows = (end: string, more: Partial<UsageRequest> = {}) =>
       course({ ...more, timeline: [{ ...served, end }], totalMs: 265 });
     for (const end of ['done', 'cancelled']) expect(rows(end)).toHaveLength(1);
@@ -40,12 +40,12 @@ describe('the course of a request', () => {
     expect(rows('worker_lost', { code: 'no_worker' })).toHaveLength(2);
   });
 
-  it('is what is known of a record of an older release', () => {
+  it('has one line with the known times for a record without attempts', () => {
     expect(course()).toEqual([['w', undefined, 'waiting 0-10', 'working 10-60', 'answering 60-260']]);
   });
 });
 
-it('tokens per second are counted over the answer, not the wait, and not of an answer that came at once', () => {
+it('tokens per second are counted over the answer without the wait, and not for an answer that came at once', () => {
   expect(tokensPerSecond(request)).toBe(250);
   expect(tokensPerSecond({ ...request, firstTokenMs: 259 })).toBeUndefined();
   expect(tokensPerSecond({ ...request, firstTokenMs: undefined })).toBeUndefined();

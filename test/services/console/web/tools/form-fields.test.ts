@@ -26,7 +26,7 @@ describe("a tool's form", () => {
     expect(fields[2]).toMatchObject({ initial: '1.5', isRequired: false });
   });
 
-  it('leaves schemas that it cannot show to be written as JSON', () => {
+  it('asks for JSON where it cannot show the schema', () => {
     expect(formFields({ type: 'array' })).toBeUndefined();
     expect(formFields({ type: 'object', oneOf: [] })).toBeUndefined();
     expect(formFields({ type: 'object' })).toEqual([]);
@@ -45,7 +45,7 @@ describe("a tool's form", () => {
     [{ count: '1.5' }, 'count', /whole/],
     [{ count: 'x' }, 'count', /number/],
     [{ count: '1', more: '{' }, 'more', /JSON/],
-  ])('names the field that is wrong: %j', (written, field, message) => {
+  ])('names the invalid field: %j', (written, field, message) => {
     const read = () => readForm(formFields(schema) ?? [], written);
     expect(read).toThrow(FieldProblem);
     expect(read).toThrow(message);

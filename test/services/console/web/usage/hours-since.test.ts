@@ -4,7 +4,7 @@ import type { UsageOverview } from '#services/console/contract/usage.ts';
 
 const hourMs = 3_600_000;
 
-it('a day by hours has those of the day alone', () => {
+it('the chart of a day by hours has only the hours of that day', () => {
   const midnight = Date.UTC(2026, 10, 28);
   const times = [-2, -1, 0, 1, 2].map((hour) => midnight + hour * hourMs);
   const steps = times.map((_, requests) => ({ requests }));
@@ -15,7 +15,7 @@ it('a day by hours has those of the day alone', () => {
   expect(hoursSince(overview, midnight + 24 * hourMs).times).toEqual([]);
 });
 
-it('a day by hours has no hours that are still to come', () => {
+it('the chart of a day by hours has no hours that have not begun', () => {
   const times = [0, 1, 2].map((hour) => hour * hourMs);
   const sums = (requests: number) => ({ requests, promptTokens: 0, completionTokens: 0, cost: 0 });
   const groups = [{ id: 'm', name: 'm', totals: sums(6), steps: [1, 2, 3].map(sums) }];

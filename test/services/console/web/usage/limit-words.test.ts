@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { amountUsed, tightestFirst } from '#services/console/web/pages/usage/limit-words.ts';
 
-describe('what is used of a limit', () => {
-  it('is not rounded to the limit before it is used up', () => {
+describe('the used part of a limit', () => {
+  it('is not rounded up to the limit before the limit is used up', () => {
     expect(amountUsed('requestsPerMinute', 2.23, 3)).toBe('2.2 of 3');
     expect(amountUsed('requestsPerMinute', 2.99, 3)).toBe('2.9 of 3');
     expect(amountUsed('requestsPerMinute', 3, 3)).toBe('3 of 3');
@@ -11,7 +11,7 @@ describe('what is used of a limit', () => {
     expect(amountUsed('costPerMonth', 9.999, 10)).toBe('$9.99 of $10.00');
   });
 
-  it('is sorted by the tightest limit of each', () => {
+  it('is sorted by the tightest limit of each party', () => {
     const use = (name: string, ...shares: number[]) => ({
       party: `key:${name}`,
       name,

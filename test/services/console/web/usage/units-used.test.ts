@@ -8,6 +8,6 @@ it.each([
   [{ images: 1200, seconds: 90, characters: 17 }, '1,200 images, 90 s of sound, 17 characters spoken'],
   [{ searches: 1 }, '1 web search'],
   [{ searches: 4 }, '4 web searches'],
-])('what is used besides tokens is in words: %j', (used, words) => {
+])('units besides tokens are written in words: %j', (used, words) => {
   expect(formatUnits(used)).toBe(words);
 });

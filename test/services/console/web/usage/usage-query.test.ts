@@ -21,7 +21,7 @@ describe("the usage page's address", () => {
     expect(readQuery(invalid, noon)).toMatchObject({ span: '7d', by: 'model' });
   });
 
-  it('stands for twelve months with the current one', () => {
+  it('selects twelve months, the current one included, for a year', () => {
     const from = (at: number): number =>
       Number(new URLSearchParams(readQuery(new URLSearchParams('span=1y'), at).report).get('from'));
     expect(from(noon)).toBe(Date.UTC(2025, 11, 1));
@@ -29,7 +29,7 @@ describe("the usage page's address", () => {
     expect(from(Date.UTC(2028, 1, 29))).toBe(Date.UTC(2027, 2, 1));
   });
 
-  it('has hours of a single day by model, key, team and person, as far as hours are kept', () => {
+  it('selects the hours of a single day by model, key, team and person, as far as hours are kept', () => {
     const hoursOf = (address: string): string | undefined => readQuery(new URLSearchParams(address), noon).hours;
     const hours = Object.fromEntries(new URLSearchParams(hoursOf('span=1d&by=key&team=t1')));
     const day = { from: String(Date.UTC(2026, 10, 21)), to: String(Date.UTC(2026, 10, 22)) };
@@ -39,7 +39,7 @@ describe("the usage page's address", () => {
       expect([other, hoursOf(other)]).toEqual([other, undefined]);
   });
 
-  it('narrows refused requests to a key, a team or a person, and not to a model', () => {
+  it('filters refused requests by key, team or person, and not by model', () => {
     const { refused } = readQuery(new URLSearchParams('by=key&model=m1&key=k1&team=t1'), noon);
     expect(Object.fromEntries(new URLSearchParams(refused))).toMatchObject({ by: 'code', key: 'k1', team: 't1' });
     expect(refused).not.toContain('model');

@@ -22,7 +22,7 @@ const workers: LiveWorkerFacts[] = [
 const find = (search: Partial<WorkerSearch>) => findWorkers(workers, { ...everyWorker, ...search }).map(({ id }) => id);
 
 describe('the search for workers', () => {
-  it('finds them by name, model, tool, pool and host, all words of it', () => {
+  it('finds workers by name, model, tool, pool and host, with all its words', () => {
     expect(find({ text: 'LLAMA' })).toEqual(['joes.one', 'two']);
     expect(find({ text: 'basement qwen' })).toEqual(['joes.one']);
     expect(find({ text: 'llama sonnet' })).toEqual([]);
@@ -30,7 +30,7 @@ describe('the search for workers', () => {
     expect(find({ text: ' ' })).toHaveLength(4);
   });
 
-  it('narrows them to a tier and a state, of which a drained one has its own', () => {
+  it('filters workers by tier and state, with a state of its own for a drained worker', () => {
     expect(find({ tier: 'cloud' })).toEqual(['two', 'three']);
     expect(find({ state: 'draining' })).toEqual(['two']);
     expect(find({ state: 'drained' })).toEqual(['three']);

@@ -19,7 +19,7 @@ import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 const command = 'npx rtr worker gpu --nats nats://127.0.0.1:4222,nats://other:4222 --credentials box.creds';
 
 describe('the command with which a worker joins', () => {
-  it('names what is behind the worker, of every tier', () => {
+  it('configures what the worker runs on, for every tier', () => {
     const nats = natsOf(command);
     expect(nats).toBe('nats://127.0.0.1:4222,nats://other:4222');
     const start = (behind: Partial<typeof blankBehind>) =>
@@ -34,7 +34,7 @@ describe('the command with which a worker joins', () => {
     expect(start({ tier: 'tools', mcpFile: 'mcp.json' })).toBe(`MCP_CONFIG=mcp.json ${command}`);
   });
 
-  it('has the address of NATS as the machine reaches it', () => {
+  it('contains the address at which the machine reaches NATS', () => {
     const start = { command, nats: 'tls://llm.example.com:443', behind: blankBehind };
     expect(startCommand(start)).toContain(' --nats tls://llm.example.com:443 --credentials box.creds');
     expect(checkCommand(start, 'gpu')).toBe(
@@ -44,7 +44,7 @@ describe('the command with which a worker joins', () => {
     expect(own).toEqual([natsOf(command), 'nats://localhost:4222']);
   });
 
-  it('is one that a shell runs: it writes the credential for its owner alone, and starts the worker beside it', () => {
+  it('runs in a shell: it writes the credential readable only by its owner, and starts the worker beside it', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'npx'), '#!/bin/sh\necho "$ENGINE_URL" "$@"\n', { mode: 0o755 });
     const text = '-----BEGIN-----\n$HOME `id` \\n\n-----END-----\n';
@@ -57,7 +57,7 @@ describe('the command with which a worker joins', () => {
     expect(statSync(join(folder, 'box.creds')).mode & 0o077).toBe(0);
   });
 
-  it('offers every command-line agent and provider that a worker knows', () => {
+  it('offers every command-line agent and provider that a worker supports', () => {
     expect(cliKinds).toEqual(allCliKinds);
     expect(providers).toEqual(providerNames);
   });

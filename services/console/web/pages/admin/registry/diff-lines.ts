@@ -1,19 +1,19 @@
-/** A line of two texts: in both, or only in the later or the earlier one. */
+/** A line of a diff: in both texts, or only in the later (`added`) or the earlier one (`removed`). */
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** Part of a diff: lines that are shown, or the number of equal ones that are left out. */
+/** A part of a diff: shown lines, or the number of equal lines that are left out. */
 export type DiffPart = { lines: DiffLine[] } | { leftOut: number };
 
-/** Most cells of the table of common lines, 16 MiB. Of texts that differ in more, everything between counts as changed. */
+/** The cells of the table of common lines at most, 16 MiB. In texts that differ in more, everything between counts as changed. */
 const maxCells = 4_000_000;
 
-/** Equal lines that are shown before and after a change. */
+/** The number of equal lines that are shown before and after a change. */
 const context = 3;
 
-/** How one text becomes another one, line by line: as few lines as possible are changed. */
+/** Compares two texts line by line, with as few changed lines as possible. */
 export function diffLines(earlier: string, later: string): DiffLine[] {
   const [from, to] = [linesOf(earlier), linesOf(later)];
   const shorter = Math.min(from.length, to.length);
@@ -28,7 +28,7 @@ export function diffLines(earlier: string, later: string): DiffLine[] {
   ];
 }
 
-/** A diff without the equal lines that are far from any change. */
+/** Replaces the equal lines that are far from any change by their number. */
 export function shortened(diff: readonly DiffLine[]): DiffPart[] {
   const isNear = diff.map((_, at) => diff.slice(Math.max(0, at - context), at + context + 1).some(isChange));
   const parts: DiffPart[] = [];
@@ -47,7 +47,7 @@ function isChange({ kind }: DiffLine): boolean {
   return kind !== 'same';
 }
 
-/** The text's lines. A line break at its end begins no further one. */
+/** Splits a text into lines. A line break at its end begins no further line. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -58,12 +58,12 @@ function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
   return lines.map((text) => ({ kind, text }));
 }
 
-/** By the longest common subsequence of lines. */
+/** Compares two lists of lines by their longest common subsequence. */
 function between(from: readonly string[], to: readonly string[]): DiffLine[] {
   const width = to.length + 1;
   if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
     return [...marked('removed', from), ...marked('added', to)];
-  // How many lines the rests of both, from here on, have in common.
+  // The number of lines that the rests of both texts, from here on, have in common.
   const common = new Uint32Array((from.length + 1) * width);
   const at = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = from.length - 1; row >= 0; row--) {

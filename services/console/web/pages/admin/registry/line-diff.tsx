@@ -3,7 +3,6 @@ import { diffLines, shortened, type DiffLine } from './diff-lines.ts';
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 
-/** What becomes of a text, line by line. */
 export function LineDiff({ earlier, later, label }: { earlier: string; later: string; label: string }) {
   const diff = diffLines(earlier, later);
   if (!diff.some(({ kind }) => kind !== 'same')) return <Text size="sm">Nothing differs.</Text>;

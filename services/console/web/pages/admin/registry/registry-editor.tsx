@@ -7,7 +7,6 @@ import { Failure } from '../../../parts/failure.tsx';
 import { LineDiff } from './line-diff.tsx';
 import { RegistryProblems } from './registry-problems.tsx';
 
-/** An edit that is not saved, and the version that it is based on. */
 interface Draft {
   text: string;
   basedOn: number;
@@ -19,7 +18,7 @@ const example = `models:
       - { model: qwen3-8b, tier: gpu }
       - { model: gpt-5-mini }`;
 
-/** Edits the stored registry as a text. What somebody has typed stays when another version is stored meanwhile. */
+/** Edits the stored registry as a text. Keeps the typed text when another version is stored meanwhile. */
 export function RegistryEditor({ state }: { state: RegistryState }) {
   const { version, text: stored = '' } = state;
   const [draft, setDraft] = useState<Draft>();
@@ -50,7 +49,7 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
           showChanges(false);
         },
         onError: ({ code }) => {
-          // The check says which problems there are, and where.
+          // The check lists the problems with their lines.
           if (code === 'invalid_registry') check.mutate(draft.text);
           else if (code === 'registry_changed') void refresh(['/registry']);
         },
@@ -141,7 +140,7 @@ interface OutdatedProps {
   onDrop: () => void;
 }
 
-/** Somebody has stored another version: what saving this text over it would change. */
+/** Shows what saving this text would change when somebody has stored another version meanwhile. */
 function Outdated({ state: { version, text: stored = '' }, text, onKeep, onDrop }: OutdatedProps) {
   return (
     <Alert

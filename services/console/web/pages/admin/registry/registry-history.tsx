@@ -9,7 +9,6 @@ import { formatDateTime } from '../../../parts/format.ts';
 import { Empty, Loaded } from '../../../parts/loaded.tsx';
 import { LineDiff } from './line-diff.tsx';
 
-/** The versions that are kept: what reverting to one would change, and the revert. */
 export function RegistryHistory({ state }: { state: RegistryState }) {
   const versions = useApi<RegistryVersionFacts[]>('/registry/versions');
   const [compared, compare] = useState<RegistryVersionFacts>();

@@ -3,13 +3,10 @@ import type { RegistryProblem } from '../../../../contract/registry.ts';
 
 export interface RegistryProblemsProps {
   problems: readonly RegistryProblem[];
-  /** The text that has them. */
   text: string;
-  /** Shows a line of the text. */
   onShow: (line: number) => void;
 }
 
-/** What is wrong with a registry: each problem with its line, which a click shows. */
 export function RegistryProblems({ problems, text, onShow }: RegistryProblemsProps) {
   const lines = text.split('\n');
   return (

@@ -7,10 +7,10 @@ import { Loaded } from '../../../parts/loaded.tsx';
 import { RegistryEditor } from './registry-editor.tsx';
 import { RegistryHistory } from './registry-history.tsx';
 
-/** Milliseconds between two looks for versions that others have stored. */
+/** Milliseconds between two fetches of versions that others have stored. */
 const lookEveryMs = 5_000;
 
-/** Names for models and the rules of `auto`: edited here, or those of the file that `ROUTER_CONFIG` names. */
+/** Shows the registry: edited here, or read-only where it is the file that `ROUTER_CONFIG` names. */
 export function Registry() {
   const registry = useApi<RegistryState>('/registry', { everyMs: lookEveryMs });
   return (

@@ -3,14 +3,14 @@ import { mostOfOne, nameOf, surplus, type SavedContent, type SavedHead } from '.
 
 export interface WantedSave {
   id: string;
-  /** That of the head that was read or saved last; 0 of a new conversation. */
+  /** The revision of the head that was read or saved last; 0 for a new conversation. */
   revision: number;
   content: SavedContent;
-  /** Whether the person has said something since; otherwise one that was deleted meanwhile stays deleted. */
+  /** Whether the person has sent something since. If not, a conversation that was deleted meanwhile stays deleted. */
   hasSaid: boolean;
 }
 
-/** The conversations of a person in this browser. Each operation is one transaction, so that tabs do not undo each other's. */
+/** The conversations of a person in this browser. Each operation is one transaction, so that tabs do not undo each other's changes. */
 export class ConversationStore {
   readonly #database: IDBDatabase;
 
@@ -18,7 +18,7 @@ export class ConversationStore {
     this.#database = database;
   }
 
-  /** All heads, the newest first, without those that are too old. */
+  /** Returns all heads, the newest first, and deletes the conversations that are too old. */
   async list(): Promise<SavedHead[]> {
     const [transaction, heads, contents] = this.#begin('readwrite');
     const all = (await resultOf(heads.getAll())) as SavedHead[];
@@ -38,8 +38,8 @@ export class ConversationStore {
   }
 
   /**
-   * Saves a conversation, and removes the oldest ones beyond the bounds. One that another tab has saved meanwhile stays as it is; this one
-   * is then saved as another, with an id of its own.
+   * Saves a conversation, and removes the oldest ones beyond the bounds. A conversation that another tab has saved meanwhile stays as it
+   * is; this one is then saved under a new id.
    * @returns its head; undefined when it was deleted meanwhile
    * @throws Error with a sentence for the person when it is too large, or DOMException when the browser has no room
    */
@@ -95,7 +95,7 @@ function removeAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBOb
   }
 }
 
-/** A random id. `crypto.randomUUID` is away on pages without TLS. */
+/** Returns a random id. `crypto.randomUUID` does not exist on pages without TLS. */
 export function newConversationId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

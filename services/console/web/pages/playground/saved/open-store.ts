@@ -10,13 +10,13 @@ export function openDatabase(user: string): Promise<IDBDatabase> {
     for (const store of stores) opening.result.createObjectStore(store);
   });
   return resultOf(opening).then((database) => {
-    // It is deleted at sign-out, in whichever tab.
+    // The database is deleted at sign-out, in whichever tab.
     database.addEventListener('versionchange', () => database.close());
     return database;
   });
 }
 
-/** A request's result. */
+/** Waits for the result of a request. @throws DOMException when it failed */
 export function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));

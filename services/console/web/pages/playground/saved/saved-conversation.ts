@@ -4,38 +4,37 @@ import type { Settings, Turn } from '../../../formats/conversation.ts';
 export interface SavedHead {
   id: string;
   name: string;
-  /** Milliseconds since 1970: when something was said last. */
+  /** Milliseconds since 1970: the time of the last message. */
   at: number;
-  /** Characters of its turns, as JSON. */
+  /** The length of its turns as JSON, in characters. */
   size: number;
-  /** How often it was saved: who saves it again must have seen that one. */
+  /** The number of saves. A save must name the last one. */
   revision: number;
 }
 
 /** The settings of a conversation that its sides share. */
 export type SharedSettings = Omit<Settings, 'model'>;
 
-/** What a saved conversation holds. */
 export interface SavedContent {
   format: string;
   settings: SharedSettings;
-  /** The tools of one's own, as they were written. */
+  /** The person's own tools, as they were written. */
   ownTools: string;
-  /** One, or two side by side. */
+  /** One side, or two side by side. */
   sides: { model: string; turns: readonly Turn[] }[];
 }
 
-/** What is kept for one person in one browser. Beyond it the oldest go. */
+/** The bounds of what is kept for one person in one browser. Beyond them the oldest conversations are deleted. */
 export const keptBounds = { count: 100, size: 50_000_000, days: 90 };
 
-/** The most characters of one conversation that is kept. */
+/** Characters of one saved conversation at most. */
 export const mostOfOne = 20_000_000;
 
 const dayMs = 86_400_000;
 
 /**
- * The ids of the conversations that go.
- * @param kept one that stays in any case
+ * Returns the ids of the conversations beyond the bounds.
+ * @param kept the id of a conversation that stays in any case
  */
 export function surplus(heads: readonly SavedHead[], now: number, kept?: string): string[] {
   let [count, size] = [0, 0];
@@ -49,10 +48,10 @@ export function surplus(heads: readonly SavedHead[], now: number, kept?: string)
   });
 }
 
-/** Characters of a name. */
+/** Characters of a name at most. */
 export const mostOfName = 60;
 
-/** A name for a conversation: its first words. */
+/** Returns a name for a conversation: its first words. */
 export function nameOf({ sides }: SavedContent): string {
   const first = sides[0]?.turns.find(({ role }) => role === 'user');
   const words = first?.role === 'user' ? first.text.trim().replaceAll(/\s+/g, ' ') : '';

@@ -9,14 +9,12 @@ export interface SavedDialogProps {
   isOpen: boolean;
   onClose: () => void;
   conversations: Conversations;
-  /** The id of the one that is shown. */
   shown: string | undefined;
   onOpen: (id: string) => void;
   /** Called with the ids that were deleted. */
   onRemoved: (ids: readonly string[]) => void;
 }
 
-/** The conversations that this browser keeps for the person: open, rename, delete. */
 export function SavedDialog({ isOpen, onClose, conversations, shown, onOpen, onRemoved }: SavedDialogProps) {
   const { heads = [], use } = conversations;
   const [removal, ask] = useState<readonly string[]>([]);

@@ -10,14 +10,13 @@ const everyMs = 1_000;
 export interface AutosaveOptions {
   conversations: Conversations;
   content: SavedContent;
-  /** How often the person has asked: a number that grows. */
+  /** The number of requests so far. */
   asked: number;
   isRunning: boolean;
   /** Called with the id under which the shown conversation is kept. */
   onSaved: (id: string) => void;
 }
 
-/** The shown conversation, as far as it is saved. */
 interface Shown {
   id: string;
   revision: number;
@@ -26,13 +25,12 @@ interface Shown {
 }
 
 export interface Autosave {
-  /** Whether all of the shown conversation is kept. */
+  /** Whether the whole shown conversation is saved. */
   isSaved: boolean;
-  /** To be called when another one is shown: a saved one, or with undefined a new one. */
+  /** To be called when another conversation is shown. @param head undefined for a new conversation */
   show: (head: SavedHead | undefined, sides: SavedContent['sides']) => void;
 }
 
-/** Saves the shown conversation while it grows. */
 export function useAutosave(options: AutosaveOptions): Autosave {
   const [savedSides, setSavedSides] = useState<readonly (readonly Turn[])[]>([]);
   const shown = useRef<Shown>(undefined);

@@ -7,13 +7,13 @@ import type { SavedHead } from './saved-conversation.ts';
 export interface Conversations {
   /** The newest first; undefined until they are read. */
   heads: readonly SavedHead[] | undefined;
-  /** Why nothing is kept, where the browser refuses it. */
+  /** The reason why nothing is kept, where the browser refuses it; empty otherwise. */
   problem: string;
-  /** Does something with the store, and shows what changed, in all tabs. Resolves to undefined when it could not be done. */
+  /** Works with the store, and shows the changes in all tabs. Resolves to undefined when the work failed. */
   use: <Result>(work: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
 }
 
-/** The conversations that this browser keeps for a person. */
+/** Opens the conversations that this browser keeps for a person, and follows their changes. */
 export function useConversations(user: string): Conversations {
   const [heads, setHeads] = useState<readonly SavedHead[]>();
   const [problem, setProblem] = useState('');
@@ -45,7 +45,7 @@ export function useConversations(user: string): Conversations {
 
 interface OpenedStore {
   store: Promise<ConversationStore>;
-  /** Calls back after each change, of any tab. */
+  /** Sets the listener that is called after each change, of any tab. */
   onChange: (listener: () => void) => void;
   tell: () => void;
   close: () => void;

@@ -8,13 +8,13 @@ const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost
   served: { requestId, completionTokens: 5, ...(cost !== undefined && { cost }) },
 });
 
-describe('what the ledger holds of answers', () => {
-  it('is sought of those that are over and have none', () => {
+describe('the ledger record of an answer', () => {
+  it('is read only for finished answers that lack it', () => {
     const turns = [answer('a', 'done', 0), answer('b', 'stopped'), answer('c', 'streaming'), answer('d', 'done')];
     expect(unrecorded([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
   });
 
-  it('is added to the answer of that request alone, and changes nothing that the stream said', () => {
+  it('is added only to the answer of its request, and changes no fact from the stream', () => {
     const record = { cost: 0.5, promptTokens: 3, completionTokens: 9 };
     const turns = withRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
     expect(turns).toMatchObject([
@@ -26,7 +26,7 @@ describe('what the ledger holds of answers', () => {
 });
 
 describe('an answer', () => {
-  it('has a speed from its first token on, if it did not come at once', () => {
+  it('has a speed from its first token on, unless it came at once', () => {
     expect(tokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 2_100 })).toBe(20);
     expect(tokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 101 })).toBeUndefined();
     expect(tokensPerSecond({ firstTokenMs: 100, totalMs: 2_100 })).toBeUndefined();

@@ -17,14 +17,14 @@ const head = (id: string, ageDays: number, size = 10): SavedHead => ({
 });
 
 describe('saved conversations', () => {
-  it('beyond the number go, the oldest first, and never the one that is kept', () => {
+  it('beyond the maximum number are deleted, the oldest first, except the one that is open', () => {
     const heads = Array.from({ length: keptBounds.count + 2 }, (_, at) => head(`c${at}`, at / 10));
     const last = keptBounds.count + 1;
     expect(surplus(heads, now)).toEqual([`c${last - 1}`, `c${last}`]);
     expect(surplus(heads, now, `c${last}`)).toEqual([`c${last - 2}`, `c${last - 1}`]);
   });
 
-  it('beyond the size go, and beyond the age', () => {
+  it('beyond the maximum size or age are deleted', () => {
     const half = keptBounds.size / 2;
     expect(surplus([head('new', 0, half), head('next', 1, half)], now)).toEqual([]);
     expect(surplus([head('old', 2, 1), head('new', 0, half), head('next', 1, half)], now)).toEqual(['old']);
