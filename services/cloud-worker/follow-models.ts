@@ -15,7 +15,7 @@ export interface FollowOptions {
 /** Delay of the first retry after a failure in milliseconds, doubled with each further one. */
 const firstRetryMs = 1000;
 
-/** Follows the models that a provider serves while the worker runs. While they cannot be read, the last ones stay. */
+/** Polls the models that a provider serves. While they cannot be read, the last list stays. */
 export class ModelFollower {
   readonly #options: FollowOptions;
   readonly #stop = new AbortController();
