@@ -6,7 +6,6 @@ import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { mailSettings } from './mail/mail-settings.ts';
 
-/** Form of a decimal number such as `0.5`. */
 const factor = /^\d{1,3}(?:\.\d{1,4})?$/;
 
 const networksDoc =

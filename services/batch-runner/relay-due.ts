@@ -7,7 +7,6 @@ const atOnce = 64;
 /** Milliseconds between two checks for due messages. */
 const lookEveryMs = 1_000;
 
-/** A due message, and the number of its tries so far. */
 interface Due {
   id: string;
   attempts: number;

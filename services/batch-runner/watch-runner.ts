@@ -22,7 +22,6 @@ export interface WatchedRunner {
   workers: ReadonlyMap<BackgroundQueue, Omit<WorkOnQueue, 'close'>>;
 }
 
-/** The counters of a batch runner. */
 export class RunnerMetrics {
   readonly #lines: Counter<'outcome'>;
   readonly #repeated: Counter;

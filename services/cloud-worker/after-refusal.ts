@@ -12,7 +12,6 @@ export interface Changeable<Request> {
   withEffort?: ((effort: string) => Request) | undefined;
 }
 
-/** Changes made to a request after refusals. */
 export interface Changes {
   /** Whether the request is in another format than the one chosen first. */
   isElsewhere?: boolean;

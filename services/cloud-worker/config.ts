@@ -9,7 +9,6 @@ import { providerNames } from './providers/provider.ts';
 /** Upper bound of timeouts, in milliseconds. */
 const maxMs = 3_600_000;
 
-/** Settings of the cloud worker. */
 export const cloudWorkerConfig = z.object({
   PROVIDER: z.enum(providerNames).describe('Name of the provider; `custom` is any other, at `PROVIDER_URL`'),
   PROVIDER_URL: z

@@ -8,7 +8,6 @@ export interface FollowOptions {
   log: Logger;
   /** Interval of reading the models in milliseconds; varied by 20 % either way, so that many workers do not run in step. */
   everyMs: number;
-  /** Called with all models when they change. */
   onChange: (models: ModelInfo[]) => void;
 }
 

@@ -42,7 +42,6 @@ export interface HandleJobOptions {
   takesPrompts: boolean;
   /** Values of `service_tier` with another price that clients may ask for; others are dropped. */
   passedTiers?: readonly string[];
-  /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
 
@@ -73,7 +72,6 @@ interface ProviderRequest {
   least: LeastEffort | undefined;
 }
 
-/** A request ready to be sent. */
 interface Prepared extends Changeable<Prepared> {
   chosen: Chosen;
   request: ProviderRequest;

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** State of a rate limit of a provider. */
 export interface RateLimit {
   /** The provider's name of the limit. */
   name: string;

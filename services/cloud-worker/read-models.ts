@@ -15,7 +15,6 @@ export interface ModelSource {
   http: Pick<UpstreamHttp, 'get'>;
   /** Names in the order of their announcement; if empty, all models of the list. */
   names: readonly string[];
-  /** Called with the status of the list's answer. */
   onStatus: (status: number) => void;
 }
 

@@ -6,7 +6,6 @@ import { EngineState } from './engine-state.ts';
 import { parseDemoWords, type DemoOptions } from './request/demo-options.ts';
 import { Slots } from './slots.ts';
 
-/** State shared by all requests of a demo engine. */
 export interface Engine {
   models: readonly string[];
   /** Operations of single models; models that are not listed do everything. */

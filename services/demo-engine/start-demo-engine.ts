@@ -8,7 +8,6 @@ import { routeRequest } from './route-request.ts';
 export interface RunningDemoEngine {
   /** Its address, such as `http://127.0.0.1:40123`; the API is under `/v1`. */
   url: string;
-  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 

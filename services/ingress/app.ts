@@ -38,7 +38,6 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   publicUrl: string | undefined;
 }
 
-/** Creates the Express app of the ingress with all its routes. */
 export function createApp(parts: AppParts): Express {
   const { formats, corsOrigins } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));

@@ -24,7 +24,6 @@ export interface BudgetSources {
   issuers: () => readonly Pick<AcceptedIssuer, 'rules'>[];
 }
 
-/** A key, a service account, a person or a team with budgets. */
 export interface BudgetParty extends PartyLimits {
   name: string;
   owner: WebhookOwner;

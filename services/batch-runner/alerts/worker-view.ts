@@ -17,7 +17,6 @@ const provenMs = 3_000;
 const mostLost = 10_000;
 const lostKnownMs = 3_600_000;
 
-/** One process of a worker. */
 export interface WorkerProcess {
   id: string;
   tier: string;
@@ -112,7 +111,6 @@ function troubleOf({ announcement }: LiveWorker, ejected: EjectedWorker | undefi
   return ejected && { state: 'ejected', reason: ejected.reason, model: ejected.model };
 }
 
-/** Returns the names of the models that a worker serves. */
 function servedBy({ announcement, pool }: LiveWorker, ejected: readonly EjectedWorker[] = []): string[] {
   const { reason, draining, models } = announcement;
   if (draining || isFailing(reason) || pool.contract === undefined) return [];

@@ -6,7 +6,6 @@ import type { ObjectStore } from '#shared/files/object-store.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { HeavyWork } from '../heavy-work.ts';
 
-/** Dependencies of all work on batches. */
 export interface BatchParts {
   work: BatchWork;
   jobs: BackgroundJobs;

@@ -98,7 +98,6 @@ async function stoppedLines(
   return results;
 }
 
-/** The results of one side. */
 interface SideResults {
   recorded: ReadonlySet<number>;
   /** Results of the lines that were not run; undefined if the input is lost. */

@@ -48,11 +48,9 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
 }
 
-/** The joined results, which become the files of a batch. */
 interface JoinedResults {
   /** No upload for a side without results. */
   uploads: Partial<Record<keyof SliceResults, Upload>>;
-  /** Whether results are lost. */
   isIncomplete: boolean;
 }
 
@@ -103,7 +101,7 @@ async function discardAll({ uploads }: JoinedResults): Promise<void> {
   for (const { discard } of Object.values(uploads)) await discard();
 }
 
-/** Removes what a finished batch no longer needs. */
+/** Releases the objects of a batch that is over, closes the batch, and removes its ending job. */
 async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
   const { work, jobs } = parts;
   await releaseObjects(parts, id);

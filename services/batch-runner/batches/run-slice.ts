@@ -46,7 +46,6 @@ export interface RunSliceParts extends BatchParts {
   countLine: (outcome: 'succeeded' | 'errored', isFirst: boolean) => void;
 }
 
-/** A slice that is being processed. */
 interface RunningSlice {
   batch: BatchRecord;
   formats: BatchFormats;

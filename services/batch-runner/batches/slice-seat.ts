@@ -29,7 +29,6 @@ export interface SliceSeatParts {
   onLeave: () => void;
 }
 
-/** A line that has not ended. */
 interface OpenLine {
   isWaiting: boolean;
   /** Ends the count of the line in `RunningLines`; undefined if no worker has the line. */

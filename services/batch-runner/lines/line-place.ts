@@ -21,7 +21,6 @@ export interface LinePlace {
   lacks?: () => string;
 }
 
-/** A line that waits for a slot. */
 export interface WaitingLine {
   asked: LanesRequest;
   identity: KeyIdentity;

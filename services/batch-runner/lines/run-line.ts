@@ -46,7 +46,6 @@ export interface RunLineParts extends Omit<ServingParts, 'record'> {
   log: Logger;
 }
 
-/** A request of a batch. */
 export interface LineRequest {
   /** Id of the line in logs, records and results. */
   requestId: string;
@@ -56,7 +55,6 @@ export interface LineRequest {
   operation: ModelOperation;
   identity: KeyIdentity;
   body: Buffer;
-  /** Tracks the heavy work on this line. */
   heavy: HeavyPiece;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
@@ -72,7 +70,6 @@ export interface LineRequest {
   onGoOn: () => void;
 }
 
-/** Signals that stop a line. */
 export interface LineStops {
   /** Aborts when a line that is not running must not begin. */
   waiting: AbortSignal;
@@ -143,7 +140,6 @@ async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, sig
   line.onGoOn();
 }
 
-/** Resources of one execution of a line. */
 interface Taken {
   charge: LineCharge;
   memory: LineMemory;

@@ -13,7 +13,6 @@ export interface StoreResultParts {
   stopping: AbortSignal;
 }
 
-/** A result that is ready to be recorded. */
 export interface StoredResult {
   result: StorableResult;
   /** Removes the result's object, unless the result was recorded with it. */

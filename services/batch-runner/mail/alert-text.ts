@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
 import { counted, dollars, instant, oneLine, quoted } from './mail-words.ts';
 
-/** The text of a mail about an event. */
 export interface AlertText {
   subject: string;
   paragraphs: string[];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A mail server, and how to connect to it. */
 export interface SmtpServer {
   host: string;
   port: number;
@@ -13,7 +12,6 @@ export interface SmtpServer {
   auth?: { user: string; pass: string };
 }
 
-/** Sender of the mails. */
 export interface MailSender {
   name: string;
   address: string;

@@ -47,7 +47,6 @@ export interface MakeResponseParts {
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** A response that is being made. */
 interface Made {
   record: BackgroundRecord;
   format: ClientFormat & { background: BackgroundAnswers };
@@ -85,7 +84,6 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
   }
 }
 
-/** Input of a response. */
 interface MadeFrom {
   queued: JsonObject;
   request: JsonObject | undefined;
@@ -156,7 +154,6 @@ async function stopped({ work, ledger, stopping }: MakeResponseParts, made: Made
   if (stopping.aborted) throw new LaterError(stoppingMs);
 }
 
-/** Output and usage of a run. */
 interface Written {
   charge: LineCharge;
   /** Events that are not in the store yet, and the number of the first of them. */

@@ -28,7 +28,6 @@ export interface ServeAttemptParts extends ServingParts {
   bodies: MemoryBudget;
 }
 
-/** The stored request of a response. */
 export interface ResponseRequest {
   body: string;
   headers?: Readonly<Record<string, string>> | undefined;
@@ -38,14 +37,12 @@ export interface ResponseRequest {
   isRecorded?: boolean;
 }
 
-/** One run of a response. */
 export interface ServedAttempt {
   id: string;
   requestId: string;
   format: ClientFormat;
   shape: BackgroundAnswers;
   identity: KeyIdentity;
-  /** Tracks the heavy work on this response. */
   heavy: HeavyPiece;
   asked: ResponseRequest;
   /** Number of the next event of the stream. */
@@ -60,7 +57,7 @@ export interface AttemptEnd {
   toStore: ToStore | undefined;
 }
 
-/** Returns the stored JSON as a request. */
+/** Types the stored JSON as a request; the fields are not checked. */
 export function responseRequestOf(stored: JsonObject): ResponseRequest {
   return stored as unknown as ResponseRequest;
 }

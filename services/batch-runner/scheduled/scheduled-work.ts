@@ -39,7 +39,6 @@ export interface ScheduledWorkOptions {
   releases: Releases;
 }
 
-/** Creates all periodic work of the cluster. */
 export function scheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,

@@ -23,7 +23,6 @@ export interface LineSlotsParts {
   yieldMs: number;
 }
 
-/** Counters of a pool, besides its workers' slots. */
 interface PoolUse {
   /** Lines that have a slot and are not dispatched yet. */
   starting: number;

@@ -3,7 +3,6 @@ import type { StoredResponses } from '#shared/accounts/stored-responses/stored-r
 import type { WebhookDeliveries } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { releaseObjects, type ReleaseParts } from '../batches/release-objects.ts';
 
-/** Kinds of records that the sweep removes. */
 export const sweptKinds = ['stored_response', 'webhook_delivery', 'batch'] as const;
 export type SweptKind = (typeof sweptKinds)[number];
 
@@ -18,7 +17,6 @@ export interface SweepParts {
   deliveries: Pick<WebhookDeliveries, 'sweep'>;
   work: Pick<BatchWork, 'forgotten' | 'drop'> & ReleaseParts['work'];
   files: ReleaseParts['files'];
-  /** Called with the number of removed records of a kind. */
   count: (kind: SweptKind, count: number) => void;
 }
 

@@ -2,12 +2,10 @@ import type { Environment } from '#shared/core/load-config.ts';
 import { presets } from './provider-of.ts';
 import type { Provider, ProviderName } from './provider.ts';
 
-/** A provider whose key is in the environment. */
 export interface FoundProvider {
   /** Value of `PROVIDER` for the provider's worker. */
   name: ProviderName;
   title: string;
-  /** The variable that holds the key. */
   keyVariable: string;
   /** Required variables that are not set; empty if the provider is ready. */
   missing: string[];

@@ -30,7 +30,6 @@ export type Authorization = () => Record<string, string> | Promise<Record<string
 /** Guesses a model's capabilities from its name; undefined for a model that does not chat. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
-/** A wire format that a provider serves besides its main one. */
 export interface FurtherFormat {
   readonly format: HttpUpstreamFormat;
   /** Returns whether a model is served in this format besides the main one, only in this one, or not in this one. */
@@ -42,7 +41,6 @@ export interface FurtherFormat {
   readonly adaptation?: Adaptation | undefined;
 }
 
-/** A provider, as the worker uses it. */
 export interface Provider {
   readonly title: string;
   /** `gen_ai.provider.name` of OpenTelemetry's conventions; default: the value of `PROVIDER`. */
@@ -55,7 +53,6 @@ export interface Provider {
   readonly needs: readonly string[];
   /** Returns the address to which the format's path is appended. Called with an environment in which all `needs` are set. */
   readonly url: (environment: Environment) => string;
-  /** Creates the authorization for a key. */
   readonly authorize: (key: string | undefined) => Authorization;
   /** Whether the provider works without a key of the operator. */
   readonly keyless?: boolean;

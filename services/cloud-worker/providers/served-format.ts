@@ -6,7 +6,6 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Provider } from './provider.ts';
 import { applyRules } from './request-rules.ts';
 
-/** A wire format in which a provider serves a model. */
 export interface ServedFormat {
   format: HttpUpstreamFormat;
   compacts?: boolean | undefined;
@@ -35,7 +34,6 @@ export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   return [{ format, adapt }, ...served];
 }
 
-/** A translation and its target format. */
 export interface Chosen {
   translation: Translation;
   served: ServedFormat;

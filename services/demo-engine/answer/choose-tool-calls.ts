@@ -9,7 +9,6 @@ import { findHints, type Hints } from './find-hints.ts';
 import { asksForTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
 import { HintTaker } from './hint-taker.ts';
 
-/** A call of one of the client's tools. */
 export interface ToolCall {
   id: string;
   name: string;

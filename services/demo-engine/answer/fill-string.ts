@@ -74,7 +74,7 @@ function suitable(schema: JsonObject, property: string): { kinds: HintKind[]; ex
   return { kinds: ['quoted', 'name', 'path', 'url'], example: 'demo' };
 }
 
-/** Whether a property's name suggests a file or folder. */
+/** Returns whether a property's name suggests a file or folder. */
 export function isPathLike(property: string): boolean {
   return /path|file|dir(?:ectory)?$|folder|cwd/i.test(property);
 }

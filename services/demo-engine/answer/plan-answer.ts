@@ -4,7 +4,6 @@ import type { ToolCall } from './choose-tool-calls.ts';
 import type { Answer } from './compose-answer.ts';
 import { makeFiller, piecesAfter, splitIntoTokens, type Piece } from './split-into-tokens.ts';
 
-/** The addition of one step to an answer. */
 export type Delta =
   | { kind: 'reasoning'; text: string }
   | { kind: 'content'; text: string }

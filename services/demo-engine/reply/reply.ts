@@ -3,7 +3,6 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 
-/** An answer ready to be sent. */
 export interface Reply {
   form: ReplyForm;
   plan: Plan;
@@ -11,7 +10,6 @@ export interface Reply {
   demo: DemoOptions;
   /** Whether a stream ends with a chunk of token counts. */
   includeUsage: boolean;
-  /** Called with steps after they are sent. */
   onSent(steps: readonly Step[]): void;
 }
 

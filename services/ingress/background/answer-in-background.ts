@@ -21,7 +21,6 @@ export interface AnswerInBackgroundParts extends Pick<ServingParts, 'workers' | 
   log: Logger;
 }
 
-/** A request whose answer is produced in the background. */
 export interface AskedInBackground {
   format: ClientFormat;
   request: ClientRequest;

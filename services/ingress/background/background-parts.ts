@@ -2,7 +2,6 @@ import type { BackgroundResponses } from '#shared/accounts/background-responses/
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 
-/** Dependencies of responses in the background at the ingress. */
 export interface BackgroundParts {
   responses: BackgroundResponses;
   changes: Pick<ResponseChanges, 'watch'>;

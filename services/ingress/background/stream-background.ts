@@ -13,7 +13,6 @@ const lookMs = 2_000;
 /** Milliseconds for which a stream waits for an unavailable store. */
 const storeAwayMs = 60_000;
 
-/** A stream that a client requests. */
 export interface WantedStream {
   id: string;
   owner: string;

@@ -36,7 +36,6 @@ export interface CreateBatchParts {
   log: Pick<Logger, 'warn'>;
 }
 
-/** The batch to create. */
 interface Wanted {
   id: string;
   owner: string;

@@ -9,9 +9,7 @@ export interface InlineLinesOptions {
   format: Pick<BatchFormat, 'readLine' | 'maxLines'>;
   /** Field of the body that contains the requests. */
   field: string;
-  /** Largest size of one request in bytes. */
   maxLineBytes: number;
-  /** Called at the end with the number of requests. */
   onEnd: (lines: number) => void;
 }
 

@@ -23,7 +23,6 @@ type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 /** Files of a form: as many pictures as OpenAI accepts, and a mask. */
 const mostFiles = 17;
 
-/** Characters of `FormFile.start`. */
 const startLength = 88;
 
 /**

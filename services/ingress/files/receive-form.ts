@@ -8,7 +8,6 @@ import { arrivingBody } from './arriving-body.ts';
 /** Limits of a form besides its files. The longest field is a prompt for pictures: 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
-/** Name and type of a file, as the form declares them. */
 export interface FormFile {
   name: string;
   mimeType: string;
@@ -24,7 +23,6 @@ export interface Form<Kept> {
   fields: ReadonlyMap<string, string>;
   /** The fields in their order, repeated names included. */
   entries: readonly (readonly [name: string, value: string])[];
-  /** The kept files in their order. */
   files: readonly KeptFile<Kept>[];
 }
 

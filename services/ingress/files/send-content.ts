@@ -11,7 +11,6 @@ export interface ContentRange {
 
 export interface ContentParts {
   file: ShownFile;
-  /** Opens this range of the content. */
   read: (range: ContentRange, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
   /** Milliseconds without progress after which a client that does not read is disconnected. */
   timeoutMs: number;

@@ -12,7 +12,6 @@ import { refuse, startEvents } from './refuse.ts';
 import { PacedResponse } from './unread/paced-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
 
-/** Options of the reply to one HTTP exchange. */
 export interface ReplyOptions {
   format: AnswerFormat;
   requestId: string;

@@ -7,7 +7,6 @@ import { answerBrokenRequest } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
 
-/** Milliseconds for a request's headers to arrive. */
 const headersTimeoutMs = 20_000;
 
 /**
@@ -28,7 +27,6 @@ export interface ClientServerParts {
   log: Logger;
   open: OpenRequests;
   countRefusal: CountRefusal;
-  /** Milliseconds for a request body to arrive. */
   bodyTimeoutMs: number;
 }
 

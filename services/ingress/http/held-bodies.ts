@@ -19,7 +19,6 @@ export interface BodySender {
   readonly limits: readonly PartyLimits[];
 }
 
-/** Totals of all requests of one key. */
 interface Share {
   bytes: number;
   requests: number;

@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** The paths of an API. */
 export interface PlacedApi {
   /** Base path of the API: `/api/<segment>`. */
   base: string;

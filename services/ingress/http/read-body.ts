@@ -20,7 +20,6 @@ const expandedBytes = 1024 * 1024;
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
   maxBytes: number;
-  /** Milliseconds for a body to arrive. */
   timeoutMs: number;
 }
 

@@ -36,7 +36,6 @@ interface Piece {
 export class AnswerJournal {
   readonly #of: KeyedAttempt;
   readonly #parts: JournalParts;
-  /** Pieces that are not written yet. */
   #pieces: Piece[] = [];
   #waitingBytes = 0;
   #bytes = 0;

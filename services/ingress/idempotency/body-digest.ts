@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** Digests of bodies that are hashed while they arrive. */
 const digests = new WeakMap<IncomingMessage, BodyDigest>();
 
 /**

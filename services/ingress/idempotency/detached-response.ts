@@ -29,7 +29,6 @@ export class DetachedResponse extends ServerResponse {
   readonly #taker: AnswerTaker;
   #state: 'open' | 'begun' | 'over' = 'open';
 
-  /** @param locals the `locals` that earlier handlers have filled */
   constructor(request: IncomingMessage, locals: Record<string, unknown>, taker: AnswerTaker) {
     super(request);
     this.locals = locals;

@@ -1,7 +1,6 @@
 /** Called with each complete event and its number. The receiver owns the memory of `bytes`. */
 export type OnEvent = (bytes: Buffer, number: number) => void;
 
-/** An event that has begun. */
 interface OpenEvent {
   /** Bytes of the event so far, with its id line. */
   pieces: Buffer[];

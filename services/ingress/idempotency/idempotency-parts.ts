@@ -6,10 +6,8 @@ import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** Outcomes of requests with an idempotency key, for the metric. */
 export type KeyedOutcome = 'executed' | 'joined' | 'replayed' | 'resumed' | 'abandoned';
 
-/** Dependencies of requests with an idempotency key at the ingress. One object per process. */
 export interface IdempotencyParts {
   answers: IdempotentAnswers;
   /** Makes requests wait while Redis restarts. */

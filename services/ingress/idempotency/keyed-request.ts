@@ -20,9 +20,7 @@ import { readKey, type RepeatableRequest } from './read-key.ts';
 /** A handler that answers a request and uses only those members of a response that a `DetachedResponse` has. */
 export type AnsweringHandler = (request: Request, response: Response) => Promise<void>;
 
-/** Settings of a route for requests with an idempotency key. */
 export interface KeyedRoute {
-  /** Error handler of the route, and the format of its answers. */
   answerError: ErrorRequestHandler;
   format: AnswerFormat;
   /**

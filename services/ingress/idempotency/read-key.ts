@@ -3,7 +3,6 @@ import { RouterError } from '#shared/core/errors.ts';
 
 const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** The headers of a request that concern repetition. */
 export interface RepeatableRequest {
   key: string;
   /** Number of the event that the answer continues after; undefined for the whole answer. */

@@ -12,7 +12,6 @@ import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
-/** Dependencies of tool calls over MCP. */
 export interface McpToolParts extends ToolParts {
   countRefusal: CountRefusal;
 }

@@ -20,7 +20,6 @@ import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
-/** A prompt, its MCP server, and its name on that server. */
 interface OfferedPrompt {
   server: string;
   ownName: string;

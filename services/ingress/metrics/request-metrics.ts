@@ -29,7 +29,6 @@ const limitCodes = [
 /** Milliseconds of the shortest stream whose speed is measured. */
 const leastStreamMs = 50;
 
-/** Bound metrics of one format, model and tier. */
 interface Series {
   outcomes: Record<'done' | 'failed' | 'cancelled', BoundCount>;
   duration: BoundObservations;

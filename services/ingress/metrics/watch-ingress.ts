@@ -2,7 +2,6 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StoreOutcome } from '#shared/serving/stored/store-answers.ts';
 import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
-/** The components of an ingress that keep bodies, requests and usage in memory. */
 export interface HeldParts {
   held: { bytes: number };
   /** Bytes kept so that streams can continue on another worker. */

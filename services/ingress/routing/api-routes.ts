@@ -33,7 +33,6 @@ export interface ApiRoutesParts
   store: HealthParts['store'] & FileRoutesParts['store'];
 }
 
-/** A path that generates answers, with its handlers. */
 export interface GenerateRoute {
   path: string;
   handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];

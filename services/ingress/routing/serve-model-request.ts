@@ -148,7 +148,6 @@ function mayWait({ headers }: Request, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;
 }
 
-/** Returns the context of a request besides its body. */
 function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
   return {
     headers: passedHeaders(headers, format.passedHeaders),

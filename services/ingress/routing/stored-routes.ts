@@ -19,7 +19,6 @@ export interface StoredRoutesParts {
   background: BackgroundParts;
 }
 
-/** A format whose answers are stored. */
 export interface StoringFormat extends Pick<ClientFormat, 'read'> {
   stored: StoredAnswers;
   background: BackgroundAnswers | undefined;

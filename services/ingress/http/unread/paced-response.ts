@@ -3,7 +3,6 @@ import { blockBytes } from './output-blocks.ts';
 import type { TurnOutput } from './output-turn.ts';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
-/** Blocks that are passed to the socket together. */
 const blocksAtOnce = 4;
 
 interface Block {

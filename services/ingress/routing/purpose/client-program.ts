@@ -4,7 +4,6 @@ import type { RequestSigns } from '#shared/formats/request-signs.ts';
 
 /** A coding agent that is recognized by its requests. */
 export interface ClientProgram {
-  /** Returns whether a request with these headers is from this program. */
   isSender(headers: IncomingHttpHeaders): boolean;
   /**
    * Returns the purpose of a request, and the agent session of which the request is a turn.
