@@ -77,23 +77,20 @@ describe('a batch that is to stop', () => {
     expect(await work.open()).toEqual([]);
   });
 
-  it.each(['one', 'all'])(
-    'ends with the remaining results and a problem if %s of its results is lost',
-    async (lost) => {
-      const { id, work, store, batches, found, validate, finish, endSlice } = await openBatch();
-      await validate();
-      const results = await endSlice();
-      await store.delete(results.errors.object);
-      if (lost === 'all') await store.delete(results.output.object);
-      await expect(finish()).rejects.toMatchObject({ code: 'store_unavailable' });
-      await batches.cancel(id);
-      await finish();
-      const { outputFile, errorFile, ...batch } = await found();
-      expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
-      expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
-      expect(await work.open()).toEqual([]);
-    },
-  );
+  it.each(['one', 'all'])('ends with the rest and a problem if results are lost: %s', async (lost) => {
+    const { id, work, store, batches, found, validate, finish, endSlice } = await openBatch();
+    await validate();
+    const results = await endSlice();
+    await store.delete(results.errors.object);
+    if (lost === 'all') await store.delete(results.output.object);
+    await expect(finish()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await batches.cancel(id);
+    await finish();
+    const { outputFile, errorFile, ...batch } = await found();
+    expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
+    expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
+    expect(await work.open()).toEqual([]);
+  });
 });
 
 describe('the files of a batch', () => {
