@@ -27,7 +27,6 @@ function clientOf(raw: string) {
   return { openai: new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 }) };
 }
 
-/** Stores a file and an answer. */
 async function store(openai: OpenAI): Promise<{ file: string; answer: string }> {
   const upload = await toFile(Buffer.from('a secret'), 'secret.txt');
   const { id: file } = await openai.files.create({ file: upload, purpose: 'user_data' });

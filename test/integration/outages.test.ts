@@ -51,7 +51,6 @@ function models(url: string, key: string): Promise<Response> {
   return fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${key}` } });
 }
 
-/** Returns the statuses with which both ingress nodes answer this key. */
 async function statuses(key: string): Promise<number[]> {
   return Promise.all([cluster.url, other.url].map(async (url) => (await models(url, key)).status));
 }
@@ -98,7 +97,6 @@ async function store(text: string): Promise<ApiAnswer> {
   return ada.put('/registry', { text, basedOn: await newest() });
 }
 
-/** Returns the status of a request for this name. */
 async function statusOf(name: string, url = cluster.url): Promise<number> {
   const answer = await post({ url, key: cluster.key, body: chatRequest([{ write: '{}' }], { model: name }) });
   await answer.text();

@@ -14,7 +14,6 @@ import { useStarted } from '../helpers/use-started.ts';
 /* Requests while Redis is away, for a moment or for longer. Each test leaves it running. */
 
 let client: OpenAI;
-/** Another ingress, which stores no responses. */
 
 const redis = useStarted(() => startRedis());
 const cluster = useStarted(() =>
@@ -23,6 +22,7 @@ const cluster = useStarted(() =>
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
   }),
 );
+/** Another ingress, which stores no responses. */
 const other = useStarted(() => cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
 beforeAll(async () => {
   client = clientAt(cluster.url);

@@ -49,7 +49,6 @@ const parsed = (span: ReceivedSpan | undefined, name: string): unknown => {
   return typeof value === 'string' ? JSON.parse(value) : undefined;
 };
 
-/** Returns everything that the collector has received, as text. */
 const sent = (): string => Buffer.concat(collector.raw).toString('latin1');
 
 const user = (content: unknown) => [{ role: 'user', content }];

@@ -23,7 +23,7 @@ interface EndingSlice {
   sealer: Sealer;
 }
 
-/** Problem of a batch that has lines that were not run and whose input is lost: nothing shows what these lines were. */
+/** Problem of a batch with unrun lines and a lost input: nothing shows what these lines were. */
 const inputLost: BatchProblem = {
   code: 'not_found',
   message: 'The input of the batch was lost: requests that were not run are in none of its files.',

@@ -10,7 +10,7 @@ import type { BatchParts } from './batch-parts.ts';
 import { releaseObjects } from './release-objects.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
-/** Problem of a batch with lost results whose time is over. */
+/** Problem of a batch that has lost results and is cancelled or out of time. */
 const resultsLost: BatchProblem = {
   code: 'not_found',
   message: 'Results of the batch were lost: they are in none of its files.',

@@ -18,9 +18,9 @@ interface Pace {
 const none: UpstreamLimit = { until: 0, reason: '' };
 
 /**
- * Circuit breaker for the requests of batches to models whose upstream refuses some, so that live requests have its rate. After a refusal
- * no request is sent for a while, longer each time. Then half as many requests run at once as before, and one more each time that as many
- * were answered.
+ * Circuit breaker for batch requests to models whose upstream refuses some: it leaves the upstream's rate to live requests. After a refusal
+ * it sends no request for a while, longer each time. Then it allows half as many concurrent requests as before, and one more each time that
+ * as many were answered.
  */
 export class ModelPace {
   /** Models in use by lines, and models that refused requests lately. */

@@ -48,7 +48,7 @@ const placesForOthers = 10;
 
 /**
  * Limits the requests that are read or running at once, and the memory of their bodies. A key that already holds bodies may add another
- * only while its total stays within what it leaves free, so that other keys have room.
+ * only while its total does not exceed the memory that stays free, so that other keys have room.
  */
 export class HeldBodies {
   readonly #maxBytes: number;

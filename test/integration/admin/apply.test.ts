@@ -12,7 +12,6 @@ import { until } from '../../helpers/until.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-/** Domain of the addresses in this file. */
 const domain = `${uniqueName('apply')}.example`.toLowerCase();
 
 const folder = useFolder();

@@ -6,7 +6,6 @@ import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
-/** Domain of the addresses in this file. */
 const domain = `${uniqueName('names')}.example`.toLowerCase();
 
 const cluster = useScriptedCluster();

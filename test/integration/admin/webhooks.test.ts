@@ -12,7 +12,6 @@ import { uniqueName } from '../../helpers/unique-name.ts';
 const url = 'https://hooks.example.com/in';
 const unknown = '000000000000';
 
-/** Domain of the addresses in this file. */
 const domain = `${uniqueName('webhooks')}.example`.toLowerCase();
 
 let open: TestWebhooks;

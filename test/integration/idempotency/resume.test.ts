@@ -158,7 +158,6 @@ describe('a stream with an idempotency key', () => {
   });
 });
 
-/** Returns the text of an answer's events. */
 function textOf(format: string, events: readonly NumberedEvent[]): string {
   return events.map(({ data }) => (data === '[DONE]' ? '' : pieceOf(format, data))).join('');
 }

@@ -157,7 +157,6 @@ describe.each([
 
 const ask = (body: object) => post({ ...cluster, path: '/openai/v1/responses', body: { model: 'demo', ...body } });
 
-/** Returns the finished response to a request that is not streamed. */
 async function answerTo(body: object) {
   const answer = await ask(body);
   expect(answer.status).toBe(200);

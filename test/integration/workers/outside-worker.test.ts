@@ -29,7 +29,6 @@ let nats: SecuredNats;
 let cluster: Cluster;
 /** An HTTPS balancer in front of NATS' WebSocket. */
 let balancer: Server;
-/** The connections through the balancer. */
 const passing = new Set<TLSSocket>();
 
 beforeAll(async () => {

@@ -5,7 +5,6 @@ import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
-/** Opens several processes on the same store. */
 async function openProcesses() {
   const { connection, prefix } = await openKeyStore(inject('redisUrl'));
   return (name: string) => new HeavyWork(new BegunWork(connection.redis, prefix, name));

@@ -13,7 +13,6 @@ const hello = { model: 'gpt-9', input: 'Hello.', store: false };
 
 let asked: string[];
 let handle: JobHandler;
-/** Bodies of the requests that the provider got. */
 let bodies: readonly string[];
 /** Paths that the provider serves. */
 let served: string[];

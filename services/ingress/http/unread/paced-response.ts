@@ -29,7 +29,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
   #held: Block[] = [];
   /** Blocks passed to the socket that the system may not have taken yet. */
   #sent: Block[] = [];
-  /** Whether a callback of the socket is due that reports what was sent as taken by the system. */
+  /** Whether the socket's write callback is pending: the system may not have taken the sent blocks yet. */
   #isSending = false;
   #isEnding = false;
   #isFollowed = false;

@@ -28,7 +28,6 @@ async function validated() {
   // Only the bodies are used: no line is run.
   const lines = { bodies: new MemoryBudget(1), answerRoom: new MemoryBudget(1) } as RunLineParts;
   const other = { lines, formats: stricter, maxLineBytes: 10 };
-  /** Returns the names of the lines that have an error. */
   const errors = async (): Promise<unknown[]> => {
     await finish();
     const lines = (await read((await found()).errorFile))?.trimEnd().split('\n') ?? [];

@@ -73,7 +73,6 @@ describe('the recipients of an alert', () => {
   });
 });
 
-/** Opens a due alert for Bob. */
 async function openWithMail() {
   const mails = await openTestMails();
   await mails.report({ owners: [await mails.addPerson('bob')] });

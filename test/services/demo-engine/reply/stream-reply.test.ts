@@ -6,7 +6,6 @@ import { until } from '../../../helpers/until.ts';
 const asked = { model: 'demo', messages: [user('Hi')], stream: true };
 const ask = (demo: object, more: object = {}) => ({ ...asked, demo, ...more });
 
-/** Starts an engine and returns its whole stream. */
 async function stream(demo: object, more: object = {}): Promise<string> {
   const { post } = await startTestEngine();
   return (await post(ask(demo, more))).text();

@@ -29,7 +29,6 @@ const picture = { role: 'user', content: [{ type: 'image_url', image_url: { url:
 const result = { role: 'tool', tool_call_id: 'call_1', content: '5' };
 const unnamed = { type: 'function', function: { parameters: {} } };
 
-/** Returns a chat request with these messages. */
 const chat = (messages: object[], more: object = {}) => ({ model: 'demo', messages, ...more });
 
 describe('a chat request', () => {

@@ -36,7 +36,6 @@ async function leftOvers(): Promise<string[]> {
   return (await metrics()).match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
 }
 
-/** Waits until a request is logged. */
 const logged = (requestId: string, line: object) =>
   until(() => expect(cluster.ingress.lines.find((each) => each['requestId'] === requestId)).toMatchObject(line));
 

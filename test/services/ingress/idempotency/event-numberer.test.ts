@@ -18,7 +18,6 @@ const numbered = [
   'id: 2\ndata: [DONE]\n\n',
 ];
 
-/** Numbers a stream that arrives in these pieces. */
 function number(pieces: readonly Buffer[], first = 0) {
   const events: string[] = [];
   const numberer = new EventNumberer(first, (bytes, at) => {

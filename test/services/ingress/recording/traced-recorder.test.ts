@@ -13,7 +13,6 @@ import { startCollector } from '../../../helpers/tracing/start-collector.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
-/** Milliseconds after which the store answers. */
 const storeMs = 500;
 
 const silent = { warn: () => undefined, info: () => undefined };

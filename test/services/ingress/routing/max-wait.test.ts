@@ -33,7 +33,6 @@ function ask(
   });
 }
 
-/** Occupies the only slot until the test is over. */
 async function fillSlot(): Promise<void> {
   const before = started;
   const client = new AbortController();

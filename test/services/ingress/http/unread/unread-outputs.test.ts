@@ -106,7 +106,6 @@ it('a container with little memory keeps an eighth of it for unread output', () 
   expect(defaultUnreadBytes(0)).toBe(32 * mebibyte);
 });
 
-/** Returns the content of a chunked body. */
 function withoutChunks(body: string): string {
   let content = '';
   for (let rest = body; rest !== '';) {
