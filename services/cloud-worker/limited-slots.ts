@@ -39,7 +39,6 @@ export class LimitedSlots {
     return this.#allowance;
   }
 
-  /** Applies the limits that an answer of the provider reports. */
   update(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {

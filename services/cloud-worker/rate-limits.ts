@@ -7,7 +7,6 @@ export interface RateLimit {
   /** Size of a whole window; undefined if not reported. */
   limit: number | undefined;
   remaining: number;
-  /** Milliseconds until the window resets. */
   resetMs: number;
 }
 

@@ -173,7 +173,6 @@ async function runLines(
   return pauseMs === undefined ? seat.leaveMs : parked.block(batch.id, number, pauseMs);
 }
 
-/** Runs one line and records its result. */
 async function runNumbered(
   parts: RunSliceParts,
   { batch, formats, number, slice, sealer }: RunningSlice,
@@ -252,7 +251,6 @@ function isFull(error: unknown): error is RouterError {
   return error instanceof RouterError && error.code === 'storage_full';
 }
 
-/** Returns the end of a line that cannot be run. */
 function unrun({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError): LineEnd {
   return {
     kind: 'over',

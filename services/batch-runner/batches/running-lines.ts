@@ -8,7 +8,6 @@ export class RunningLines {
     return () => this.#add(batch, -1);
   }
 
-  /** Returns whether a worker executes a line of the batch. */
   has(batch: string): boolean {
     return this.#counts.has(batch);
   }

@@ -4,13 +4,11 @@ import { GaveWayError } from '../slots/line-slots.ts';
 /** Seconds until a line is executed again if its error has no `retryAfter`. */
 const retrySeconds = 2;
 
-/** Decision about a line whose request failed. */
 export type Judgement =
   /** The line is executed again; `counts` tells whether the failure counts towards the maximum number of executions. */
   | { kind: 'again'; afterMs: number; counts: boolean }
   /** All lines of the batch wait: a limit is exhausted for long. */
   | { kind: 'pause'; ms: number }
-  /** The error is the line's result. */
   | { kind: 'final' };
 
 /** Errors that do not concern the line: a dependency was missing. They do not count towards the maximum number of executions. */

@@ -41,7 +41,6 @@ export class LineCharge {
     },
   };
 
-  /** Adds a finished request. */
   readonly record = (request: FinishedRequest): void => {
     const cost = costOfRequest(request, this.#priceOf);
     const { promptTokens, completionTokens } = request.usage;
@@ -49,7 +48,6 @@ export class LineCharge {
     this.records.push(usageRecordOf(request, cost));
   };
 
-  /** The sum of all requests. */
   get usage(): LineUsage {
     const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
     for (const record of this.records) {

@@ -15,7 +15,6 @@ export interface LinePlace {
   placements: readonly Placement[];
   /** Tiers that may serve the line once they have a worker for it; empty while there are placements. */
   tiers: readonly Tier[];
-  /** The upstream limit that the line waits for. */
   limit?: UpstreamLimit | undefined;
   /** Returns, for the owner of the batch, why no worker can serve the line now; undefined if one can, or a limit is set. */
   lacks?: () => string;

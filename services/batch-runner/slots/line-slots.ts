@@ -133,7 +133,6 @@ export class LineSlots {
     for (const end of this.#waiting) end();
   }
 
-  /** Returns the first placement with a free slot. */
   #freeOf(placements: readonly Placement[], now: number): Placement | undefined {
     if (this.#jobs.size + this.#starting >= this.#parts.most) return undefined;
     return placements.find(({ pool, model }) => this.#room(pool, model, now) > 0);
@@ -164,7 +163,6 @@ export class LineSlots {
   }
 }
 
-/** Returns the times that are younger than `ms` milliseconds. */
 function recent(times: readonly number[], now: number, ms: number): number[] {
   return times.filter((time) => now - time < ms);
 }

@@ -32,7 +32,6 @@ export class ModelPace {
     return limit.until > now ? limit : undefined;
   }
 
-  /** Returns whether one more request may be sent to a model. */
   mayBegin(model: string, now = Date.now()): boolean {
     const pace = this.#paces.get(model);
     return !pace || (pace.limit.until <= now && pace.running < pace.most);

@@ -42,7 +42,6 @@ export function planAnswer(
   return { steps, finish: calls ? 'tool_calls' : 'stop', stop: content.stop };
 }
 
-/** Returns the leading steps that fit into `maxTokens`. */
 export function firstTokens(steps: readonly Step[], maxTokens: number): Step[] {
   let tokens = 0;
   const end = steps.findIndex((step) => (tokens += step.tokens) > maxTokens);

@@ -135,7 +135,6 @@ export class HeldBodies {
   }
 }
 
-/** Returns the lowest concurrent-request limit among these parties. */
 function requestsAtOnce(limits: readonly PartyLimits[]): number {
   return Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Number.POSITIVE_INFINITY));
 }

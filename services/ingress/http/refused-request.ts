@@ -29,7 +29,6 @@ export function setAsked(response: Response, name: string): void {
   response.locals['asked'] = name;
 }
 
-/** Returns the refused key; undefined if the error does not carry one. */
 function keyOf(error: RouterError): RefusedKey | undefined {
   const refusal = [error, error.cause].find((each) => each instanceof InvalidKeyError);
   return refusal?.key;

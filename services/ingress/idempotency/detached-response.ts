@@ -42,7 +42,6 @@ export class DetachedResponse extends ServerResponse {
     return this as unknown as Response;
   }
 
-  /** Whether the answer was ended or cut. */
   get isOver(): boolean {
     return this.#state === 'over';
   }

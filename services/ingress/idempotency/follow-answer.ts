@@ -176,7 +176,6 @@ class Follower {
     this.#response.write(this.#sign);
   }
 
-  /** Ends an answer that has begun with an error. */
   #break(error: RouterError): void {
     if (this.#head?.isEvents !== true) return void this.#response.destroy();
     const { openStream } = this.#followed.format;

@@ -18,7 +18,6 @@ const mostModels = 100;
 /** Registry rules with series of their own. */
 const mostRules = 100;
 
-/** Error codes of requests that a limit refuses. */
 const limitCodes = [
   'rate_limit_exceeded',
   'token_limit_exceeded',
@@ -147,7 +146,6 @@ export class RequestMetrics {
     }
   }
 
-  /** Counts a dispatched job that has ended. */
   countJob(format: string, report: JobReport): void {
     const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves, continuations } = report;
     const series = this.#of(format, attempt?.placement.model, attempt?.worker.announcement.tier ?? 'none');
@@ -170,7 +168,6 @@ export class RequestMetrics {
     if (attempt) this.speeds.add(attempt.placement.model, speed);
   }
 
-  /** Counts a request whose target was chosen by a rule of the registry. */
   countRule(rule: string): void {
     const counted = this.#ruleNames.of(rule);
     bound(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();

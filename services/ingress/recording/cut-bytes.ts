@@ -19,7 +19,6 @@ export class CutBytes {
     return this.#bytes;
   }
 
-  /** Whether some bytes were not copied. */
   get isCut(): boolean {
     return this.#kept < this.#bytes;
   }

@@ -19,7 +19,6 @@ export class LostRecordings {
     this.#log = log;
   }
 
-  /** Counts a lost recording. @param error the cause */
   add(error: unknown): void {
     this.#unlogged += 1;
     this.#reason = reasonOf(error);

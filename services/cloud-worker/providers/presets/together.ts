@@ -7,7 +7,6 @@ import { platformHints } from '../request-rules.ts';
 
 const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
 
-/** The type of chat models in Together's list. */
 const chatType = 'chat';
 /** Returns whether a model serves another format, by its name. */
 const isOther = (id: string): boolean =>
