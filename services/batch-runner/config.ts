@@ -6,13 +6,12 @@ import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { mailSettings } from './mail/mail-settings.ts';
 
-/** A number of decimals, such as `0.5`. */
 const factor = /^\d{1,3}(?:\.\d{1,4})?$/;
 
 const networksDoc =
   'Addresses or networks such as `10.0.0.0/8`, besides the public internet, that webhooks may be sent to';
 
-/** Every setting of the batch runner. Times are in milliseconds. */
+/** Settings of the batch runner. Times are in milliseconds. */
 export const batchRunnerConfig = z.object({
   ADMIN_PORT: setting.optionalInteger(
     'Port of `/metrics`, `/health` and `/live` for operators; none if unset',

@@ -2,48 +2,48 @@ import type { BegunWork } from '#shared/accounts/redis/begun-work.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Bytes of a request or an answer from which on reading it is heavy: that takes several times as much memory, so that it may end the
+ * Bytes of a request or an answer from which reading it counts as heavy work: it takes several times as much memory, so that it may end the
  * process.
  */
 export const heavyBytes = 4 * 1024 * 1024;
 
-/** Processes that may end while they do the same piece of work. */
+/** Processes that may end during the same piece of work. */
 const maxEnds = 2;
 
-/** A line of a batch, or a response: what of its work is heavy. */
+/** Tracks the heavy work on a batch line or a response. */
 export interface HeavyPiece {
   /**
-   * Begins what is heavy, once no other piece of this process does that. Does nothing if it has begun.
-   * @returns why it is not to be done: two processes have ended while they did it
+   * Begins heavy work as soon as no other piece of this process is doing any. Does nothing if it has begun.
+   * @returns an error if the work must not be done, because two processes have ended while they did it
    * @throws RouterError `store_unavailable`
    */
   begin: () => Promise<RouterError | undefined>;
-  /** Ends it, for now or for good. Does nothing if it has not begun. */
+  /** Ends heavy work, for now or for good. Does nothing if it has not begun. */
   end: () => void;
 }
 
 /**
- * Heavy work of this process. One piece at a time is done, so that the memory that it takes is bounded, and so that it is known which one
- * ended the process: a piece that has ended two is not done again. What waits for a worker, a slot or an answer is not heavy meanwhile:
- * a process that is killed at any other time says nothing about its work.
+ * Runs the heavy work of this process one piece at a time. That bounds its memory, and identifies the piece that ended a process: after two
+ * such ends a piece is not tried again. Waiting for a worker, a slot or an answer does not count as heavy work: the end of a process at
+ * such a time does not point to a piece.
  */
 export class HeavyWork {
   readonly #begun: Pick<BegunWork, 'begin' | 'end'>;
-  /** Resolves when the piece is over that was begun last. */
+  /** Resolves when the piece that began last has ended. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(begun: Pick<BegunWork, 'begin' | 'end'>) {
     this.#begun = begun;
   }
 
-  /** @param work name of the piece, which tells it from all others */
+  /** @param work unique name of the piece */
   open(work: string): HeavyPiece {
     let give: (() => void) | undefined;
     const end = (): void => {
       if (!give) return;
       give();
       give = undefined;
-      // Where that fails, no other process has begun it for that reason: this one does not count itself.
+      // A failure leaves only this process's own mark, which does not count when this process begins the work again.
       void this.#begun.end(work).catch(() => undefined);
     };
     const begin = async (): Promise<RouterError | undefined> => {

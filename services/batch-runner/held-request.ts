@@ -2,21 +2,21 @@ import { RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyPiece } from './heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** The memory that a request takes, with all that it refers to, and the heavy work that this is. */
+/** The memory of a request with everything that it refers to, and the heavy work on it. */
 export class HeldRequest {
   readonly #bodies: MemoryBudget;
   readonly #heavy: HeavyPiece;
   #bytes = 0;
 
-  /** @param bodies what the requests of this process share */
+  /** @param bodies memory budget of all requests of this process */
   constructor(bodies: MemoryBudget, heavy: HeavyPiece) {
     this.#bodies = bodies;
     this.#heavy = heavy;
   }
 
   /**
-   * Takes bytes before they are used. Once there are many, the work on the request is heavy.
-   * @throws RouterError `overloaded` where there are not so many, or as `begin` does
+   * Takes bytes before they are used. From `heavyBytes` in total, the work on the request counts as heavy.
+   * @throws RouterError `overloaded` without enough memory, or the errors of `begin`
    */
   readonly take = async (bytes: number): Promise<void> => {
     if (!this.#bodies.take(bytes))
@@ -33,17 +33,16 @@ export class HeldRequest {
     if (setAside) throw setAside;
   }
 
-  /** Begins it if the request is large. @throws as `begin` does */
+  /** Begins heavy work if the request is large. @throws the errors of `begin` */
   async beginIfLarge(): Promise<void> {
     if (this.#bytes >= heavyBytes) await this.begin();
   }
 
-  /** The request waits, or is with a worker. */
+  /** Ends the heavy work: the request waits, or a worker has it. */
   end(): void {
     this.#heavy.end();
   }
 
-  /** Gives all memory back. */
   give(): void {
     this.end();
     this.#bodies.give(this.#bytes);

@@ -46,7 +46,7 @@ import { requestBytes } from './request-bytes.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
-/** Validations, and endings, at the same time: they stream files and wait for the store. */
+/** Concurrent validations, and concurrent endings: they stream files and wait for the store. */
 const filesAtOnce = 2;
 
 await runService(async (environment, releases) => {
@@ -66,7 +66,7 @@ await runService(async (environment, releases) => {
   const serving = await openServing({ config, role: 'runner', id, name: `batch-runner-${id}`, log, releases });
   const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
   const { ledger, limits, prices, files, objects } = serving;
-  // What the queues hold is taken up as soon as they are opened, and asks which models there are.
+  // Queued work starts as soon as the queues open, and needs the list of models.
   await serving.announced;
   const access = {
     url: config.REDIS_URL,

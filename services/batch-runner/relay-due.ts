@@ -4,28 +4,27 @@ import type { Logger } from '#shared/core/log.ts';
 /** Messages that are taken at once. */
 const atOnce = 64;
 
-/** Milliseconds between two looks at what is due. */
+/** Milliseconds between two checks for due messages. */
 const lookEveryMs = 1_000;
 
-/** A message that can be sent now, and the attempts that it has had. */
 interface Due {
   id: string;
   attempts: number;
 }
 
 export interface RelayParts {
-  /** What is sent, for the log: `webhooks`. */
+  /** Name of the messages in the log: `webhooks`. */
   what: string;
-  /** Takes messages that are due: nobody else gets them for a while. */
+  /** Takes due messages. No other process gets them for a while. */
   takeDue: (atOnce: number) => Promise<Due[]>;
-  /** Puts a message into the queue of those who send them. One that it loses is due again after some minutes. */
+  /** Adds a message to the queue of its senders. A message that the queue loses is due again after some minutes. */
   enqueue: (due: Due) => Promise<void>;
   log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Puts messages into a queue when they are due. Any number of processes may do so: each message is taken by one of them.
- * @returns resolves when the signal has aborted and nothing more is put into the queue
+ * Adds messages to a queue when they are due. Any number of processes may run it: each message is taken by one of them.
+ * @returns a promise that resolves when the signal has aborted and the last message is queued
  */
 export async function relayDue({ what, takeDue, enqueue, log }: RelayParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

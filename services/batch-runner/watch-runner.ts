@@ -22,7 +22,6 @@ export interface WatchedRunner {
   workers: ReadonlyMap<BackgroundQueue, Omit<WorkOnQueue, 'close'>>;
 }
 
-/** The metrics of a batch runner. */
 export class RunnerMetrics {
   readonly #lines: Counter<'outcome'>;
   readonly #repeated: Counter;
@@ -59,24 +58,22 @@ export class RunnerMetrics {
     for (const kind of sweptKinds) this.#swept.inc({ kind }, 0);
   }
 
-  /** Counts what was swept. */
   countSwept(kind: SweptKind, count: number): void {
     this.#swept.inc({ kind }, count);
   }
 
-  /** Counts a response that was made in the background. */
   countResponse(state: 'completed' | 'incomplete' | 'failed'): void {
     this.#responses.inc({ state });
   }
 
-  /** Counts a line that was executed. */
+  /** Counts an executed line; `isFirst` is false if it had a result already. */
   countLine(outcome: Extract<LineOutcome, 'succeeded' | 'errored'>, isFirst: boolean): void {
     if (isFirst) this.#lines.inc({ outcome });
     else this.#repeated.inc();
   }
 }
 
-/** Adds what is read when the metrics are scraped: batches, queues, and lines that run. */
+/** Adds the metrics that are computed at each scrape: batches, queues, and running lines. */
 export function watchRunner(registry: Registry, { jobs, work, slots, workers }: WatchedRunner): void {
   const registers = [registry];
   const running: Gauge = new Gauge({
@@ -130,7 +127,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
     },
   });
   let looked: { at: number; batches: Promise<BatchRecord[] | undefined> } | undefined;
-  // One look for all metrics of a scrape.
+  // One read of the batches for all metrics of a scrape.
   const look = (): Promise<BatchRecord[] | undefined> => {
     if (!looked || performance.now() - looked.at > sameScrapeMs)
       looked = { at: performance.now(), batches: work.open().catch(() => undefined) };
@@ -161,7 +158,10 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
   });
 }
 
-/** Whether a batch waits for a limit. One that lacks a worker stands still as long as nobody starts one. */
+/**
+ * Returns whether a batch waits for a limit. Waiting for a worker counts as a standstill instead, because it lasts until an operator starts
+ * one.
+ */
 function isLimited(batch: BatchRecord): boolean {
   return isPaused(batch) && batch.lacksWorker !== true;
 }

@@ -1,43 +1,41 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { effortAfter, type LeastEffort } from '#shared/upstream/least-thinking.ts';
 
-/** A request that a provider may refuse for what can be changed in it. */
+/** A request that can be changed after a provider has refused it. */
 export interface Changeable<Request> {
-  /** Name of its format. */
   format: string;
-  /** The least effort that it asks for, which the model may refuse. */
+  /** The lowest effort level in the request, which the model may refuse; undefined without one. */
   least: LeastEffort | undefined;
-  /** Makes the same request in another format, should the provider not have the path of this one. Holds the client's body. */
+  /** Creates the same request in another format, for a provider without the path of this one. Holds the client's body in memory. */
   inOther?: (() => Request) | undefined;
-  /** Makes the same request with this effort, should the model refuse the one that it has. Holds the client's body. */
+  /** Creates the same request with this effort, for a model that refuses the current one. Holds the client's body in memory. */
   withEffort?: ((effort: string) => Request) | undefined;
 }
 
-/** What a request was changed in, after refusals. */
 export interface Changes {
-  /** Whether it is in another format than the one that was chosen first. */
+  /** Whether the request is in another format than the one chosen first. */
   isElsewhere?: boolean;
   effort?: string | undefined;
 }
 
-/** A refusal that is to be remembered if the request is answered without what was refused. */
+/** A refusal to remember if the changed request is answered. */
 export interface Lesson {
   what: string;
   instead?: string;
 }
 
-/** What a path that a provider does not have is answered with. */
+/** Status for a path that a provider does not have. */
 const noSuchPath = 404;
 
-/** What OpenAI answers a request with functions for a model that takes these at another path, which it names, only. */
+/** Status with which OpenAI refuses functions for a model that takes them only at another path, which its message names. */
 const badRequest = 400;
 
-/** Whether an answer with this status may be followed by a changed request. */
+/** Returns whether an answer with this status may be followed by a changed request. */
 export function mayBeChanged(status: number): boolean {
   return status === noSuchPath || status === badRequest;
 }
 
-/** The request to send after an error, and what was learned if that is answered; undefined if another one would not help. */
+/** Returns the request to send after an error, and the refusal to remember if that request is answered; undefined if no change helps. */
 export function afterRefusal<Request>(
   error: unknown,
   status: number,
@@ -46,7 +44,7 @@ export function afterRefusal<Request>(
 ): { prepared: Request; lesson: Lesson } | undefined {
   const isElsewhere = status === badRequest && hasTools && isServedAtResponses(error);
   if ((status === noSuchPath || isElsewhere) && inOther) {
-    // A model that does not exist is answered so at every path.
+    // A model that does not exist gets this answer at every path.
     return { prepared: inOther(), lesson: { what: isElsewhere ? withTools(format) : format } };
   }
   const effort = least && status === badRequest ? effortAfter(error, least) : undefined;
@@ -54,12 +52,12 @@ export function afterRefusal<Request>(
   return { prepared: withEffort(effort), lesson: { what: least, instead: effort } };
 }
 
-/** What a format's path is remembered by that takes no requests with tools. */
+/** Returns the name under which a refusal of requests with tools in a format is remembered. */
 export function withTools(format: string): string {
   return `${format} with tools`;
 }
 
-/** As OpenAI words it of gpt-5.4 and later. */
+/** Matches the wording of OpenAI for gpt-5.4 and later. */
 function isServedAtResponses(error: unknown): boolean {
   return error instanceof RouterError && error.param === 'reasoning_effort' && error.message.includes('/v1/responses');
 }

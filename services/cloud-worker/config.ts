@@ -6,10 +6,9 @@ import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { customFormats } from './providers/custom.ts';
 import { providerNames } from './providers/provider.ts';
 
-/** Highest value of a timeout, in milliseconds. */
+/** Upper bound of timeouts, in milliseconds. */
 const maxMs = 3_600_000;
 
-/** Every setting of the cloud worker. */
 export const cloudWorkerConfig = z.object({
   PROVIDER: z.enum(providerNames).describe('Name of the provider; `custom` is any other, at `PROVIDER_URL`'),
   PROVIDER_URL: z

@@ -7,7 +7,7 @@ import type { UpstreamHttp, UpstreamRequest } from '#shared/upstream/upstream-ht
 const timeoutMs = 30_000;
 
 /**
- * Counts the input tokens of a request at the upstream; undefined if it does not serve the path for that.
+ * Counts the input tokens of a request at the upstream; returns undefined if the upstream has no path for that.
  * @throws RouterError for a request that the upstream refuses
  */
 export async function countTokens(

@@ -8,14 +8,13 @@ export interface FollowOptions {
   log: Logger;
   /** Interval of reading the models in milliseconds; varied by 20 % either way, so that many workers do not run in step. */
   everyMs: number;
-  /** Called with all models when they change. */
   onChange: (models: ModelInfo[]) => void;
 }
 
 /** Delay of the first retry after a failure in milliseconds, doubled with each further one. */
 const firstRetryMs = 1000;
 
-/** Follows the models that a provider serves while the worker runs. While they cannot be read, the last ones stay. */
+/** Polls the models that a provider serves. While they cannot be read, the last list stays. */
 export class ModelFollower {
   readonly #options: FollowOptions;
   readonly #stop = new AbortController();

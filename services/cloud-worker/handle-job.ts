@@ -29,62 +29,58 @@ export interface HandleJobOptions {
   http: UpstreamHttp;
   provider: Provider;
   translations: readonly Translation[];
-  /** Name of the provider in traces. */
   traceName: string;
-  /** Returns the models that the provider serves now. */
   models: () => readonly ModelInfo[];
   timeouts: AnswerTimeouts;
   /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
   usageChunk?: boolean;
   /** Whether limits of output tokens that the provider refuses are lowered. */
   fitsOutput?: boolean;
-  /** See `Minted.origin`. */
+  /** Origin of the provider account in the answer context, see `Minted.origin`. */
   origin: string | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
-  /** Values of `service_tier` at another price than the usual one which clients may ask for. */
+  /** Values of `service_tier` with another price that clients may ask for; others are dropped. */
   passedTiers?: readonly string[];
-  /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
 
 /** A job without its body. */
 interface Ask {
-  /** Name of the client's format. */
   client: string;
   model: ModelInfo;
-  /** The client's headers that pass to an upstream of the same format. */
+  /** Headers of the client that are passed to an upstream of the same format. */
   headers: GrantedJob['headers'];
   fixed: Fixed;
-  /** Whether the client brings tools. */
   hasTools: boolean;
 }
 
-/** A translated request. It may be large, so only these parts of it are kept. */
+/** Parts of a translated request. The request itself may be large and is not kept. */
 interface ProviderRequest {
   body: Buffer[];
   headers: WrittenRequest['headers'];
-  /** Input tokens, estimated. */
+  /** Estimated input tokens. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
-  /** What the translation of the answer keeps of the client's request. */
+  /** Parts of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
-  /** Whether the usage comes in a chunk of its own. */
   usageChunk: boolean;
-  /** Lowers its limit of output tokens; holds the client's body until the provider has accepted the request. */
+  /** Lowers the request's limit of output tokens; holds the client's body until the provider has accepted the request. */
   fit: OutputFit | undefined;
   turn: PausedTurn | undefined;
-  /** The least effort that it asks for, which the model may refuse. */
+  /** The lowest effort level in the request, which the model may refuse; undefined without one. */
   least: LeastEffort | undefined;
 }
 
-/** A request that is ready to be sent. */
 interface Prepared extends Changeable<Prepared> {
   chosen: Chosen;
   request: ProviderRequest;
 }
 
-/** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
+/**
+ * Creates the job handler for one provider: it translates the request, applies the provider's rules, sends it, and translates the answer
+ * back.
+ */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const {
     http,
@@ -146,7 +142,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     };
   }
 
-  /** Serves the request, without what the provider refuses of it for the model, and remembers that. */
+  /** Serves the request. After a refusal, repeats it without the refused part, and remembers the refusal for the model. */
   async function serve(
     first: Prepared,
     ask: Ask,
@@ -160,7 +156,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       const onStatus = (answered: number): void => {
         status = answered;
         if (mayBeChanged(status)) return;
-        // The client's body may be large, and is needed no more.
+        // The client's body may be large, and is not needed any more.
         prepared.inOther = undefined;
         prepared.withEffort = undefined;
       };
@@ -285,7 +281,6 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return counter.count(counted, ask.model.id, signal);
   }
 
-  /** Resolves to the provider's answer. Rejects with its failure as an error for the client. */
   async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;

@@ -1,17 +1,16 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** The jobs that the provider's limits leave room for. */
+/** The number of jobs that the provider's limits allow. */
 export interface Allowance {
   slots: number;
   accepting: boolean;
-  /** When the limit is over, in ms since 1970; undefined while it takes jobs. It tries again before that if the wait is long. */
+  /** When the limit ends, in ms since 1970; undefined while the worker takes jobs. After a long wait the worker tries again earlier. */
   resumesAt?: number | undefined;
 }
 
 export interface LimitedSlotsOptions {
-  /** Jobs at once while no limit is near. */
+  /** Concurrent jobs while no limit is near. */
   slots: number;
-  /** Called when the allowance changes. */
   onChange: (allowance: Allowance) => void;
 }
 
@@ -22,8 +21,8 @@ const maxWindowMs = 60_000;
 const nearlyExhausted = 0.1;
 
 /**
- * The slots of a worker whose provider reports rate limits: fewer, or none, while a limit is nearly exhausted, until its window
- * resets. The strictest of the reported limits applies.
+ * Reduces a worker's slots by the provider's reported rate limits: while a limit is nearly exhausted, fewer slots or none, until its window
+ * resets. The strictest reported limit applies.
  */
 export class LimitedSlots {
   readonly #options: LimitedSlotsOptions;
@@ -40,7 +39,6 @@ export class LimitedSlots {
     return this.#allowance;
   }
 
-  /** Called with the limits that an answer of the provider reports. */
   update(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {
@@ -65,7 +63,7 @@ export class LimitedSlots {
     return of === 'requests' ? Math.min(share, remaining) : share;
   }
 
-  /** Applies the current limits, and sets a timer for the first of them to end. */
+  /** Applies the current limits, and sets a timer for the first one to end. */
   #apply(): void {
     clearTimeout(this.#timer);
     const now = performance.now();

@@ -70,7 +70,6 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     facts: () => {
       const { slots, accepting, resumesAt } = limited.allowance;
       const models = follower.models.map((model) => ({ ...model, lacks: lacksOf(model.id) }));
-      // Without models there is nothing to serve.
       if (models.length === 0) return { models, slots, accepting: false, reason: 'no_models' };
       const reason = slots < config.SLOTS || !accepting ? 'limited' : undefined;
       return { models, slots, accepting, reason, resumesAt };

@@ -1,18 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The state of one of a provider's rate limits. */
 export interface RateLimit {
-  /** The provider's name for it. */
+  /** The provider's name of the limit. */
   name: string;
   of: 'requests' | 'tokens';
-  /** Allowance of a whole window, if reported. */
+  /** Size of a whole window; undefined if not reported. */
   limit: number | undefined;
   remaining: number;
-  /** Milliseconds until the window resets. */
   resetMs: number;
 }
 
-/** Assumed length of a window whose end is not reported, in milliseconds: most limits are per minute. */
+/** Assumed length of a window without a reported end, in milliseconds: most limits are per minute. */
 const defaultWindowMs = 60_000;
 
 /** For example `anthropic-ratelimit-input-tokens-remaining`: the limit, then the property. */

@@ -9,19 +9,18 @@ import { allCapabilities, guessed } from './providers/read-cards.ts';
 /** Timeout of reading a list in milliseconds; some lists are long. */
 const timeoutMs = 20_000;
 
-/** The source of models: a provider's list, and the names that the operator selects. */
+/** A provider's model list, and the names that the operator selects. */
 export interface ModelSource {
   provider: Pick<Provider, 'list' | 'guess' | 'format' | 'further' | 'rules' | 'adaptation'>;
   http: Pick<UpstreamHttp, 'get'>;
-  /** Names in the order of their announcement; if empty, all that the provider lists. */
+  /** Names in the order of their announcement; if empty, all models of the list. */
   names: readonly string[];
-  /** Called with the status of the list's answer. */
   onStatus: (status: number) => void;
 }
 
 /**
- * Reads the models that the provider serves. Selected names that it does not list are included: providers serve unlisted
- * models, and refuse unknown ones themselves.
+ * Reads the models that the provider serves. Selected names that are not in the list are included: providers serve unlisted models, and
+ * refuse unknown ones themselves.
  * @throws UpstreamAnswerError for an unknown answer; the connection's errors
  */
 export async function readModels({ provider, http, names, onStatus }: ModelSource): Promise<ModelInfo[]> {
@@ -30,7 +29,7 @@ export async function readModels({ provider, http, names, onStatus }: ModelSourc
   return listed.map((model) => withOperations(provider, model));
 }
 
-/** The selected models, described by the list, or by their names alone. */
+/** Returns the selected models, described by the list or by their names alone. */
 export function namedModels(
   { provider, names }: Pick<ModelSource, 'provider' | 'names'>,
   listed: readonly ModelInfo[],

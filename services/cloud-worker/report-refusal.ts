@@ -5,8 +5,8 @@ import type { Provider } from './providers/provider.ts';
 const quietMs = 60_000;
 
 /**
- * Creates a function that logs answers which only the operator can act on, such as a refused key or an empty account. Clients
- * see no more than a failed upstream. Each problem is logged once a minute.
+ * Creates a function that logs answers which only the operator can act on, such as a refused key or an empty account. Clients only see a
+ * failed upstream. Each problem is logged once a minute.
  */
 export function createRefusalReport({ title }: Pick<Provider, 'title'>, log: Logger): (status: number) => void {
   const loggedAt = new Map<string, number>();

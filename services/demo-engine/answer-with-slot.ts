@@ -7,7 +7,6 @@ import type { ReplyEnding } from './reply/reply.ts';
 import { sendError } from './reply/send-json.ts';
 import type { DemoOptions } from './request/demo-options.ts';
 
-/** An answer that is about to begin. */
 export interface Asked {
   facts: Omit<AnswerFacts, 'completion_tokens' | 'ended'>;
   demo: DemoOptions;
@@ -17,7 +16,7 @@ export interface Asked {
 
 /**
  * Waits for a slot, counts the answer, and sends it, or the error that its options demand.
- * @throws RouterError `overloaded`; the signal's reason when the client disconnects; what `send` throws
+ * @throws RouterError `overloaded`; the signal's reason when the client disconnects; the errors of `send`
  */
 export async function answerWithSlot(
   engine: Engine,

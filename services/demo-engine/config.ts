@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
 
-/** All settings of the demo engine. `request/demo-options.ts` describes the faults and variants of `DEMO_OPTIONS`. */
+/** Settings of the demo engine. `request/demo-options.ts` describes the faults and variants of `DEMO_OPTIONS`. */
 export const demoEngineSettings = z.object({
   PORT: setting.integer('Port the demo engine listens on; 0 takes a free one.', 0, 0, 65_535),
   HOST: setting.text('Address the demo engine listens on.', '127.0.0.1'),

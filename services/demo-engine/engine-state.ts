@@ -1,4 +1,4 @@
-/** How an answer ended: complete, aborted by its client, or failed on demand or by a defect. */
+/** Ending of an answer: complete, aborted by its client, or failed on demand or by a defect. */
 export type Ending = 'finished' | 'aborted' | 'faulted';
 
 /** Facts of one answer that are safe to show: names and numbers, no content. */
@@ -8,17 +8,15 @@ export interface AnswerFacts {
   stream: boolean;
   messages: number;
   tools: number;
-  /** Names of the body's fields, in order: what reached the engine. */
+  /** Names of the body's fields, in the order in which they reached the engine. */
   fields: string[];
-  /** The `x-request-id` of the request. */
   request_id: string | null;
   prompt_tokens: number;
-  /** Tokens sent so far. */
   completion_tokens: number;
   ended: Ending | null;
 }
 
-/** Answers since the start. `started` = `active` + `finished` + `aborted` + `faulted`. */
+/** Counters since the start. `started` = `active` + `finished` + `aborted` + `faulted`. */
 export interface AnswerCounts {
   active: number;
   started: number;
@@ -40,14 +38,14 @@ export class EngineState {
     return this.#last;
   }
 
-  /** Records the end of an answer. Called once for each that began. */
+  /** Records the end of an answer. Called once per answer that began. */
   end(answer: AnswerFacts, ending: Ending): void {
     answer.ended = ending;
     this.#counts.active -= 1;
     this.#counts[ending] += 1;
   }
 
-  /** The counters, and the answer that started last. */
+  /** Returns the counters, and the answer that started last. */
   snapshot(): AnswerCounts & { last: AnswerFacts | null } {
     return { ...this.#counts, last: this.#last };
   }

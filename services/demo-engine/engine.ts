@@ -6,16 +6,15 @@ import { EngineState } from './engine-state.ts';
 import { parseDemoWords, type DemoOptions } from './request/demo-options.ts';
 import { Slots } from './slots.ts';
 
-/** The state that all requests of one demo engine share. */
 export interface Engine {
   models: readonly string[];
-  /** What single models do; those that are not among them do everything. */
+  /** Operations of single models; models that are not listed do everything. */
   operations: ReadonlyMap<string, readonly string[]>;
   contextWindow: number;
   defaults: DemoOptions;
   slots: Slots;
   state: EngineState;
-  /** Seconds since 1970; the `created` of its models. */
+  /** Seconds since 1970; `created` of the models. */
   startedAt: number;
 }
 
@@ -49,7 +48,7 @@ export function createEngine(config: DemoEngineConfig): Engine {
   };
 }
 
-/** Reads `embedder=embed all=generate+complete`. */
+/** Parses `embedder=embed all=generate+complete`. */
 function readOperations(words: string, models: readonly string[]): Map<string, readonly string[]> {
   const read = words.split(/[\s,]+/).filter((word) => word !== '');
   return new Map(
@@ -64,7 +63,7 @@ function readOperations(words: string, models: readonly string[]): Map<string, r
   );
 }
 
-/** The endpoints of vLLM, as its errors call them. */
+/** Names of the endpoints in vLLM's errors. */
 const endpoints: Record<ModelOperation, string> = {
   generate: 'Chat Completions API',
   complete: 'Completions API',
@@ -79,8 +78,8 @@ const endpoints: Record<ModelOperation, string> = {
 };
 
 /**
- * Assures that a model exists and serves an endpoint.
- * @throws RouterError `model_not_found`; `invalid_request` in the words of vLLM for a model that does something else
+ * Checks that a model exists and serves an endpoint.
+ * @throws RouterError `model_not_found`; `invalid_request` with vLLM's wording for a model that does something else
  */
 export function requireModel(
   { models, operations }: Pick<Engine, 'models' | 'operations'>,

@@ -21,7 +21,7 @@ import { parseBody, readJsonBody } from './request/read-body.ts';
 const quoted = 60;
 
 /**
- * `POST /v1/completions`: continues one text, up to a suffix if there is one.
+ * Handles `POST /v1/completions`: continues one text, up to a suffix if there is one.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleCompletion(
@@ -78,13 +78,13 @@ function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
   throw new RouterError('unsupported_parameter', 'This engine continues one text.', { param: 'prompt' });
 }
 
-/** The first token of every text. */
+/** First token of every text without `answer_tokens`. */
 const opening = ' This';
 
-/** Tokens of filler whose text is compared with the end of a prompt. */
+/** Tokens of filler that are compared with the end of a prompt. */
 const mostCompared = 20_000;
 
-/** The text for a prompt, and as much of it as stands at the end of the prompt: a text that was begun goes on as it would have. */
+/** Returns the text for a prompt, and the beginning of that text if the prompt ends with it: an interrupted text continues unchanged. */
 function contentFor(prompt: string, suffix: string, demo: DemoOptions): { content: string; begun: string } {
   const { answer_tokens: tokens } = demo;
   const filler = tokens === undefined ? undefined : textOfFiller(Math.min(tokens, mostCompared));
@@ -103,7 +103,7 @@ function textOfFiller(tokens: number): string {
     .join('');
 }
 
-/** The same prompt gets the same text. */
+/** Returns the text for a prompt; the same prompt gets the same text. */
 function continuationOf(prompt: string, suffix: string): string {
   const before = quote(prompt.slice(-quoted), quoted);
   if (suffix === '') return ` This continues ${before}. The demo engine has no weights.`;

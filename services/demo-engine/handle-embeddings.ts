@@ -12,7 +12,7 @@ import { embeddingsRequestSchema } from './request/vector-requests.ts';
 import { embedText, embedTokens } from './vectors/embed-text.ts';
 
 /**
- * `POST /v1/embeddings`.
+ * Handles `POST /v1/embeddings`.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleEmbeddings(

@@ -12,7 +12,7 @@ import { imagesRequestSchema } from './request/media-requests.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /**
- * `POST /v1/images/generations`.
+ * Handles `POST /v1/images/generations`.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleImages(
@@ -48,7 +48,7 @@ export async function handleImages(
   });
 }
 
-/** Pixels of a side, up to 2048; undefined for a text that names none. */
+/** Returns the pixels of a side, up to 2048; undefined for a text that is not the size of a square. */
 function sideOf(size: string | null | undefined): number | undefined {
   const side = Number(/^(\d{1,4})x\1$/.exec(size ?? '')?.[1]);
   return side >= 1 && side <= 2048 ? side : undefined;

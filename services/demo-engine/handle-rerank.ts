@@ -11,11 +11,11 @@ import { parseBody, readJsonBody } from './request/read-body.ts';
 import { rerankRequestSchema } from './request/vector-requests.ts';
 import { embedText, similarity } from './vectors/embed-text.ts';
 
-/** Dimensions in which documents are compared: so many that words seldom share one. */
+/** Dimensions in which documents are compared: enough that different words seldom share one. */
 const dimensions = 1024;
 
 /**
- * `POST /v1/rerank` in vLLM's form: a document is the better the more words it shares with the query.
+ * Handles `POST /v1/rerank` in vLLM's form: a document ranks higher the more words it shares with the query.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleRerank(

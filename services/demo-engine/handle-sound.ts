@@ -14,7 +14,7 @@ import { parseBody, readFormBody } from './request/read-body.ts';
 type Handle = (engine: Engine, http: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;
 
 /**
- * `POST /v1/audio/transcriptions` and `/v1/audio/translations`, both forms. The `[demo …]` line may be in the prompt.
+ * Creates the handler of `POST /v1/audio/transcriptions` or `/v1/audio/translations`, both forms. The `[demo …]` line may be in the prompt.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export function handleSound(operation: 'transcribe' | 'translate'): Handle {
@@ -56,7 +56,7 @@ function jsonOf({ text, seconds }: Heard, format: string, task: string) {
   return { task, language: 'english', duration: seconds, text, segments, usage };
 }
 
-/** Undefined for answers in JSON. */
+/** Returns the answer as plain text or subtitles; undefined for formats in JSON. */
 function plainText({ text, seconds }: Heard, format: string): string | undefined {
   if (format === 'text') return `${text}\n`;
   if (format === 'srt') return `1\n${timeOf(0, ',')} --> ${timeOf(seconds, ',')}\n${text}\n\n`;

@@ -8,7 +8,7 @@ import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /**
- * `POST /tokenize` in vLLM's form. `count` equals `prompt_tokens` of the chat. `tokens` is always empty: images and message marks
+ * Handles `POST /tokenize` in vLLM's form. `count` equals `prompt_tokens` of the chat. `tokens` is always empty: images and message marks
  * have no ids here, and a list shorter than the count would mislead.
  */
 export async function handleTokenize(

@@ -16,7 +16,6 @@ import { sendError, sendJson } from './reply/send-json.ts';
 
 type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
 
-/** The whole API. */
 const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   '/health': { method: 'GET', handle: (_engine, _request, response) => sendJson(response, 200, { status: 'ok' }) },
   '/version': {

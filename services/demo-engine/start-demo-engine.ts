@@ -5,11 +5,9 @@ import type { DemoEngineConfig } from './config.ts';
 import { createEngine } from './engine.ts';
 import { routeRequest } from './route-request.ts';
 
-/** A running demo engine. */
 export interface RunningDemoEngine {
   /** Its address, such as `http://127.0.0.1:40123`; the API is under `/v1`. */
   url: string;
-  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 

@@ -4,9 +4,10 @@ import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /**
- * Returns a function that announces to every ingress that a key (by its id), all of `user:<id>` or `team:<id>`, or the sign-in
- * `program:<id>` has changed. It never throws: the change is already stored, and an ingress that misses the announcement finds it later.
- * @param drop has this ingress forget what it knows of the change
+ * Returns a function that announces a change to every ingress: of a key (by its id), of all keys of `user:<id>` or `team:<id>`, or of the
+ * sign-in `program:<id>`. The function never throws: the change is already stored, and an ingress that misses the announcement reads it
+ * within 30 seconds.
+ * @param drop removes what this ingress has cached about the change
  */
 export function announcer(broker: Broker, drop: (changed: string) => void, log: Logger) {
   return async (changed: string): Promise<void> => {

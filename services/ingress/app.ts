@@ -20,16 +20,15 @@ import { toolsRoutes } from './tools/tools-routes.ts';
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
-  /** Traces requests; undefined if tracing is off. */
+  /** Undefined if tracing is off. */
   tracing: Tracing | undefined;
-  /** The client formats to serve; the first one writes the errors of paths that belong to none. */
+  /** The client formats to serve; the first one writes the errors of paths that belong to no format. */
   formats: readonly [ClientFormat, ...ClientFormat[]];
-  /** The path segment of an API: `/api/<segment>`. */
+  /** Returns the path segment of an API: `/api/<segment>`. */
   segmentOf: (api: ClientApi) => string;
-  /** The web console: answers every path that no API has. */
+  /** The web console: serves every path that no API has. */
   pages: RequestHandler;
-  /** Proxies whose `X-Forwarded-*` headers are trusted. */
-  /** See `trustedBy`. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted, see `trustedBy`. */
   trustedProxies: readonly string[] | number;
   consoleApi: RequestHandler;
   adminApi: RequestHandler;
@@ -39,12 +38,11 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   publicUrl: string | undefined;
 }
 
-/** The route table of the ingress. */
 export function createApp(parts: AppParts): Express {
   const { formats, corsOrigins } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
-  // A proxy's rules about paths, as about those of administration, hold for the paths that are served.
+  // Path rules of a proxy, for example for the Admin API, must match exactly the served paths.
   app.enable('case sensitive routing');
   app.disable('x-powered-by');
   app.disable('etag');
@@ -55,9 +53,9 @@ export function createApp(parts: AppParts): Express {
     next();
   };
   const inTime = endSlowBody(parts.bodyTimeoutMs);
-  // Before the headers for pages of other origins: these are no operations for browsers.
+  // Ahead of the headers for pages of other origins: the Admin API is not for browsers.
   app.use('/api/admin/v1', requireStore, inTime, parts.adminApi);
-  // Not for the console, whose pages have an origin of their own.
+  // The console is left out: its pages have an origin of their own.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));

@@ -18,7 +18,7 @@ const originsDoc =
 const networksDoc =
   'Addresses or networks such as `10.0.0.0/8`, besides the public internet, in which MCP servers that people connect to, and their authorization servers, are asked for tokens';
 
-/** Every setting of the ingress. Times are in milliseconds. */
+/** Settings of the ingress. Times are in milliseconds. */
 export const ingressConfig = z
   .object({
     PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),

@@ -83,7 +83,7 @@ await runService(async (environment, releases) => {
     metricsRegistry,
     [...clientFormats, toolsFormat].map(({ name }) => name),
   );
-  // The admin port opens before the parts that it reports on, so that the process is visible while it waits for them.
+  // The admin port opens before the components that it reports on, so that the process is visible while it waits for them.
   let reports: { health: () => Promise<Readiness>; load: () => object | undefined } | undefined;
   const admin = createAdminServer({
     log,
@@ -146,7 +146,7 @@ await runService(async (environment, releases) => {
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   const counted: Pick<LimitKeeper, 'reserve'> = {
-    // Of a reservation that Redis has made and not answered nothing is left after a minute.
+    // A reservation that Redis has made without its answer arriving expires within a minute.
     reserve: async (parties, amount) => {
       const verdict = await outages.through(async () => {
         store.assertIntact();
@@ -349,7 +349,7 @@ await runService(async (environment, releases) => {
       leaveMs: config.LEAVE_MS,
       drainMs: config.DRAIN_MS,
       onFinishing: () => {
-        // Their clients go on at another node.
+        // Their clients continue at another node.
         closing.abort();
         mcp.stopListening();
         webConsole.feed.close();

@@ -3,8 +3,8 @@ import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 
 /**
- * The folder of the cluster's authority, checked.
- * @throws ConfigError that names the setting, where it is of another cluster, or cannot be read or changed
+ * Checks the folder of the cluster's authority and returns it.
+ * @throws ConfigError that names the setting, if the folder belongs to another cluster, or cannot be read or written
  */
 export function readCredentialsDir(folder: string | undefined, prefix: string): string | undefined {
   if (folder === undefined) return undefined;

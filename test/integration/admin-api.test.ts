@@ -14,7 +14,7 @@ import { uniqueName } from '../helpers/unique-name.ts';
 import { useStarted } from '../helpers/use-started.ts';
 import { useFolder } from '../helpers/files/temporary-folder.ts';
 
-/** Of the cluster's authority. */
+/** The folder of the cluster's authority. */
 const folder = useFolder();
 let ada: ConsoleClient;
 let api: AdminClient;
@@ -64,12 +64,12 @@ describe('the Admin API of a router', () => {
     expect([...first.data, ...second.data]).toEqual(all.data.slice(0, 4));
   });
 
-  it('has references that no word beside them closes', () => {
+  it('has no reference beside `additionalProperties: false`', () => {
     expect(source).not.toMatch(/"additionalProperties":false[^{}]*"\$ref"|"\$ref"[^{}]*"additionalProperties":false/);
     expect(source).toMatch(/"description":[^{}]*"\$ref"/);
   });
 
-  it('answers every question that needs no id as the document says', async () => {
+  it('answers every GET without an id as the document describes', async () => {
     const document = closed(JSON.parse(source));
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     ajv.addSchema(document, 'api');
@@ -119,7 +119,7 @@ describe('the Admin API of a router', () => {
     expect((await fetch(`${cluster.url}/api/admin/v1/docs/package.json`)).status).toBe(401);
   });
 
-  it('answers what is no operation with its own error, and takes no session for a token', async () => {
+  it('answers an unknown operation with its own error, and does not accept a session in place of a token', async () => {
     expect(await api.get('/nothing')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
     const cookie = ada.cookie ?? '';
     const answer = await fetch(`${cluster.url}/api/admin/v1/users`, { headers: { cookie } });
@@ -164,12 +164,12 @@ describe('the Admin API of a router', () => {
       error: { error: { code: 'invalid_request', field: 'name' } },
     });
     const workers = await sdk.workers.listWorkers();
-    // Workers of earlier files may still be listed.
+    // Workers of earlier test files may still be listed.
     expect(workers.data.data).toContainEqual(expect.objectContaining({ tier: 'gpu', state: 'serving' }));
   });
 });
 
-/** The document with objects that have no other fields than those that it names: what is answered is to be described. */
+/** Returns the document with objects closed to further fields: every answered field must be documented. */
 function closed(document: OpenApi): OpenApi {
   return JSON.parse(JSON.stringify(document), (_, value: unknown) =>
     typeof value === 'object' && value !== null && 'properties' in value && 'type' in value

@@ -33,7 +33,6 @@ async function makeKey(client: ConsoleClient, wanted: object): Promise<string> {
   return String(body.raw);
 }
 
-/** Sends a request to models, and reads the answer. */
 async function send(key: string, headers: Record<string, string>, content = 'Hello!', url = cluster.url) {
   const answer = await post({
     url,
@@ -66,7 +65,7 @@ describe('a session of Claude Code', () => {
       'x-claude-code-request-class': 'subagent',
       'x-claude-code-prev-tool-durations': 'Bash=742;Read=9',
     };
-    // At another ingress than the one that is asked.
+    // At another ingress than the one that lists sessions.
     const running = send(key, agent, 'Hello!\n[demo delay=4000]', otherUrl);
     let live: AgentSession | undefined;
     await until(async () => (live = await sessionNamed(bob, 'live'))?.running.length === 1);
@@ -107,7 +106,7 @@ describe('a session of Claude Code', () => {
     expect((await carol.get(`/agent-sessions/${live?.id}/turns`)).status).toBe(404);
   });
 
-  it('is not written into by the key of somebody else that sends the same name', async () => {
+  it("is not changed by another person's key that sends the same name", async () => {
     const own = { 'x-claude-code-session-id': 'shared-name' };
     await send(await makeKey(bob, { kind: 'user' }), own);
     await send(await makeKey(carol, { kind: 'user' }), own);
@@ -124,12 +123,12 @@ describe('a session of Claude Code', () => {
 });
 
 describe('sessions of a team', () => {
-  it('are seen by its members, summed up, listed by rtr, and removed with it', async () => {
+  it('are visible to its members, summed up, listed by rtr, and removed with it', async () => {
     const key = await makeKey(ada, { kind: 'team', teamId: team });
     const name = `nightly-${randomUUID()}`;
     await send(key, { 'x-rtr-session': name });
     await send(key, { 'x-rtr-session': name, 'x-rtr-purpose': 'auxiliary' });
-    // To count tokens is no turn.
+    // Counting tokens is not a turn.
     const counted = await post({
       url: cluster.url,
       key,
@@ -139,7 +138,7 @@ describe('sessions of a team', () => {
     });
     expect(counted.status).toBe(200);
     await until(async () => (await sessionNamed(bob, name))?.sums.requests === 2);
-    // Nodes publish what runs once a second, so for that long a turn may be in the sums and still be shown as running.
+    // Nodes publish running turns once a second, so a finished turn may be in the sums and still be shown as running.
     await until(async () => (await sessionNamed(bob, name))?.running.length === 0);
     expect(await sessionsSeenBy(bob, `?team=${team}`)).toMatchObject([{ name, program: 'other' }]);
     expect(await sessionNamed(carol, name)).toBeUndefined();
@@ -163,7 +162,7 @@ describe('sessions of a team', () => {
 it('sessions of a person are removed with them', async () => {
   expect((await sessionsSeenBy(ada, `?user=${bobId}`)).length).toBeGreaterThan(0);
   expect((await ada.delete(`/users/${bobId}`)).status).toBe(204);
-  // A turn that has just ended is shown as running until its node has published that it does not.
+  // A turn that has just ended is shown as running until its node has published its end.
   await until(async () => (await sessionsSeenBy(ada, `?user=${bobId}`)).length === 0);
   expect((await ada.get(`/agent-sessions/sums?user=${bobId}`)).body).toEqual([]);
 });

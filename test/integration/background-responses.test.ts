@@ -10,7 +10,7 @@ import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { openTestWebhooks } from '../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../helpers/webhooks/start-receiver.ts';
 
-/** The same client at each of two ingress nodes. */
+/** The same client at two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 
@@ -54,21 +54,21 @@ function textOf(events: readonly ResponseStreamEvent[]): string {
 const numbersOf = (events: readonly ResponseStreamEvent[]): number[] =>
   events.map((event) => ('sequence_number' in event ? event.sequence_number : -1));
 
-/** The requests of the ledger that came after the first ones, once there are so many. */
+/** Returns the requests of the ledger after the first ones, once there are this many. */
 async function usedSince(before: number, count: number) {
   let used: Awaited<ReturnType<typeof readUsage>> = [];
   await until(async () => {
     used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
     return used.length >= count;
   });
-  // None comes later.
+  // No further request arrives.
   await sleep(700);
   used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
   expect(used).toHaveLength(count);
   return used;
 }
 
-/** A response that takes long, once its stream at the other ingress is under way. @returns with what that stream ends with */
+/** Starts a long response, and waits until its stream at the other ingress has begun. @returns its id, and the end of that stream */
 async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
   const input = 'Tell a story.\n[demo rate=20 tokens=2000]';
   const { id } = await here.responses.create({ model: 'demo', input, background: true });
@@ -83,7 +83,7 @@ async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
 }
 
 describe('a response in the background', () => {
-  it('is queued at once, made without its client, stored, and counted once', async () => {
+  it('is queued at once, produced without its client, stored, and counted once', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const asked = await here.responses.create({
       model: 'demo',
@@ -116,7 +116,7 @@ describe('a response in the background', () => {
     expect(used.map(({ outcome }) => outcome)).toEqual(['done', 'done']);
   });
 
-  it('is streamed as it is made, and again from any event, at any ingress', async () => {
+  it('is streamed while it is produced, and again from any event, at any ingress', async () => {
     const stream = await here.responses.create({
       model: 'demo',
       input: 'Tell a story.\n[demo rate=60 tokens=60]',
@@ -151,12 +151,12 @@ describe('a response in the background', () => {
       'invalid_value',
       'starting_after',
     ]);
-    // The SDK's helper asks for all events, and leaves out itself what comes before.
+    // The SDK's helper requests all events, and skips the earlier ones itself.
     const helped = await there.responses.stream({ response_id: id, starting_after: 9_999 }).finalResponse();
     expect(helped.output_text).toBe(response.output_text);
   });
 
-  it('that ends before an event after which it is streamed says so at its end', async () => {
+  it('that ends before the event after which it is streamed ends the stream with an error', async () => {
     const asked = await here.responses.create({
       model: 'demo',
       input: 'Tell a story.\n[demo delay=500 tokens=5]',
@@ -167,7 +167,7 @@ describe('a response in the background', () => {
     expect((await here.responses.retrieve(asked.id)).status).toBe('completed');
   });
 
-  it('that is cancelled stops, is counted as far as it came, and its stream ends with an error', async () => {
+  it('that is cancelled stops, is counted up to that point, and its stream ends with an error', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const { id, ended } = await streamLong();
     const cancelled = await there.responses.cancel(id);
@@ -186,14 +186,14 @@ describe('a response in the background', () => {
     expect(await openaiOutcome(here.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
 
-  it('that is deleted while it is made says so to those who stream it', async () => {
+  it('that is deleted while it is produced ends its streams with an error', async () => {
     const { id, ended } = await streamLong();
     expect(await here.responses.delete(id)).toMatchObject({ deleted: true });
     await expect(ended).rejects.toMatchObject({ code: 'response_removed' });
     expect(await openaiOutcome(there.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
 
-  it('that fails says why, to those who stream it and those who ask later', async () => {
+  it('that fails gives the reason, in its streams and later', async () => {
     const stream = await here.responses.create({
       model: 'demo',
       input: 'Break.\n[demo fault=nothing-known]',
@@ -253,7 +253,7 @@ describe('a response in the background', () => {
     await until(async () => (await connection.redis.hget(name, 'tokens')) === String(response.usage?.total_tokens));
   });
 
-  it('continues another one, and is continued', async () => {
+  it('continues another response, and can be continued', async () => {
     const first = await here.responses.create({ model: 'demo', input: 'My name is Ada.', background: true });
     await untilOver(here, first.id);
     const asked = { model: 'demo', input: 'What is my name?', background: true, previous_response_id: first.id };
@@ -265,7 +265,7 @@ describe('a response in the background', () => {
     expect(answer.usage?.input_tokens).toBeGreaterThan((alone.usage?.input_tokens ?? 0) + 5);
   });
 
-  it('is refused where it cannot be', async () => {
+  it('is refused in unsupported requests', async () => {
     const ask = (fields: object): Promise<unknown> =>
       openaiOutcome(here.responses.create({ model: 'demo', input: 'Hello.', background: true, ...fields }));
     expect(await ask({ store: false })).toEqual([400, 'unsupported_parameter', 'background']);
@@ -284,7 +284,7 @@ describe('a response in the background', () => {
     expect((await untilOver(here, asked.id)).status).toBe('completed');
   });
 
-  it('is made again when its upstream breaks in the middle, up to so many times, and then fails', async () => {
+  it('is produced again when its upstream breaks in the middle, up to a maximum, and then fails', async () => {
     const { id } = await here.responses.create({
       model: 'demo',
       input: 'Break.\n[demo fault=drop after=5]',

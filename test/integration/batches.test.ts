@@ -64,7 +64,7 @@ describe('a batch', () => {
     expect((await untilBatch(openai, id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
   });
 
-  it('whose time runs out keeps what is done, and has a line for each request that is not', async () => {
+  it('whose time runs out keeps its results so far, and has a line for each other request', async () => {
     const quick = Array.from({ length: 3 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
     const slow = slowLines(20, 60_000);
     const text = [...quick, ...slow].map((line) => JSON.stringify(line)).join('\n');
@@ -96,7 +96,7 @@ describe('a batch', () => {
 });
 
 describe('a batch of the openai SDK', () => {
-  it('answers every line once, in the file of answers or that of errors, and charges each once', async () => {
+  it('answers every line once, in the file of answers or of errors, and charges each once', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const good = Array.from({ length: 120 }, (_, at) => chatLine(`good-${at}`, `Say ${at}.`));
     const bad = [chatLine('no-model', 'Hi.', { model: 'nobody' }), chatLine('no-messages', 'Hi.', { messages: 'x' })];
@@ -145,7 +145,7 @@ describe('a batch of the openai SDK', () => {
     expect((await openai.responses.retrieve(String(b?.['id']))).id).toBe(b?.['id']);
   });
 
-  it('takes requests of the other operations whose answers are texts', async () => {
+  it('takes requests of the other operations with text answers', async () => {
     const bodies = {
       '/v1/embeddings': [{ input: ['one', 'two'] }, { data: [{ index: 0 }, { index: 1 }] }],
       '/v1/completions': [{ prompt: 'Once' }, { object: 'text_completion' }],
@@ -180,7 +180,7 @@ describe('a batch of the openai SDK', () => {
     expect((await readUsage(cluster.prefix, cluster.keyId)).length).toBe(before);
   });
 
-  it('that is cancelled keeps what is done, and has a line for each request that is not', async () => {
+  it('that is cancelled keeps its results so far, and has a line for each other request', async () => {
     const quick = Array.from({ length: 4 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
     const slow = slowLines(40, 60_000);
     const { id } = await submit(openai, [...quick, ...slow]);
@@ -238,14 +238,17 @@ describe('a batch of the openai SDK', () => {
     await until(async () => (await deliveries.list(endpoint.id, { state: 'delivered', limit: 9 })).length === 3);
   });
 
-  it.each(['after', 'after_id', 'before_id'])('is no place to go on from with %s where it is unknown', async (name) => {
-    const path = name === 'after' ? 'openai/batches' : 'anthropic/v1/messages/batches';
-    const headers = { authorization: `Bearer ${cluster.key}`, 'anthropic-version': '2023-06-01' };
-    const answer = await fetch(`${cluster.url}/api/${path}?${name}=batch_unknown`, { headers });
-    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('batch_unknown')]);
-  });
+  it.each(['after', 'after_id', 'before_id'])(
+    'is refused at %s as the start of a list if it is unknown',
+    async (name) => {
+      const path = name === 'after' ? 'openai/batches' : 'anthropic/v1/messages/batches';
+      const headers = { authorization: `Bearer ${cluster.key}`, 'anthropic-version': '2023-06-01' };
+      const answer = await fetch(`${cluster.url}/api/${path}?${name}=batch_unknown`, { headers });
+      expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('batch_unknown')]);
+    },
+  );
 
-  it('stands in the list of its owner', async () => {
+  it('appears in the list of its owner', async () => {
     const { id } = await submit(openai, [chatLine('a', 'Hi.')]);
     const listed: string[] = [];
     for await (const batch of openai.batches.list({ limit: 2 })) listed.push(batch.id);
@@ -305,7 +308,7 @@ describe('a batch of the Anthropic SDK', () => {
     await expect(anthropic.messages.batches.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('that is cancelled says so of each request that is not done, and can be removed only then', async () => {
+  it('that is cancelled reports that for each request without a result, and can be removed only then', async () => {
     const slow = params('Hi.\n[demo delay=60000]');
     const requests = Array.from({ length: 10 }, (_, at) => ({ custom_id: `r${at}`, params: slow }));
     const { id } = await anthropic.messages.batches.create({ requests });
@@ -329,7 +332,7 @@ describe('a line that no worker can serve', () => {
       const load = (await (await fetch(`${cluster.adminUrl}/load`)).json()) as { tiers?: { gpu: { waiting: number } } };
       return load.tiers?.gpu.waiting;
     };
-    // A line of the test before may have waited a moment ago.
+    // A line of the previous test may have waited a moment ago.
     await until(async () => (await waiting()) === 0);
     const { id } = await submit(openai, [chatLine('a', 'Hi.', { model: 'asleep' })]);
     await until(async () => (await waiting()) === 1);
@@ -339,7 +342,7 @@ describe('a line that no worker can serve', () => {
 });
 
 describe('a batch runner', () => {
-  /** Has scheduled work done now. */
+  /** Returns a function that runs scheduled work now. */
   async function openScheduled(): Promise<(work: string) => Promise<void>> {
     const access = { url: inject('redisUrl'), prefix: `${cluster.prefix}:`, log: createLog(silent) };
     const jobs = new BackgroundJobs(access);
@@ -352,7 +355,7 @@ describe('a batch runner', () => {
     };
   }
 
-  it('reports budgets that are used', async () => {
+  it('reports the use of budgets', async () => {
     const doNow = await openScheduled();
     const receiver = await startReceiver();
     const { add, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
@@ -373,14 +376,14 @@ describe('a batch runner', () => {
     expect(event).toMatchObject({ type: 'rtr.budget.threshold', data });
   });
 
-  it('writes the usage of the day before into a file of a team, once the team is there', async () => {
+  it('writes the usage of the day before into a file of a team, once the team exists', async () => {
     const doNow = await openScheduled();
     const receiver = await startReceiver();
     const { add, accounts, store, connection, prefix } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
     const bounds = { maxRequests: 1_000, requestsKeptMs: 86_400_000 };
     const ledger = new UsageLedger(connection.redis, prefix, createLog(silent), bounds);
     const [last] = await readUsage(cluster.prefix, cluster.keyId);
-    // The hour of the export may not have come today.
+    // The hour of today's export may not have come.
     if (last)
       for (const days of [1, 2]) ledger.add({ ...last, id: `days-ago-${days}`, at: Date.now() - days * 86_400_000 });
     await ledger.close();

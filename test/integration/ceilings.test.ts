@@ -20,7 +20,7 @@ beforeAll(async () => {
   ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
 
-/** Has a chat request answered, and returns the status and what the router says. */
+/** Sends a chat request, and returns the status and the router's message. */
 async function ask(model: string, headers: Record<string, string>): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
     method: 'POST',
@@ -36,13 +36,13 @@ async function newKey(settings: object): Promise<string> {
   return String((await bob.post('/keys', { name: 'a key', class: 'normal', limits: {}, ...settings })).body.raw);
 }
 
-/** A ceiling of Bob or his team for the rest of a test, on the way to every ingress. */
+/** Sets a ceiling of Bob or his team for the rest of a test; it takes up to a second to reach every ingress. */
 async function cap(path: string, ceiling: object): Promise<void> {
   expect((await ada.patch(path, { ceiling })).status).toBe(200);
 }
 
 describe('a ceiling on models', () => {
-  it('holds for keys, the playground, and programs that are signed in, within a second, and for each of these again without it', async () => {
+  it('applies to keys, the playground, and signed-in programs within a second, and its removal too', async () => {
     const key = await newKey({ kind: 'user' });
     const { accessToken } = await signInProgram(cluster.url, bob);
     const playground = { cookie: bob.cookie ?? '', 'x-csrf-token': bob.csrfToken ?? '' };
@@ -55,7 +55,7 @@ describe('a ceiling on models', () => {
       expect((await ask('demo', way)).status).toBe(200);
       expect(await ask('auto', way)).toMatchObject({ status: 200, body: { model: 'demo' } });
     }
-    // Of a token that is made while it stands, too.
+    // Also for a token that is created while the ceiling applies.
     const { accessToken: later } = await signInProgram(cluster.url, bob);
     expect((await ask('demo-b', bearer(later))).status).toBe(403);
     const { data } = await new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: key }).models.list();
@@ -64,7 +64,7 @@ describe('a ceiling on models', () => {
     for (const way of ways) await until(async () => (await ask('demo-b', way)).status === 200, 1_000);
   });
 
-  it('of a team holds for its keys and for programs that use its account, and not for the person', async () => {
+  it('of a team applies to its keys and to programs that use its account, and not to the person', async () => {
     const key = await newKey({ kind: 'team', teamId });
     const own = await newKey({ kind: 'user' });
     const { accessToken } = await signInProgram(cluster.url, bob, teamId);
@@ -73,7 +73,7 @@ describe('a ceiling on models', () => {
       await until(async () => (await ask('demo-b', bearer(token))).status === 403, 1_000);
     }
     expect((await ask('demo-b', bearer(own))).status).toBe(200);
-    // Of a person and a team, both hold.
+    // The ceilings of the person and of the team both apply.
     await cap(`/users/${bobId}`, { models: ['demo-b'] });
     await until(async () => (await ask('demo', bearer(accessToken))).status === 403, 1_000);
     expect((await ask('demo', bearer(key))).status).toBe(200);
@@ -81,7 +81,7 @@ describe('a ceiling on models', () => {
     await cap(`/users/${bobId}`, {});
   });
 
-  it('holds for each line of a batch', async () => {
+  it('applies to each line of a batch', async () => {
     const key = await newKey({ kind: 'user' });
     await until(async () => (await ask('demo-b', bearer(key))).status === 200, 1_000);
     const { openai } = batchClients({ ...cluster, key });

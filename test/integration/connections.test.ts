@@ -14,7 +14,7 @@ import { serveHttp } from '../helpers/servers/serve-http.ts';
 import { until } from '../helpers/until.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
-/** Where people reach the router, as the operator says. Nothing is there in this test. */
+/** The configured public address. Nothing listens there in this test. */
 const publicUrl = 'https://llm.example.com';
 
 interface Answer {
@@ -23,7 +23,7 @@ interface Answer {
   body: any;
 }
 
-/** A person with a session in the console and a key. */
+/** A person with a sign-in session of the console and a key. */
 interface Person {
   id: string;
   client: ConsoleClient;
@@ -69,7 +69,7 @@ afterAll(async () => {
   await redis?.quit();
 });
 
-/** An MCP server whose authorization server has metadata of another issuer. */
+/** Starts an MCP server whose authorization server has metadata of another issuer. */
 async function startImpostor() {
   const { url, stop } = await serveHttp((request, response) => {
     const origin = `http://${request.headers.host}`;
@@ -105,7 +105,7 @@ async function begin({ client }: Person, server = 'notes'): Promise<string> {
   return String(body.url);
 }
 
-/** What a page posts that an authorization server has led back to. */
+/** Returns the request of a page to which an authorization server has redirected. */
 function answerIn(url: URL): Record<string, string> {
   const { searchParams } = url;
   return Object.fromEntries(
@@ -159,7 +159,7 @@ describe('an MCP server that people connect to', () => {
     expect(await stateOf(grace)).toBe('connected');
   });
 
-  it('is not there for who is not connected, whose calls are told where to connect', async () => {
+  it('is hidden from people without a connection, whose calls fail with the place to connect', async () => {
     expect(await stateOf(admin)).toBe('none');
     expect(await listed(admin.key)).toEqual([]);
     expect(await execute(admin.key, 'notes_whoami')).toMatchObject(required(`${publicUrl}/connections`));
@@ -167,7 +167,7 @@ describe('an MCP server that people connect to', () => {
     expect(await listed(cluster.key)).toEqual([]);
   });
 
-  it('is the same to MCP clients', async () => {
+  it('behaves the same for MCP clients', async () => {
     const names = async (key: string) => (await mcp(key, (client) => client.listTools())).tools.map(({ name }) => name);
     expect(await names(grace.key)).toContain('notes_payroll');
     expect(await names(alan.key)).not.toContain('notes_payroll');
@@ -179,7 +179,7 @@ describe('an MCP server that people connect to', () => {
     });
   });
 
-  it('is asked by the client that the operator has configured, whose secret the worker does not have', async () => {
+  it('gets requests from the client that the operator has configured, whose secret the worker does not have', async () => {
     const registrations = () => notes.asked.filter((path) => path === '/reg').length;
     const before = registrations();
     await connect(grace, 'grace', 'known');
@@ -192,7 +192,7 @@ describe('an MCP server that people connect to', () => {
     expect(token?.clientId).toBe(knownClient.id);
   });
 
-  it('may be named as a hosted tool, by who is connected', async () => {
+  it('may be named as a hosted tool by people with a connection', async () => {
     const tool = {
       type: 'mcp',
       server_label: 'notes',
@@ -217,7 +217,7 @@ describe('an MCP server that people connect to', () => {
     expect(await ask(admin.key)).toMatchObject({ status: 400, body: { error: { param: 'tools[0].type' } } });
   });
 
-  it('is kept to by the list of tools of a key', async () => {
+  it('is subject to the list of tools of a key', async () => {
     const { body } = await grace.client.post('/keys', { kind: 'user', name: 'one', tools: ['notes_whoami'] });
     const key = String(body.raw);
     expect(await listed(key)).toEqual(['notes_whoami']);
@@ -228,7 +228,7 @@ describe('an MCP server that people connect to', () => {
     });
   });
 
-  it('is asked with tokens that stand in clear text neither in Redis nor in a log', async () => {
+  it('gets tokens that are in clear text neither in Redis nor in a log', async () => {
     expect(notes.tokens.length).toBeGreaterThan(0);
     const stored = JSON.stringify(await redis.hgetall(`${cluster.prefix}:connections-of:${grace.id}`));
     expect(stored).toContain('notes');
@@ -263,7 +263,7 @@ describe('an MCP server that people connect to', () => {
   });
 
   it('whose authorization server is away serves as long as the token lasts, and again when it is back', async () => {
-    // Long enough for the two that follow.
+    // Long enough for the next two calls.
     notes.setLifetime(6);
     await connect(alan, 'alan');
     notes.breakTokens(true);
@@ -279,7 +279,7 @@ describe('an MCP server that people connect to', () => {
     expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
   });
 
-  it('of whose grant nothing is left is expired, until the person connects again', async () => {
+  it('with nothing left of its grant is shown as expired, until the person connects again', async () => {
     await execute(alan.key, 'notes_whoami');
     const token = await notes.provider.AccessToken.find(notes.tokens.at(-1) ?? '');
     const { grantId = '' } = token ?? {};
@@ -292,7 +292,7 @@ describe('an MCP server that people connect to', () => {
     expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
   });
 
-  it('is forgotten when the person disconnects, and told', async () => {
+  it('loses the grant when the person disconnects, and is notified', async () => {
     await execute(alan.key, 'notes_whoami');
     const used = notes.tokens.at(-1) ?? '';
     expect(await notes.provider.AccessToken.find(used)).toBeDefined();
@@ -304,7 +304,7 @@ describe('an MCP server that people connect to', () => {
     expect(await alan.client.delete('/connections/notes')).toMatchObject({ status: 404 });
   });
 
-  it('is forgotten when the person is blocked', async () => {
+  it('loses the grant when the person is blocked', async () => {
     const edsger = await join('edsger');
     await connect(edsger, 'edsger');
     const name = `${cluster.prefix}:connections-of:${edsger.id}`;
@@ -320,9 +320,9 @@ describe('an answer of an authorization server', () => {
     body: { error: { code: 'not_connected', message: expect.stringContaining(words) } },
   });
 
-  it('counts for the person and the session that asked, and once', async () => {
+  it('counts for the person and the session that requested it, and once', async () => {
     const back = answerIn(await grantAccess(await begin(alan), 'mallory'));
-    // Mallory has Grace's browser send it, so that Grace uses Mallory's account.
+    // Mallory makes Grace's browser send it, so that Grace would use Mallory's account.
     expect(await grace.client.post('/connections', back)).toMatchObject(
       refused('does not belong to an attempt of yours'),
     );
@@ -344,7 +344,7 @@ describe('an answer of an authorization server', () => {
     expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
   });
 
-  it('of another issuer than the one that was asked is refused', async () => {
+  it('of another issuer than the requested one is refused', async () => {
     const back = answerIn(await grantAccess(await begin(admin), 'ada'));
     expect(back['iss']).toBe(notes.issuer);
     const forged = { ...back, iss: 'https://login.example.com' };
@@ -354,12 +354,12 @@ describe('an answer of an authorization server', () => {
     expect(await stateOf(admin)).toBe('none');
   });
 
-  it('that access is not granted connects nobody', async () => {
+  it('that denies access does not connect the person', async () => {
     const state = new URL(await begin(admin)).searchParams.get('state');
     expect(await admin.client.post('/connections', { state })).toMatchObject(refused('not granted'));
   });
 
-  it('is asked for with PKCE, for this server alone, and with the address to come back to', async () => {
+  it('is requested with PKCE, for this server alone, and with the redirect address', async () => {
     const { searchParams } = new URL(await begin(admin));
     expect(Object.fromEntries(searchParams)).toMatchObject({
       response_type: 'code',
@@ -371,8 +371,8 @@ describe('an answer of an authorization server', () => {
   });
 });
 
-describe('nobody is connected', () => {
-  it('where the metadata are of another issuer', async () => {
+describe('a connection is refused', () => {
+  it('if the metadata are of another issuer', async () => {
     expect(await admin.client.post('/connections/impostor')).toMatchObject({
       status: 422,
       body: { error: { code: 'not_connected', message: expect.stringContaining('as another one') } },
@@ -386,7 +386,7 @@ describe('nobody is connected', () => {
     });
   });
 
-  it('who tries too often', async () => {
+  it('if the person tries too often', async () => {
     const ken = await join('ken');
     const asked = notes.asked.length;
     const answers = [];
@@ -401,7 +401,7 @@ describe('nobody is connected', () => {
   });
 });
 
-/** Requests for tokens so far that were not for a code. */
+/** Returns the number of token requests so far that were not for a code. */
 function refreshes(): number {
   return notes.asked.filter((path) => path === '/token').length;
 }

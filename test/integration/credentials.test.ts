@@ -22,16 +22,16 @@ const prefix = `c${randomBytes(4).toString('hex')}`;
 const path = '/worker-credentials';
 let cluster: Cluster;
 let other: { process: ServiceProcess; url: string };
-/** An administrator, at each of two ingress nodes that share the folder of the authority. */
+/** An administrator at two ingress nodes that share the folder of the authority. */
 let ada: [ConsoleClient, ConsoleClient];
 
-/** Settings of a part with a credential. */
+/** Returns the settings of a component with a credential. */
 const having = (file: string): Record<string, string> => ({ NATS_CREDENTIALS: file });
 
-/** NATS has room for so few on any disk. */
+/** A bound for files that NATS accepts on any disk. */
 const fewFiles = { FILES_MAX_BYTES: String(64 * 1024 ** 2) };
 
-/** A cluster in which each part has its own credential: an ingress and one worker of each tier. */
+/** A cluster in which each component has its own credential: an ingress and one worker of each tier. */
 const nats = useStarted(() => startSecuredNats({ prefix }));
 const upstream = useStarted(() => startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Hello.' }]));
 beforeAll(async () => {
@@ -68,7 +68,7 @@ async function ask(model: string): Promise<{ text: string; tier: string | null; 
   };
 }
 
-describe('a cluster in which every part has a credential of its own', () => {
+describe('a cluster in which every component has a credential of its own', () => {
   it('stores files, reads and removes them', async () => {
     const bytes = randomBytes(1_000_000);
     const { files } = openai();
@@ -78,7 +78,7 @@ describe('a cluster in which every part has a credential of its own', () => {
     expect(cluster.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 
-  it('works on batches, which live requests make give way', async () => {
+  it('works on batches, which live requests preempt', async () => {
     const runner = await cluster.addBatchRunner({ ...having(nats.files.runner), ...fewFiles });
     const long = { demo: { first_token_delay_ms: 2_000 } };
     const lines = Array.from({ length: 20 }, (_, at) => chatLine(`l${at}`, 'Hi.', at < 10 ? long : {}));
@@ -133,7 +133,7 @@ describe('a cluster in which every part has a credential of its own', () => {
     await until(async () => (await engineState(cluster)).active === 0, 3_000);
   });
 
-  it('never tries anything that is not permitted', () => {
+  it('never tries an operation that is not permitted', () => {
     const lines = [cluster.ingress, ...cluster.workers].flatMap(({ lines }) => lines);
     expect(lines.length).toBeGreaterThan(cluster.workers.length);
     expect(lines.filter((line) => /permission/i.test(JSON.stringify(line)))).toEqual([]);
@@ -171,7 +171,7 @@ describe('a worker', () => {
     nats.reload();
     await worker.line('broker connection lost');
     await until(() => said('worker is lost'), 10_000);
-    // It tries again every few seconds, with a log line each time.
+    // The worker tries again every few seconds, with a log line each time.
     const refusal = await worker.line('the broker refuses this credential');
     expect(refusal).toMatchObject({ reason: expect.any(String) });
     const errors = worker.lines.filter(({ level }) => Number(level) >= 50);

@@ -6,7 +6,7 @@ import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { until } from '../helpers/until.ts';
 
-it('a large response in the background that two runners died with fails, and is not made again', async () => {
+it('a large background response that two runners died with fails, and is not tried again', async () => {
   const cluster = await shareCluster();
   onTestFinished(() => cluster.stop());
   const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });

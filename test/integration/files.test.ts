@@ -11,12 +11,12 @@ import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstr
 import { customProvider } from '../helpers/cluster/worker-settings.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
-/** A few of these are all that an owner may store. */
+/** An owner may store only a few pieces of this size. */
 const piece = 256 * 1024;
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(300_000)]);
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(5_000)]);
 
-/** The same client at each of two ingress nodes. */
+/** The same client at two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 let messages: Anthropic;
@@ -26,7 +26,7 @@ const cluster = useStarted(() =>
     workers: 0,
     engineUrl: 'http://127.0.0.1:9',
     ingress: {
-      // The least that a stream of files may have.
+      // The smallest size of a stream of files.
       FILES_MAX_BYTES: String(64 * 1024 ** 2),
       FILES_OWNER_BYTES: String(20 * piece),
       FILE_MAX_BYTES: String(8 * piece),
@@ -80,7 +80,7 @@ const post = (path: string, init: RequestInit): Promise<Response> =>
     headers: { authorization: `Bearer ${cluster.key}`, ...(init.headers as Record<string, string>) },
   });
 
-/** The bytes of an upload up to those of its file. */
+/** Returns the beginning of an upload, up to the bytes of its file. */
 function begunUpload(key: string, length: number): string {
   const head = [
     'POST /api/openai/v1/files HTTP/1.1',
@@ -93,7 +93,7 @@ function begunUpload(key: string, length: number): string {
   return `${head.join('\r\n')}\r\n\r\n${file}`;
 }
 
-/** The blocks of the last message that the upstream was sent. */
+/** Returns the blocks of the last message that the upstream received. */
 function lastBlocks(): JsonObject[] {
   const content = upstream.calls.at(-1)?.body.messages.at(-1)?.content;
   return Array.isArray(content) ? content : [];
@@ -292,7 +292,7 @@ describe('an upload', () => {
       message: '400 The file has 101 lines: a batch may have 100.',
     });
     expect((await openai.files.list()).data).toEqual([]);
-    // All that was reserved is there again.
+    // Everything reserved is free again.
     for (let at = 0; at < 2; at += 1)
       await openai.files.create({ file: await toFile(randomBytes(8 * piece), 'b.bin'), purpose: 'user_data' });
   });
@@ -303,7 +303,7 @@ describe('an upload', () => {
       (await openai.files.create({ file: await toFile(randomBytes(3 * piece), 'a.bin'), purpose: 'user_data' })).id;
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create));
     const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    // The first one reserves most of the quota until its end is read. The others share the rest, which may be too little for each.
+    // The first upload reserves most of the quota until its end is read. The others share the rest, which may be too little for each.
     expect(made.length).toBeGreaterThanOrEqual(1);
     expect(made.length).toBeLessThanOrEqual(6);
     for (const outcome of outcomes)
@@ -439,7 +439,7 @@ describe('a request that names files', () => {
     const first = await here.responses.create({ model: 'reader', input: [{ role: 'user', content }] });
     const noteBlock = { type: 'text', text: `note.txt\n\n${text}` };
     expect(lastBlocks()).toMatchObject([documentBlock, imageBlock, noteBlock]);
-    // What is stored has the ids.
+    // Stored items contain the ids.
     const items = await there.responses.inputItems.list(first.id);
     expect(items.data[0]).toMatchObject({ content: [{ file_id: document }, { file_id: image }, { file_id: note }] });
     await there.responses.create({ model: 'reader', input: 'And?', previous_response_id: first.id });
@@ -475,7 +475,7 @@ describe('a request that names files', () => {
     ]);
   });
 
-  it('is refused in its format for a file that is unknown, of another owner, or nothing that can stand there', async () => {
+  it('is refused in its format for a file that is unknown, of another owner, or not allowed there', async () => {
     const { document, image } = await uploads();
     const { openai, anthropic } = await newOwner();
     const binary = await here.files.create({ file: await toFile(randomBytes(10), 'a.bin'), purpose: 'user_data' });

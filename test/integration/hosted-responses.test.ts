@@ -32,12 +32,12 @@ const weather: Tool = {
 
 const search = (query: string): string => `[demo call web_search ${JSON.stringify({ query })}]`;
 
-/** A request whose text has a script for the demo engine. */
+/** Returns a request whose text has a script for the demo engine. */
 function ask(steps: string[], tools: Tool[] = [webSearch]) {
   return { model: 'demo', input: ['Please look it up.', ...steps].join('\n'), tools, store: false };
 }
 
-/** The user's text, and after it the answer with what the client adds. */
+/** Returns the user's text, and after it the answer with the client's additions. */
 const sentBack = (text: string, output: Item[], ...more: object[]): OpenAI.Responses.ResponseInput =>
   [{ role: 'user', content: text }, ...output, ...more] as OpenAI.Responses.ResponseInput;
 
@@ -88,7 +88,7 @@ describe('a web search of a Responses client on an engine without one', () => {
     ]);
   });
 
-  it('is cited where the text names what it has found', async () => {
+  it('is cited if the text names its results', async () => {
     const text = '🦡 [Badgers](https://pages.example/a) dig (https://other.example/a), see https://unknown.example/a.';
     const asked = ask([search('badgers'), `[demo say ${JSON.stringify(text)}]`]);
     const cited = ['[Badgers](https://pages.example/a)', 'https://other.example/a'];
@@ -168,7 +168,7 @@ describe('a web search of a Responses client on an engine without one', () => {
     for (const { output_text: text } of next) expect(text).toContain('2 user, 2 assistant, 1 tool');
   });
 
-  it('lets the answer go on when it fails', async () => {
+  it('does not end the answer when it fails', async () => {
     const response = await openai().responses.create(ask([search('broken'), '[demo say "No luck."]']));
     expect(response).toMatchObject({ status: 'completed', output_text: 'No luck.' });
     expect(response.output[0]).toMatchObject({ type: 'web_search_call', status: 'failed' });
@@ -200,7 +200,7 @@ describe('a web search of a Responses client on an engine without one', () => {
     expect(typesOf(fewer.output)).toEqual(['mcp_list_tools', 'web_search_call', 'message']);
   });
 
-  it('holds a choice that requires it for one turn', async () => {
+  it('satisfies a choice that requires it for one turn', async () => {
     const response = await openai().responses.create({ ...ask([search('a')]), tool_choice: 'required' });
     expect(typesOf(response.output)).toEqual(['web_search_call', 'message']);
   });
@@ -231,8 +231,8 @@ describe('a web search of a Responses client on an engine without one', () => {
   });
 });
 
-describe('an upstream that runs these tools itself', () => {
-  it('gets the request as it is', async () => {
+describe('an upstream that runs a web search itself', () => {
+  it('gets the request unchanged', async () => {
     const upstream = await startFakeModelApis();
     onTestFinished(() => upstream.close());
     await cluster.addCloudWorker({
@@ -255,7 +255,7 @@ describe('an upstream that runs these tools itself', () => {
 describe('an MCP server in a Responses request', () => {
   const find = '[demo call mcp_pages_find_pages {"query": "setts"}]';
 
-  it('is that of the operator with this label: its tools are listed and called', async () => {
+  it("is the operator's server with this label: its tools are listed and called", async () => {
     const tools = [pages({ allowed_tools: ['find_pages', 'pid'] })];
     const stream = openai().responses.stream(ask([find, '[demo say "Found."]'], tools));
     const types: string[] = [];
@@ -323,7 +323,7 @@ describe('an MCP server in a Responses request', () => {
     expect(typesOf(denied.output)).toEqual(['message']);
   });
 
-  it('gets nothing of what the client gives for it, which is in no answer, stored form or log either', async () => {
+  it("gets nothing from the client's own settings for it, which are in no answer, stored form or log either", async () => {
     const secrets = {
       authorization: 'sesame-1',
       headers: { 'x-key': 'sesame-2' },
@@ -352,7 +352,7 @@ describe('an MCP server in a Responses request', () => {
 
 // The last test: the cluster has no tools after it.
 describe('a tools worker that dies while it searches', () => {
-  it('costs the answer that search, and the answer goes on', async () => {
+  it('costs the answer only that search, and the answer continues', async () => {
     const done = openai()
       .responses.stream(ask([search('slow'), '[demo say "No luck."]']))
       .finalResponse();

@@ -24,7 +24,7 @@ const weather = {
 
 const search = (query: string): string => `[demo call web_search {"query": ${JSON.stringify(query)}}]`;
 
-/** A request whose text has a script for the demo engine. */
+/** Returns a request whose text has a script for the demo engine. */
 function ask(steps: string[], fields: object = {}) {
   const content = ['Please look it up.', ...steps].join('\n');
   return {
@@ -128,7 +128,7 @@ describe('a web search on an engine without one', () => {
     ]);
   });
 
-  it('is cited where the text names what it has found', async () => {
+  it('is cited if the text names its results', async () => {
     const first = ask([search('badgers'), '[demo say "[Badgers](https://pages.example/a) dig."]']);
     const citation = {
       type: 'web_search_result_location',
@@ -148,7 +148,7 @@ describe('a web search on an engine without one', () => {
     expect((await anthropic().messages.create({ ...first, messages })).stop_reason).toBe('end_turn');
   });
 
-  it('lets the answer go on when it fails', async () => {
+  it('does not end the answer when it fails', async () => {
     const answer = await anthropic().messages.create(ask([search('broken'), '[demo say "No luck."]']));
     expect(answer.stop_reason).toBe('end_turn');
     expect(answer.content).toMatchObject([
@@ -218,7 +218,7 @@ describe('a web search on an engine without one', () => {
     });
   });
 
-  it('holds a choice that requires it for one turn', async () => {
+  it('satisfies a choice that requires it for one turn', async () => {
     const answer = await anthropic().messages.create(
       ask([search('a')], { tool_choice: { type: 'tool', name: 'web_search' } }),
     );
@@ -250,7 +250,7 @@ describe('a web search on an engine without one', () => {
     expect(await done).toBeInstanceOf(Anthropic.APIUserAbortError);
   });
 
-  it('counts tokens with the functions that stand for the tools', async () => {
+  it('counts tokens including the functions that stand for the tools', async () => {
     const { messages } = ask([]);
     const count = (tools: Anthropic.MessageCountTokensTool[]) =>
       anthropic().messages.countTokens({ model: 'demo', messages, tools });
@@ -285,8 +285,8 @@ describe('a web fetch on an engine without one', () => {
   });
 });
 
-describe('who runs a web search', () => {
-  it('is the upstream that has one, which gets the request as it is', async () => {
+describe('a web search', () => {
+  it('is run by an upstream that has one, which gets the request unchanged', async () => {
     await cluster.addCloudWorker({
       PROVIDER: 'anthropic',
       PROVIDER_URL: `${claude.url}/v1`,
@@ -300,13 +300,13 @@ describe('who runs a web search', () => {
       expect(answer.model).toBe('claude-native');
       expect(claude.calls.at(-1)?.body['tools']).toEqual([webSearch]);
     }
-    // A model that the client names and that cannot search is served by the router.
+    // A model that cannot search and that the client names is supported by the router.
     expect((await anthropic().messages.create(ask([search('a')]))).content[0]).toMatchObject({
       type: 'server_tool_use',
     });
   });
 
-  it('is nobody where no tool is configured: the request is refused by the name of the tool', async () => {
+  it('is refused by the name of the tool if no tool is configured', async () => {
     const refused = anthropic(cluster.key, withoutTools.url).messages.create(ask([search('a')]));
     await expect(refused).rejects.toMatchObject({
       status: 400,
@@ -314,7 +314,7 @@ describe('who runs a web search', () => {
     });
   });
 
-  it('is nobody for a key that may not use tools', async () => {
+  it('is refused for a key that may not use tools', async () => {
     const { raw } = await cluster.addKey({ tiers: ['gpu'] });
     for (const model of ['demo', 'auto']) {
       const refused = anthropic(raw).messages.create({ ...ask([search('a')]), model });

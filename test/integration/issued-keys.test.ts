@@ -16,7 +16,7 @@ beforeAll(async () => {
   ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
 
-/** A client with a key that somebody makes in the console. */
+/** Returns a client with a key that a person creates in the console. */
 async function clientWith(maker: ConsoleClient, owner: object) {
   const { status, body } = await maker.post('/keys', { name: `key ${Math.random()}`, ...owner });
   expect(status).toBe(201);
@@ -27,7 +27,6 @@ function clientOf(raw: string) {
   return { openai: new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 }) };
 }
 
-/** Stores a file and an answer. */
 async function store(openai: OpenAI): Promise<{ file: string; answer: string }> {
   const upload = await toFile(Buffer.from('a secret'), 'secret.txt');
   const { id: file } = await openai.files.create({ file: upload, purpose: 'user_data' });
@@ -42,7 +41,7 @@ function statusOf(asked: Promise<unknown>): Promise<number> {
   );
 }
 
-/** The statuses with which what is stored is read. */
+/** Returns the statuses of reading the stored file and answer. */
 async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<number[]> {
   const asked = [
     openai.files.content(file),
@@ -56,7 +55,7 @@ async function reads(openai: OpenAI, { file, answer }: { file: string; answer: s
 const all = [200, 200, 200, 200];
 const none = [404, 404, 404, 400];
 
-/** The statuses with which a batch, an answer in the background, and a file as input are reached with a key that may be another one. */
+/** Returns the statuses of reaching a batch, a background answer, and a file as input with a key that may be another one. */
 async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
   const line = `${JSON.stringify(chatLine('a', 'x'))}\n`;
   const upload = (text: string, name: string, purpose: 'batch' | 'user_data') =>
@@ -82,7 +81,7 @@ async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
 }
 
 describe('a key that an administrator has issued', () => {
-  it('for a person or a team reads nothing of what is theirs, nor they of what is its own', async () => {
+  it('for a person or a team cannot read their data, and they cannot read its data', async () => {
     const owners = [
       { kind: 'user', userId: bobId },
       { kind: 'team', teamId },
@@ -112,7 +111,7 @@ describe('a key that an administrator has issued', () => {
     }
   });
 
-  it('is rotated by its owner with what it has stored, and loses that when it is revoked', async () => {
+  it('is rotated by its owner with its stored data, and loses that when it is revoked', async () => {
     const issued = await clientWith(ada, { kind: 'user', userId: bobId });
     const stored = await store(issued.openai);
     const { status, body } = await bob.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });
@@ -130,7 +129,7 @@ describe('a key that an administrator has issued', () => {
 });
 
 describe('a key of somebody', () => {
-  it('is rotated by nobody who may not read what it has stored', async () => {
+  it('is rotated only by people who may read its stored data', async () => {
     const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
     const personal = await clientWith(bob, { kind: 'user' });
     const ofTeam = await clientWith(bob, { kind: 'team', teamId });
@@ -141,7 +140,7 @@ describe('a key of somebody', () => {
     expect((await bob.post(`/keys/${ofTeam.key.id}/rotate`, { overlapMs: 0 })).status).toBe(201);
   });
 
-  it('of a team that an administrator has issued is rotated by one without what it has stored', async () => {
+  it('of a team that an administrator has issued can be rotated to a key without its stored data', async () => {
     const issued = await clientWith(ada, { kind: 'team', teamId });
     const stored = await store(issued.openai);
     const { status, body } = await ada.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });

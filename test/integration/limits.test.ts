@@ -25,7 +25,7 @@ const ask = (
 const askMessages = (key: string, fields: object = {}): Promise<Response> =>
   post({ ...cluster, key, path: '/anthropic/v1/messages', body: { ...hello, ...fields } });
 
-/** The counts of a key's limits in Redis, by period. */
+/** Returns the counts of a key's limits in Redis, by period. */
 async function useOf(id: string): Promise<Record<string, Record<string, string>>> {
   const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
   const names = await connection.redis.keys(`${cluster.prefix}:limit:key:${id}:*`);
@@ -33,7 +33,7 @@ async function useOf(id: string): Promise<Record<string, Record<string, string>>
   return Object.fromEntries(uses.map(([name, use]) => [name.split(':').slice(4).join(':'), use]));
 }
 
-/** Makes a key with limits of its own, of a team that has limits too. */
+/** Creates a key with limits of its own, of a team that has limits, too. */
 async function keyOfTeam(own: Limits, shared: Limits): Promise<string> {
   const { store, accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
   const team = await accounts.teams.create(uniqueName('Blue'));
@@ -58,7 +58,7 @@ it('a key beyond its requests a minute is refused before its body has come', asy
   });
 });
 
-it('a key beyond its requests a minute gets what costs no request: earlier answers, and places in the background', async () => {
+it('a key beyond its requests a minute still gets earlier answers and places in the background, which cost no request', async () => {
   const { raw: key } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
   const again = () =>
     post({ ...cluster, key, body: hello, headers: { 'idempotency-key': 'once' }, path: '/openai/chat/completions' });
@@ -78,7 +78,7 @@ describe('a budget', () => {
     const answer = (await (await ask(cluster.key)).json()) as { usage: Record<string, number> };
     const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer.usage;
     const nano = prompt * 1_000 + completion * 2_000;
-    // The reservation of the tenth request after nine commits, and half the cost of one: too little for an eleventh.
+    // The reservation of the tenth request after nine commits, and half the cost of one request: too little for an eleventh.
     const held = 8 * 1_000 + 50 * 2_000;
     const costPerDay = (nano * 9.5 + held) / 1e9;
     const nodes = [cluster, await cluster.otherIngress()];
@@ -103,7 +103,7 @@ describe('a budget', () => {
     expect(Number(spent?.['reservedCost'])).toBe(0);
   });
 
-  it('that is used up is reported in both formats, with the time of its renewal, and not to be retried', async () => {
+  it('that is used up is reported in both formats, with the time of its renewal, and without a retry', async () => {
     const { raw, id } = await cluster.addKey({ limits: { tokensPerMonth: 120 } });
     expect((await ask(raw)).status).toBe(200);
     await until(async () => Number((await useOf(id))[new Date().toISOString().slice(0, 7)]?.['tokens'] ?? 0) > 0);
@@ -119,7 +119,7 @@ describe('a budget', () => {
     expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
   });
 
-  it('and a rate are those of a rotated key as well, for as long as both keys work and afterwards', async () => {
+  it('and a rate are shared by a rotated key, while both keys work and afterwards', async () => {
     const { raw, id } = await cluster.addKey({ limits: { tokensPerMonth: 120, requestsPerMinute: 3 } });
     expect((await ask(raw, { max_tokens: 30 })).status).toBe(200);
     const { store } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
@@ -133,7 +133,7 @@ describe('a budget', () => {
     const third = await rotate(second.id, 0);
     const month = new Date().toISOString().slice(0, 7);
     await until(async () => Number((await useOf(id))[month]?.['tokens'] ?? 0) > 0);
-    // More than what is left of the month, though not more than all of it.
+    // More than the rest of the month, though not more than the whole limit.
     expect(await (await ask(third.raw, { max_tokens: 90 })).json()).toMatchObject({
       error: { code: 'insufficient_quota' },
     });

@@ -42,7 +42,7 @@ it('serves again when the emptied store is restored', async () => {
   await until(async () => (await storeOf()).health === 'lost');
   expect(await ask(unused)).toBe(503);
   await until(() => connection.redis.status === 'ready');
-  // The ingress may have written since, such as the records of its ledger.
+  // The ingress may have written since, for example records of its ledger.
   for (const [name, bytes] of backup) if (bytes) await connection.redis.restore(name, 0, bytes, 'REPLACE');
   await until(async () => (await storeOf()).health === 'intact');
   expect([await ask(unused), await ask(limited)]).toEqual([200, 200]);
@@ -64,7 +64,7 @@ it('answers 503 to keys of a store that was emptied, until an operator confirms 
   expect(await storeOf()).toEqual({ health: 'lost', metric: 1 });
   expect((await rtr('doctor')).out).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
 
-  // A key in the new store is no confirmation.
+  // A key in the new store does not confirm it.
   const fresh = (await cluster.addKey({})).raw;
   expect([await ask(fresh), await ask(unseen)]).toEqual([503, 503]);
 

@@ -81,7 +81,7 @@ describe("an ingress's metrics", () => {
     expect(await metricOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);
   }, 30_000);
 
-  it('count the background work that nobody does, of each kind by itself', async () => {
+  it('count the background work of each kind that no runner has finished', async () => {
     const { add, outbox, batchEvent } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
     const waiting = async () =>
       Promise.all(

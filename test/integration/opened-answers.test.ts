@@ -44,7 +44,7 @@ describe('a Responses stream', () => {
   it.each([
     ['current', OpenAI7],
     ['Node 20', OpenAI6 as unknown as typeof OpenAI7],
-  ])('with keep-alives before and within it is put together by the SDK, the %s one', async (_, Client) => {
+  ])('with keep-alives before and within it is assembled correctly by the SDK (%s)', async (_, Client) => {
     const client = new Client({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
     const input = 'Hi!\n[demo delay=900 tokens=4 rate=3]';
     const runner = client.responses.stream({ model: 'demo', input, store: false });
@@ -58,7 +58,7 @@ describe('a Responses stream', () => {
     expect(final.usage?.output_tokens).toBe(4);
   });
 
-  it('that fails before its first byte fails in its stream, where a status would be repeated', async () => {
+  it('that fails before its first byte fails in its stream, because a client would retry on a status', async () => {
     // Without keep-alives, which would be further events.
     const { url } = await shareCluster();
     const failed = await eventsOf(await ask({ input: 'Hi!\n[demo fault=500]' }, { url }));
@@ -77,7 +77,7 @@ describe('a Responses stream', () => {
     });
   });
 
-  it('is refused with a status where that says what to do', async () => {
+  it('is refused with a status that tells the client how to proceed', async () => {
     const { raw: limited } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
     expect((await ask({ input: 'Hi!' }, { key: limited })).status).toBe(200);
     const again = await ask({ input: 'Hi!' }, { key: limited });
@@ -104,7 +104,7 @@ describe("the models of OpenAI's API", () => {
 });
 
 describe('a WebSocket', () => {
-  /** Asks for an upgrade on a connection that is kept, then for something else. */
+  /** Requests an upgrade on a connection that is kept, then another path. */
   function upgrade(path: string): Promise<{ status: number | undefined; kept: boolean }> {
     return new Promise((resolve, reject) => {
       const headers = {
@@ -133,7 +133,7 @@ describe('a WebSocket', () => {
 });
 
 describe('a Responses stream without a worker', () => {
-  it('waits inside its stream, and fails there with a code after which it is not repeated', async () => {
+  it('waits inside its stream, and fails there with a code on which clients do not retry', async () => {
     const worker = await withScripted(cluster).addScripted({ models: [{ id: 'gone', capabilities: ['stream'] }] });
     await worker.drain(0);
     await worker.close();

@@ -23,7 +23,7 @@ import { startRedis } from '../helpers/servers/start-redis.ts';
 import { untilAppended } from '../helpers/servers/until-appended.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
-// The promises of "Outages" in docs/architecture.md that no other test shows, and who follows the registry when.
+// The promises of "Outages" in docs/architecture.md that no other test covers, and how soon nodes follow the registry.
 
 const nats = useStarted(startNats);
 const redis = useStarted(startRedis);
@@ -37,7 +37,6 @@ const cluster = useStarted(() =>
 const other = useStarted(() => cluster.addIngress());
 /** An administrator, on the first ingress. */
 let ada: ConsoleClient;
-/** A key with a limit. */
 let limited: string;
 
 beforeAll(async () => {
@@ -52,12 +51,11 @@ function models(url: string, key: string): Promise<Response> {
   return fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${key}` } });
 }
 
-/** The statuses with which both ingress nodes answer this key. */
 async function statuses(key: string): Promise<number[]> {
   return Promise.all([cluster.url, other.url].map(async (url) => (await models(url, key)).status));
 }
 
-/** Runs a command of `rtr keys` on the store, and returns what it returns and prints. */
+/** Runs a command of `rtr keys` on the store, and returns its result and its output. */
 async function withKeys<T>(command: (context: KeyCommandContext) => Promise<T>): Promise<{ made: T; printed: string }> {
   const lines: string[] = [];
   let made: T | undefined;
@@ -80,7 +78,7 @@ async function withKeys<T>(command: (context: KeyCommandContext) => Promise<T>):
 const newKey = async (name: string) =>
   (await withKeys((context) => createRouterKey(context, { name, class: 'normal' }))).made;
 
-/** Tokens that count against today's budget of the key. */
+/** Returns the tokens that count against today's budget of the key. */
 async function spentToday(): Promise<number> {
   const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
   const names = await connection.redis.keys(`${cluster.prefix}:limit:key:*:?????`);
@@ -88,7 +86,7 @@ async function spentToday(): Promise<number> {
   return spent.reduce((sum, tokens) => sum + Number(tokens), 0);
 }
 
-/** A registry with one name for the model of the scripted worker. */
+/** Returns a registry with one name for the model of the scripted worker. */
 const naming = (name: string): string => `models:\n  ${name}: { targets: [{ model: demo }] } # a comment\n`;
 
 async function newest(): Promise<number> {
@@ -99,14 +97,13 @@ async function store(text: string): Promise<ApiAnswer> {
   return ada.put('/registry', { text, basedOn: await newest() });
 }
 
-/** What an ingress answers to a request for this name. */
 async function statusOf(name: string, url = cluster.url): Promise<number> {
   const answer = await post({ url, key: cluster.key, body: chatRequest([{ write: '{}' }], { model: name }) });
   await answer.text();
   return answer.status;
 }
 
-/** Whether a process has logged that it uses this version. */
+/** Returns whether a process has logged that it uses this version. */
 function uses({ lines }: ServiceProcess, version: number): boolean {
   return lines.some((line) => line['msg'] === 'the registry was reloaded' && line['version'] === version);
 }
@@ -141,7 +138,7 @@ describe('an edit of the registry', () => {
     const reverted = await ada.post('/registry/revert', { version: body.version });
     const again = performance.now();
     await until(() => uses(other.process, reverted.body.version) && uses(runner, reverted.body.version));
-    // The faster of the two: other load on the machine may add to one.
+    // The faster of the two: other load on the machine may delay one.
     expect(Math.min(storedMs, performance.now() - again)).toBeLessThan(1_000);
     const names = await Promise.all([fast, faster].map((name) => statusOf(name, other.url)));
     expect(names).toEqual([200, 404]);
@@ -158,7 +155,7 @@ describe('an edit of the registry', () => {
 
   it('of a release that this one cannot read leaves the previous registry in use, and the log names the reason', async () => {
     const { body: known } = await store(naming('known'));
-    // Whoever reads it later than the next one is stored never gets to know it.
+    // A process that reads this version after the next one is stored never sees it.
     await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, known.version)));
     const versions = await versionsOf();
     await versions.add({ basedOn: await newest(), text: 'moods: {}', config: { moods: {} }, by: 'p1' });
@@ -168,7 +165,7 @@ describe('an edit of the registry', () => {
     expect([await statusOf('known'), await statusOf('known', other.url)]).toEqual([200, 200]);
   });
 
-  it('is known from the start on to an ingress that Redis answers late', async () => {
+  it('is in use from the start on an ingress that Redis answers late', async () => {
     const proxy = await startPausableProxy(Number(new URL(redis.url).port));
     onTestFinished(() => proxy.close());
     proxy.delay(100);
@@ -212,7 +209,7 @@ describe('an edit of the registry', () => {
     expect(await statusOf('kept', other.url)).toBe(404);
   });
 
-  it('is not for a node with a file that ROUTER_CONFIG names, which is its whole registry', async () => {
+  it('does not apply to a node with a file in ROUTER_CONFIG, which is its whole registry', async () => {
     await store(naming('stored'));
     const node = await cluster.addIngress(withRegistry(naming('written')));
     expect([await statusOf('stored', node.url), await statusOf('written', node.url)]).toEqual([404, 200]);
@@ -244,7 +241,7 @@ describe('a key that is revoked on the command line', () => {
   });
 });
 
-it('no key is in any log line', async () => {
+it('no log line contains a key', async () => {
   const about = new Map([
     [cluster.key, 'with-a-key'],
     [mintKey('router').raw, 'with-a-wrong-key'],
@@ -348,7 +345,7 @@ describe('when an ingress is killed', () => {
   });
 });
 
-/** Requests that wait for a GPU worker in the whole cluster, as its first ingress reports. */
+/** Returns the requests that wait for a GPU worker in the whole cluster, as the first ingress reports. */
 async function waiting(): Promise<number> {
   const load = (await (await fetch(`${cluster.adminUrl}/load`)).json()) as { tiers?: { gpu: { waiting: number } } };
   return load.tiers?.gpu.waiting ?? -1;

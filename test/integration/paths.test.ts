@@ -9,7 +9,7 @@ import { goodPassword } from '../helpers/console/good-password.ts';
 
 let ada: ConsoleClient;
 let api: AdminClient;
-/** The id of somebody who has not come in yet. */
+/** The id of a person who has not been admitted yet. */
 let waiting: string;
 const cluster = useCluster();
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
   api = new AdminClient(cluster.url, String(body.raw));
 });
 
-/** The statuses of a path and of how else it may be written. */
+/** Returns the statuses of a path and of its other spellings. */
 async function statuses(path: string, headers: Record<string, string>): Promise<Record<string, number>> {
   const segments = path.split('/').filter((segment) => segment !== '');
   const written = segments.map((segment, at) => `/${segments.with(at, segment.toUpperCase()).join('/')}`);
@@ -38,7 +38,7 @@ function onlyAsWritten(path: string, all: Record<string, number>): void {
   expect(others).toEqual(Object.fromEntries(Object.keys(others).map((each) => [each, 404])));
 }
 
-it('serves paths of the Admin API as they are written alone, so that the rules of a proxy hold for all that is served', async () => {
+it("the Admin API serves paths only in their exact form, so that a proxy's rules match everything that is served", async () => {
   const { body } = await api.get('/openapi.json');
   const found = Object.entries(body.paths as Record<string, { get?: { parameters?: { required?: boolean }[] } }>)
     .filter(([, { get }]) => get && !get.parameters?.some(({ required }) => required))
@@ -51,7 +51,7 @@ it('serves paths of the Admin API as they are written alone, so that the rules o
 });
 
 it.each(['/console/api/session', '/console/api/sessions', '/console/api/users', '/console/api/connections'])(
-  'serves %s as it is written alone',
+  '%s is served only in its exact form',
   async (path) => {
     onlyAsWritten(path, await statuses(path, { cookie: ada.cookie ?? '' }));
   },
@@ -63,11 +63,11 @@ it.each([
   '/api/openai/v1/health',
   '/api/tools/v1/list',
   '/health',
-])('serves %s as it is written alone', async (path) => {
+])('%s is served only in its exact form', async (path) => {
   onlyAsWritten(path, await statuses(path, { authorization: `Bearer ${cluster.key}` }));
 });
 
-/** Sends a request of Ada that names another host than the router's, which `fetch` would refuse to do. */
+/** Sends a request of Ada that names another host than the router's, which `fetch` would refuse. */
 function askAt(host: string, method: string, path: string, body?: object) {
   const session = { cookie: ada.cookie ?? '', 'x-csrf-token': ada.csrfToken ?? '' };
   const headers = { host, accept: '*/*', ...session, ...(body && { 'content-type': 'application/json' }) };
@@ -80,7 +80,7 @@ function askAt(host: string, method: string, path: string, body?: object) {
 }
 
 it.each(['router@evil.org', 'evil.org/router', 'evil.org?', 'evil.org#', 'evil.org\\'])(
-  'makes no address of the host %s, which is none, and nothing else either',
+  'the malformed host %s does not become an address, and changes nothing',
   async (host) => {
     const message = 'The header `Host` is not the name of a host.';
     for (const path of [

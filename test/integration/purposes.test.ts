@@ -62,7 +62,7 @@ describe('a request sent for a purpose', () => {
     expect(await send({ model }, headers)).toMatchObject({ status: 200, model: served, rule });
   });
 
-  it('is recorded with the purpose and the rule, where there are such', async () => {
+  it('is recorded with its purpose and its rule, if it has them', async () => {
     const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
     const turn = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' });
     const plain = await send({ model: 'coder' });
@@ -92,7 +92,7 @@ describe('a request sent for a purpose', () => {
     expect(await send(body, request?.headers, cluster.key, path)).toMatchObject({ status: 200, model: served });
   });
 
-  it('goes where the rule for the type of its agent says', async () => {
+  it('is routed by the rule for the type of its agent', async () => {
     const turn = recordedRequests('claude-code-hints').get('a turn of an agent');
     const { id, rule } = await send(
       { model: 'coder', stream: true },
@@ -121,14 +121,14 @@ describe('a request sent for a purpose', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('is refused where no worker serves the model of the rule, and never goes to another one', async () => {
+  it('is refused if no worker serves the model of the rule, and never uses another model', async () => {
     const answer = await send({ model: 'coder' }, { 'x-rtr-purpose': 'compaction' });
     expect(answer).toMatchObject({ status: 503, rule: null, model: undefined });
   });
 });
 
 describe('a key', () => {
-  it('that lists a name may use the targets of its rules, and that lists a model no others', async () => {
+  it('that lists a name may use the targets of its rules, and a key that lists a model no others', async () => {
     const named = await cluster.addKey({ models: ['coder'] });
     expect(await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, named.raw)).toMatchObject({ status: 200 });
     expect(await send({ model: 'small' }, {}, named.raw)).toMatchObject({ status: 403 });
@@ -137,7 +137,7 @@ describe('a key', () => {
     expect(auto).toMatchObject({ status: 200, model: 'big', rule: null });
   });
 
-  it('has its budget reserved and charged at the price of the model that the rule names', async () => {
+  it("has its budget reserved and charged at the price of the rule's model", async () => {
     // 20 tokens of the big model cost two cents, of the small one next to nothing.
     const { raw } = await cluster.addKey({ limits: { costPerDay: 0.01 } });
     const main = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' }, raw);

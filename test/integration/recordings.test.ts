@@ -11,7 +11,7 @@ import { until } from '../helpers/until.ts';
 
 const on = { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32), RECORDING_BYTES: '65536' };
 
-/** A key that is recorded. */
+/** A key with recording switched on. */
 let recorded: string;
 const cluster = useCluster({ ingressOnce: on });
 beforeAll(async () => {
@@ -41,7 +41,7 @@ interface Shown {
   [name: string]: unknown;
 }
 
-/** The recording of a request, once it is kept. */
+/** Returns the recording of a request, once it is kept. */
 async function shown(id: string): Promise<Shown> {
   let found: Shown | undefined;
   await until(async () => {
@@ -61,7 +61,7 @@ async function stored(): Promise<string> {
   return readAllValues(connection.redis, `${cluster.prefix}:`);
 }
 
-describe('what is recorded', () => {
+describe('a recording', () => {
   it.each([
     ['chat', '/openai/v1/chat/completions', chat('a marked prompt')],
     ['a chat stream', '/openai/v1/chat/completions', chat('a marked prompt', { stream: true })],
@@ -75,7 +75,7 @@ describe('what is recorded', () => {
     ],
     ['a completion stream', '/openai/v1/completions', { model: 'demo', prompt: 'a marked prompt', stream: true }],
     ['an embedding', '/openai/v1/embeddings', { model: 'demo', input: 'a marked prompt' }],
-  ])('%s: the body as it came, and the bytes of the answer', async (_, path, body) => {
+  ])('contains, for %s, the body as received, and the bytes of the answer', async (_, path, body) => {
     const answer = await ask(path, body);
     expect(answer.headers.get('x-rtr-recorded')).toBe('true');
     const text = await answer.text();
@@ -108,7 +108,7 @@ describe('what is recorded', () => {
     expect(await found('--no-recorded')).toEqual([ids[1]]);
   });
 
-  it('is marked in the ledger of a response in the background, too, of which it is what its client was sent', async () => {
+  it('of a background response is marked in the ledger, too, and contains what its client was sent', async () => {
     await cluster.addBatchRunner({ SEAL_SECRET: on.SEAL_SECRET });
     const ids = await Promise.all(
       [recorded, cluster.key].map(async (key) => {
@@ -126,7 +126,7 @@ describe('what is recorded', () => {
     expect((await shown(ids[0] ?? '')).answer).toContain('"status":"queued"');
   });
 
-  it('works with the SDKs, whose streams are as they are without', async () => {
+  it('does not change the streams of the SDKs', async () => {
     const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: recorded, maxRetries: 0 });
     const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: recorded, maxRetries: 0 });
     const messages = [{ role: 'user' as const, content: 'Hello.' }];
@@ -136,7 +136,7 @@ describe('what is recorded', () => {
     expect(message.content[0]).toMatchObject({ type: 'text' });
   });
 
-  it('a refused request, with its error', async () => {
+  it('of a refused request contains its error', async () => {
     const unknown = await ask('/openai/v1/chat/completions', { ...chat('a marked prompt'), model: 'no-such-model' });
     expect([unknown.status, unknown.headers.get('x-rtr-recorded')]).toEqual([404, 'true']);
     const recording = await shown(unknown.headers.get('x-request-id') ?? '');
@@ -149,7 +149,7 @@ describe('what is recorded', () => {
     });
   });
 
-  it('a cancelled request, with what was sent of its answer', async () => {
+  it('of a cancelled request contains the sent part of its answer', async () => {
     const leaving = new AbortController();
     const answer = await post({
       url: cluster.url,
@@ -165,7 +165,7 @@ describe('what is recorded', () => {
     expect(recording.answer).not.toContain('[DONE]');
   });
 
-  it('a request with an idempotency key once: not the answers that are given again', async () => {
+  it('of a request with an idempotency key exists once, not for replayed answers', async () => {
     const headers = { 'idempotency-key': 'k-1' };
     const first = await ask('/openai/v1/chat/completions', chat('Once.'), headers);
     const text = await first.text();
@@ -175,7 +175,7 @@ describe('what is recorded', () => {
     const before = (await adminCommandsOf(cluster)('recordings', 'list', '--json')).length;
     const again = await ask('/openai/v1/chat/completions', chat('Once.'), headers);
     expect(await again.text()).toBe(text);
-    // One after it is kept, so that one of the answer given again would be, too.
+    // A later request is kept, so that a recording of the replayed answer would be kept by then, too.
     const after = await ask('/openai/v1/chat/completions', chat('After.'));
     await shown(after.headers.get('x-request-id') ?? '');
     expect(await adminCommandsOf(cluster)('recordings', 'list', '--json')).toHaveLength(before + 1);
@@ -190,7 +190,7 @@ describe('what is recorded', () => {
     expect(recording).toMatchObject({ isRequestCut: true, requestBytes: JSON.stringify(body).length });
   });
 
-  it('stands sealed in Redis, and expires', async () => {
+  it('is sealed in Redis, and expires', async () => {
     const answer = await ask('/openai/v1/chat/completions', chat('a very particular prompt'));
     const { id } = (await answer.json()) as { id: string };
     const recording = await shown(answer.headers.get('x-request-id') ?? '');
@@ -206,7 +206,7 @@ describe('what is recorded', () => {
       expect(left).toBeGreaterThan(0);
       expect(left).toBeLessThanOrEqual(72 * 3_600_000);
     }
-    // The scan finds what is not sealed.
+    // The scan finds unsealed text.
     await connection.redis.set(`${cluster.prefix}:control`, 'a very particular prompt');
     expect(await stored()).toContain('very particular');
     await connection.redis.del(`${cluster.prefix}:control`);
@@ -214,7 +214,7 @@ describe('what is recorded', () => {
 });
 
 describe('nothing is recorded', () => {
-  it('of a key that is not switched on', async () => {
+  it('for a key that is not switched on', async () => {
     const answer = await ask('/openai/v1/chat/completions', chat('Hello.'), { key: cluster.key });
     await answer.text();
     expect(answer.headers.get('x-rtr-recorded')).toBeNull();
@@ -225,7 +225,7 @@ describe('nothing is recorded', () => {
     ).rejects.toThrow(/does not exist/);
   });
 
-  it('within a second of switching it off', async () => {
+  it('within a second of switching recording off', async () => {
     const { raw, id } = await cluster.addKey({ name: 'for a while' });
     const isRecorded = async () => {
       const answer = await ask('/openai/v1/chat/completions', chat('Hello.'), { key: raw });
@@ -241,7 +241,7 @@ describe('nothing is recorded', () => {
     await until(async () => !(await isRecorded()));
   });
 
-  it('by a router without the setting, and nothing can be switched on there', async () => {
+  it('by a router without the setting, where it cannot be switched on', async () => {
     const { url } = await shareCluster();
     const statuses: number[] = [];
     await until(async () => {

@@ -14,7 +14,6 @@ import { useStarted } from '../helpers/use-started.ts';
 /* Requests while Redis is away, for a moment or for longer. Each test leaves it running. */
 
 let client: OpenAI;
-/** Another ingress, which stores no responses. */
 
 const redis = useStarted(() => startRedis());
 const cluster = useStarted(() =>
@@ -23,6 +22,7 @@ const cluster = useStarted(() =>
     ingress: { STORE_WAIT_MS: '4000', FILES_MAX_BYTES: String(64 * 1024 ** 2) },
   }),
 );
+/** Another ingress, which stores no responses. */
 const other = useStarted(() => cluster.addIngress({ RESPONSES_KEEP_HOURS: '0' }));
 beforeAll(async () => {
   client = clientAt(cluster.url);
@@ -38,7 +38,6 @@ function ask(key = cluster.key, path?: string): Promise<Response> {
   return post({ url: cluster.url, key, body: { ...short, max_tokens: 9 }, ...(path !== undefined && { path }) });
 }
 
-/** Sends a request with an idempotency key. */
 function send(key: string, body: object, url = cluster.url): Promise<Response> {
   return post({ url, key: cluster.key, body, headers: { 'idempotency-key': key } });
 }
@@ -50,7 +49,7 @@ async function storedOutcomes(): Promise<Record<string, number>> {
 }
 
 describe('with Redis', () => {
-  it('a request without limits needs nothing of it', async () => {
+  it('a request without limits reads and writes nothing in it', async () => {
     expect((await ask()).status).toBe(200);
     const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
     const commands: string[] = [];
@@ -58,23 +57,23 @@ describe('with Redis', () => {
       if (args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
     });
     for (let count = 0; count < 50; count++) await ask();
-    // The ledger may write on after this one.
+    // The ledger may write after this command.
     const last = `get ${cluster.prefix}:last`;
     await connection.redis.get(`${cluster.prefix}:last`);
     await until(() => commands.includes(last));
     watch.stop();
-    // The ingress checks every few seconds that the store is still the one that it was, holds the cluster's secret, and has no new registry.
+    // The ingress checks every few seconds that the store is still the same, holds the cluster's secret, and has no new registry.
     const storeWatch =
       /^(get \S+:store-(id|accepted)|exists \S+:keys|(setnx|get) \S+:cluster-secret|zrevrange \S+:registry-versions)$/;
     const perRequest = commands.filter((command) => !storeWatch.test(command));
-    // What the ledger writes, a batch at a time, behind the requests.
+    // The ledger writes batches, behind the requests.
     const others = perRequest.filter((command) => command !== last && !/^eval(sha)? /.test(command));
-    // What is read or written every 30 or 60 seconds, so once at most meanwhile, however many requests there are.
+    // Read or written every 30 or 60 seconds, so at most once in this time, however many requests there are.
     const names = accountNames(`${cluster.prefix}:`);
     const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(cluster.keyId)}`, `hset ${names.keyUses}`];
     expect(timed).toEqual(expect.arrayContaining(others));
     expect(new Set(others).size).toBe(others.length);
-    // The ledger writes a batch every while, so more of them the longer the 50 requests take.
+    // The ledger writes a batch at intervals, so the number grows with the time that the 50 requests take.
     expect(perRequest.length).toBeLessThan(25);
   });
 
@@ -106,7 +105,7 @@ describe('while Redis is away for longer than requests wait', () => {
   let before: OpenAI.Responses.Response;
   let unstored: OpenAI.Responses.Response;
   let file: OpenAI.FileObject;
-  /** The answer to a request with an idempotency key that was under way. */
+  /** The answer to a request with an idempotency key that is running. */
   let running: Promise<string>;
   let started: number;
   let lostAt: number;
@@ -146,7 +145,7 @@ describe('while Redis is away for longer than requests wait', () => {
     const events = eventsIn(await running);
     expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at));
     expect(events.at(-1)?.data).toBe('[DONE]');
-    // The request without limits, too.
+    // The request without limits counts, too.
     expect((await engineState(cluster)).started).toBe(started + 2);
   });
 
@@ -172,7 +171,7 @@ describe('while Redis is away for longer than requests wait', () => {
     expect(await Promise.all(asked.map(openaiOutcome))).toEqual(asked.map(() => away));
   });
 
-  it('nothing is lost, and all is served again when it is back', async () => {
+  it('nothing is lost, and everything is served again when it is back', async () => {
     await redis.restart();
     await until(async () => (await ask(limited.raw)).status === 200);
     await until(async () => (await openaiOutcome(client.responses.retrieve(before.id))) === 200);
@@ -181,7 +180,7 @@ describe('while Redis is away for longer than requests wait', () => {
     expect(await openaiOutcome(client.responses.retrieve(unstored.id))).toEqual([404, 'not_found', null]);
     const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
     const month = `${cluster.prefix}:limit:key:${limited.id}:${new Date().toISOString().slice(0, 7)}`;
-    // Answers do not wait for what they are charged.
+    // Answers do not wait for their charges.
     await until(async () => Number(await connection.redis.hget(month, 'tokens')) > 0);
   });
 });
@@ -209,7 +208,7 @@ describe('a restart of Redis', () => {
       const answers = [ask(limited.raw), ask(unknown.raw)].map(async (answer) => (await answer).status);
       asked.push(...answers, openaiOutcome(client.responses.create(next)));
     };
-    // Some are under way when it goes.
+    // Some requests are running when Redis stops.
     askAll();
     const killed = redis.kill();
     askAll();
@@ -243,7 +242,7 @@ describe('a restart of Redis', () => {
     expect((await engineState(cluster)).started).toBe(started + 1);
   });
 
-  /** Sends a request while Redis does not answer, and leaves. */
+  /** Sends a request while Redis does not answer, and disconnects. */
   async function leave(url: string, path: string, init: RequestInit): Promise<void> {
     await redis.pause();
     const client = new AbortController();
@@ -258,7 +257,7 @@ describe('a restart of Redis', () => {
 
   const json = { 'content-type': 'application/json' };
 
-  it('has a request whose client leaves before it has its idempotency key hold nothing', async () => {
+  it('leaves no memory held for a request whose client leaves before it has its idempotency key', async () => {
     const key = newKey();
     const { started } = await engineState(cluster);
     const headers = { authorization: `Bearer ${cluster.key}`, 'idempotency-key': key, ...json };
@@ -287,28 +286,31 @@ describe('a restart of Redis', () => {
         return form;
       },
     ],
-  ] as const)('holds no place of a client that leaves while its account is looked up, of %s', async (path, body) => {
-    const { raw } = await cluster.addKey({});
-    const { started } = await engineState(cluster);
-    const headers = { authorization: `Bearer ${raw}`, 'idempotency-key': newKey(), ...(path !== 'files' && json) };
-    await leave(narrow, path, { headers, body: body() });
-    // The only place is free once what goes on for the client that has left is over, and nothing was executed.
-    let served = 0;
-    const isServed = async (): Promise<boolean> => {
-      const { ok } = await post({ url: narrow, key: cluster.key, body: short });
-      served += Number(ok);
-      return ok;
-    };
-    await until(isServed);
-    await sleep(300);
-    await until(isServed);
-    expect(await isServed()).toBe(true);
-    expect((await engineState(cluster)).started).toBe(started + served);
-  });
+  ] as const)(
+    'leaves no place held for a client that leaves while its account is looked up, of %s',
+    async (path, body) => {
+      const { raw } = await cluster.addKey({});
+      const { started } = await engineState(cluster);
+      const headers = { authorization: `Bearer ${raw}`, 'idempotency-key': newKey(), ...(path !== 'files' && json) };
+      await leave(narrow, path, { headers, body: body() });
+      // The only place is free once the work for the client that has left is over, and nothing was executed.
+      let served = 0;
+      const isServed = async (): Promise<boolean> => {
+        const { ok } = await post({ url: narrow, key: cluster.key, body: short });
+        served += Number(ok);
+        return ok;
+      };
+      await until(isServed);
+      await sleep(300);
+      await until(isServed);
+      expect(await isServed()).toBe(true);
+      expect((await engineState(cluster)).started).toBe(started + served);
+    },
+  );
 });
 
 describe('an ingress that stores nothing', () => {
-  it('refuses a request that relies on it', async () => {
+  it('refuses a request that relies on stored responses', async () => {
     const off = clientAt(other.url);
     const answer = await off.responses.create({ model: 'demo', input: 'Hello.' });
     expect(answer).toMatchObject({ status: 'completed', store: false });

@@ -8,7 +8,10 @@ import { until } from '../helpers/until.ts';
 
 const { cluster, diary } = useHostedTools();
 
-/** Asks, leaves while the engine writes, and returns how many ms the engine's slot was taken after that, and the id of the request. */
+/**
+ * Sends a request, disconnects while the engine writes, and returns the milliseconds until the engine's slot was free, and the id of the
+ * request.
+ */
 async function leave(body: object): Promise<{ freedAfterMs: number; id: string }> {
   const client = new AbortController();
   const id = `left-${crypto.randomUUID()}`;
@@ -45,10 +48,10 @@ describe('a Responses client that leaves', () => {
       const { freedAfterMs, id } = await leave(body);
       const { promptTokens, completionTokens } = await recordOf(cluster, id);
       expect(promptTokens).toBeGreaterThan(0);
-      // What the engine wrote of a whole answer does not leave it before the end, unless it is asked for turns.
+      // A whole answer leaves the engine only at its end, unless the request has turns.
       const isKnown = 'stream' in body || 'tools' in body;
       expect(completionTokens).toBeLessThan(400);
-      // On a busy machine nothing may have come of it yet.
+      // On a busy machine nothing may have arrived yet.
       return isKnown && completionTokens <= 10 ? Infinity : freedAfterMs;
     };
     expect(await least(free, 1_000, 3)).toBeLessThan(1_000);
@@ -70,7 +73,7 @@ describe('a client that leaves while a hosted tool runs', () => {
     ['a whole answer', '/openai/v1/responses', input],
     ['a stream of messages', '/anthropic/v1/messages', { ...messages, stream: true }],
     ['a whole message', '/anthropic/v1/messages', messages],
-  ])('has it cancelled within a second, and no further turn: %s', async (_, path, body) => {
+  ])('causes its cancellation within a second, and no further turn: %s', async (_, path, body) => {
     const cancel = async (): Promise<number> => {
       writeFileSync(diary, '');
       const client = new AbortController();

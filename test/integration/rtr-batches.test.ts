@@ -15,7 +15,7 @@ import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { until } from '../helpers/until.ts';
 
-/** The largest body that the runner takes. */
+/** Largest body that the runner takes. */
 const bodyBytes = 64 * 1024;
 
 let runner: ServiceProcess;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 
 describe('rtr batches', () => {
-  /** A folder with a file of requests. */
+  /** Creates a folder with a file of requests. */
   function requestsOf(lines: readonly (object | string)[]): { folder: string; file: string } {
     const folder = mkdtempSync(join(tmpdir(), 'rtr-batches-'));
     const file = join(folder, 'requests.jsonl');
@@ -85,10 +85,10 @@ describe('rtr batches', () => {
     await expect(run(batchesCommand, 'watch', 'batch_none')).rejects.toThrow("No batch found with id 'batch_none'.");
   });
 
-  it('leaves blank lines and a byte order mark out as the router does, and counts lines as it does', async () => {
+  it('skips blank lines and a byte order mark as the router does, and counts lines as it does', async () => {
     const run = clientCommands(cluster);
     const blank = ' '.repeat(100);
-    // A line separator in a text is no end of a line.
+    // A line separator in a text does not end a line.
     const { file } = requestsOf([
       '\uFEFF',
       '',
@@ -124,7 +124,7 @@ describe('rtr batches', () => {
     await expect(run(batchesCommand, 'watch', id)).rejects.toThrow(`Batch ${id} was cancelled: 0 of 1 answered`);
   });
 
-  it('lists more of them than the API does at once', async () => {
+  it('lists more batches than one page of the API', async () => {
     const { raw: key, id: owner } = await cluster.addKey({});
     const { connection } = await openKeyStore(inject('redisUrl'));
     const bounds = { mostOpen: 1_000, keepMs: 60_000 };
@@ -162,7 +162,7 @@ describe('rtr batches', () => {
     await expect(submit('-')).rejects.toThrow('the standard input is empty.');
   });
 
-  it('writes the results that are left where one file was deleted, and names that file', async () => {
+  it('writes the remaining results if one file was deleted, and names that file', async () => {
     const run = clientCommands(cluster);
     const { folder, file } = requestsOf([chatLine('a', 'Hi.'), chatLine('b', 'Hi.', { model: 'nobody' })]);
     const [made = ''] = await run(batchesCommand, 'submit', file, '--json');
@@ -176,7 +176,7 @@ describe('rtr batches', () => {
     await expect(run(batchesCommand, 'download', id, '--out', '-')).rejects.toThrow(gone);
   });
 
-  it('has files beside it: they are uploaded, listed, downloaded and deleted', async () => {
+  it('is complemented by file commands: upload, list, download and delete', async () => {
     const run = clientCommands(cluster);
     const { folder, file } = requestsOf([chatLine('a', 'Ünïcode.'), '']);
     const [uploaded = ''] = await run(filesCommand, 'upload', file, '--json');
@@ -191,7 +191,7 @@ describe('rtr batches', () => {
     expect(await run(filesCommand, 'download', id, '--out', '-')).toEqual([readFileSync(file, 'utf8')]);
     const again = run(filesCommand, 'download', id, '--out', join(folder, 'none', 'copy.jsonl'));
     await expect(again).rejects.toThrow(/copy\.jsonl cannot be used: it is not there/);
-    // Tests run in a folder with one of this name.
+    // Tests run in a folder that contains an entry of this name.
     const named = join(folder, 'docs');
     writeFileSync(named, 'x');
     const { id: docs } = JSON.parse((await run(filesCommand, 'upload', named, '--json'))[0] ?? '') as { id: string };
@@ -205,7 +205,7 @@ describe('rtr batches', () => {
   });
 });
 
-it('the requests of batches that run take as much memory as four of the largest bodies, and the others wait', async () => {
+it('the running requests of batches take as much memory as four of the largest bodies, and the others wait', async () => {
   const admin = await adminOf(runner);
   const text = 'x'.repeat(bodyBytes - 4_096);
   const slow = { demo: { first_token_delay_ms: 1_000 } };

@@ -26,7 +26,6 @@ import { useStarted } from '../helpers/use-started.ts';
 const prefix = `s${randomBytes(4).toString('hex')}`;
 const owner = 'stolen';
 let cluster: Cluster;
-/** The thief's connection. */
 let thief: Broker;
 /** What the honest worker of the same tier announces. */
 let honest: Announcement;
@@ -60,13 +59,13 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** Announces a worker of the thief that is not there. */
+/** Announces a worker of the thief that does not exist. */
 function announce(worker: string, facts: Partial<Announcement>): void {
   const subject = thief.subjects.heartbeat({ tier: 'gpu', owner, worker });
   thief.publish(subject, encodeAnnouncement(announcementOf({ worker, startedAt: Date.now(), ...facts })));
 }
 
-/** Whether the ingress has logged this of a worker of the thief. */
+/** Returns whether the ingress has logged this message about a worker of the thief. */
 const hasSaid = (message: string, worker: string): boolean =>
   cluster.ingress.lines.some((line) => line['msg'] === message && line['worker'] === `${owner}.${worker}`);
 
@@ -82,7 +81,7 @@ async function models(): Promise<string[]> {
   return data.map(({ id }) => id);
 }
 
-describe("who has a worker's credential", () => {
+describe("a thief of a worker's credential", () => {
   it("cannot make another pool's models vanish", async () => {
     announce('impostor', { pool: honest.pool, formats: honest.formats, models: [], slots: 64 });
     await until(() => hasSaid('worker joined', 'impostor'));
@@ -125,14 +124,14 @@ describe("who has a worker's credential", () => {
     expect(left).toMatchObject({ worker: 'far.taker', models: ['demo'] });
   });
 
-  it('cannot give models names that harm who reads them', async () => {
+  it('cannot give models names that harm their readers', async () => {
     const ids = ['<script>alert(1)</script>', '__proto__', 'a\nb', '\u001b[2J', 'x'.repeat(10_000), 'decent'];
     announce('namer', { pool: 'names', models: ids.map((id) => ({ id, capabilities: [] })) });
     await until(() => hasSaid('models or tools without a valid name are left out', 'namer'));
     expect((await models()).filter((id) => ids.includes(id))).toEqual(['decent']);
   });
 
-  it('cannot hold up an ingress with announcements: its own workers are known late', async () => {
+  it('cannot hold up an ingress with announcements: its own workers are found at most late', async () => {
     const many = Array.from({ length: 1_500 }, (_, at) => ({ id: `flood/${at}`, capabilities: [] }));
     const end = new AbortController();
     onTestFinished(() => end.abort());
@@ -155,7 +154,7 @@ describe("who has a worker's credential", () => {
     });
   });
 
-  it('cannot use up a budget with usage that is not possible', async () => {
+  it('cannot use up a budget with impossible usage', async () => {
     const impossible = 9e15;
     const handler: JobHandler = (_, reply) => {
       reply.write(JSON.stringify({ id: 'x', object: 'chat.completion', choices: [] }));
@@ -181,7 +180,7 @@ describe("who has a worker's credential", () => {
     expect(record.promptTokens).toBeLessThan(33_000);
   });
 
-  it('is out at once when it is revoked', async () => {
+  it('is disconnected at once when the credential is revoked', async () => {
     const handler: JobHandler = () => Promise.resolve({ usage: noUsage, finishReason: 'stop' });
     const worker = startWorker({ ...testWorker, broker: thief, log: silentLog, id: 'kept', models: [], handler });
     onTestFinished(() => worker.close());

@@ -8,7 +8,7 @@ import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
 
-/** The same client at each of two ingress nodes. */
+/** The same client at two ingress nodes. */
 let here: OpenAI;
 let there: OpenAI;
 let otherUrl: string;
@@ -24,7 +24,7 @@ function clientAt(url: string, prefix = '/v1', apiKey = cluster.key): OpenAI {
   return new OpenAI({ baseURL: `${url}/api/openai${prefix}`, apiKey, maxRetries: 0 });
 }
 
-/** The status, message, code and param of a refusal. */
+/** Returns the status, message, code and param of a refusal. */
 async function refusal(asked: Promise<unknown>): Promise<object> {
   const error: unknown = await asked.catch((thrown: unknown) => thrown);
   if (!(error instanceof OpenAI.APIError)) throw new Error('it was not refused', { cause: error });
@@ -44,7 +44,7 @@ describe('previous_response_id', () => {
     });
     expect(second.previous_response_id).toBe(first.id);
     const alone = await there.responses.create({ model: 'demo', input: 'What is my name? [demo echo]', store: false });
-    // The demo engine counts what it was sent.
+    // The demo engine counts the tokens that it received.
     expect(second.usage?.input_tokens).toBeGreaterThan((alone.usage?.input_tokens ?? 0) + 5);
     const count = { model: 'demo', input: 'And now?' };
     const continued = await there.responses.inputTokens.count({ ...count, previous_response_id: second.id });
@@ -69,7 +69,7 @@ describe('previous_response_id', () => {
     }
   });
 
-  it('is refused for an unknown response, for one of another owner, and for one that was not to be stored', async () => {
+  it('is refused for an unknown response, for one of another owner, and for one that was not stored', async () => {
     const { raw } = await cluster.addKey({});
     const stored = await here.responses.create({ model: 'demo', input: 'mine' });
     const kept = await here.responses.create({ model: 'demo', input: 'mine', store: false });
@@ -92,7 +92,7 @@ describe('previous_response_id', () => {
 });
 
 describe('a stored response', () => {
-  it('counts its refusals under the format that it belongs to', async () => {
+  it('counts its refusals under its own format', async () => {
     const unkeyed = clientAt(cluster.url, '/v1', 'wrong');
     const refusals = async (): Promise<string[]> => {
       const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
@@ -269,7 +269,7 @@ describe('a compacted conversation', () => {
     expect((await stream.finalResponse()).output).toMatchObject([{ type: 'compaction' }]);
   });
 
-  it('is refused for a body that is no request', async () => {
+  it('is refused for a body that is not a request', async () => {
     expect(await refusal(here.responses.compact({ model: 'demo', input: 7 as never }))).toMatchObject({
       status: 400,
       param: 'input',

@@ -116,7 +116,7 @@ async function names(): Promise<string[]> {
   return (await list()).map(({ name }) => name);
 }
 
-/** The answer of the MCP server to a request without parameters, as text. */
+/** Returns the answer of the MCP server to a request without parameters, as text. */
 async function answerOfMcp(method: string): Promise<string> {
   const answer = await fetch(`${cluster.url}/api/tools/mcp`, {
     method: 'POST',
@@ -159,7 +159,7 @@ describe('the list of tools', () => {
     expect((await names()).filter((name) => name.includes('/'))).toEqual([]);
   });
 
-  it('has what MCP servers say of titles, outputs and effects', async () => {
+  it('has the titles, outputs and effects of MCP servers', async () => {
     const tools = await list();
     const find = (wanted: string) => tools.find(({ name }) => name === wanted);
     expect(find('get-structured-content')).toMatchObject({
@@ -197,7 +197,7 @@ describe('running a tool', () => {
     });
   });
 
-  it('runs one whose name is not valid in all formats by both of its names', async () => {
+  it('runs a tool whose name is not valid in all formats by both of its names', async () => {
     expect(await names()).toContain('notes_read');
     expect(await names()).not.toContain('notes.read');
     for (const name of ['notes_read', 'notes.read']) expect(await textOf(name)).toBe('a note');
@@ -273,8 +273,8 @@ describe('running a tool', () => {
   });
 });
 
-describe('an MCP server that', () => {
-  it('crashes fails its running call, and is started again', async () => {
+describe('an MCP server', () => {
+  it('that crashes fails its running call, and is started again', async () => {
     const before = await textOf('pid');
     expect(await errorOf(await execute({ tool: 'crash' }))).toMatchObject({
       status: 502,
@@ -285,14 +285,14 @@ describe('an MCP server that', () => {
     expect(await textOf('echo', { message: 'still' })).toBe('Echo: still');
   });
 
-  it('gets another tool has it listed', async () => {
+  it('that gets another tool has it listed', async () => {
     expect(await names()).not.toContain('learnt');
     await run('learn');
     await until(async () => (await names()).includes('learnt'));
     expect(await textOf('learnt')).toBe('learnt');
   });
 
-  it('does not start is logged, with what it wrote', () => {
+  it('that does not start is logged, with its output', () => {
     const reasons = worker.lines.filter(({ msg }) => msg === 'an MCP server is out of reach');
     expect(reasons.find(({ server: name }) => name === 'broken')).toMatchObject({
       reason: expect.stringContaining('no luck') as string,
@@ -369,7 +369,7 @@ describe('two workers with the same tools', () => {
 });
 
 describe('a tool whose server fails every call', () => {
-  it('is not listed after three, and is again when one is answered; other tools of its worker are called', async () => {
+  it('is not listed after three failures, and listed again after an answer; other tools of its worker are called', async () => {
     const shaky = await startShakyMcp();
     const config = join(folder, 'shaky.json');
     writeFileSync(config, JSON.stringify({ mcpServers: { shaky: { url: shaky.url } } }));
@@ -394,20 +394,20 @@ describe('a tool whose server fails every call', () => {
   });
 });
 
-describe('stopping', () => {
+describe('a worker that stops', () => {
   it('leaves no server running', async () => {
     const pid = Number(await textOf('pid'));
     expect(await worker.stop()).toBe(0);
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('lets lists of MCP, and calls of a known tool, wait, and then answers 503', async () => {
+  it('makes lists of MCP, and calls of a known tool, wait, and then answer 503', async () => {
     const waiting = answerOfMcp('tools/list');
     const answer = await execute({ tool: 'echo', input: { message: 'hi' } });
     expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
     expect(answer.headers.get('retry-after')).not.toBeNull();
     expect(await waiting).toContain('no_worker_available');
-    // People look again.
+    // The client lists the tools again.
     expect(await names()).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import { useStarted } from '../helpers/use-started.ts';
 const recordings = { RECORDINGS: 'on', RECORDINGS_TRACES: 'on', SEAL_SECRET: 'ab'.repeat(32) };
 const server = 2;
 
-/** A key that is recorded. */
+/** A key with recording switched on. */
 let recorded: string;
 
 const collector = useStarted(() => startCollector());
@@ -49,7 +49,6 @@ const parsed = (span: ReceivedSpan | undefined, name: string): unknown => {
   return typeof value === 'string' ? JSON.parse(value) : undefined;
 };
 
-/** Everything that the collector was sent. */
 const sent = (): string => Buffer.concat(collector.raw).toString('latin1');
 
 const user = (content: unknown) => [{ role: 'user', content }];
@@ -73,7 +72,7 @@ describe('the span of a recorded request', () => {
       expect(output).toMatchObject([{ role: 'assistant', finish_reason: expect.stringMatching(/^(?:stop|length)$/) }]);
       const [{ parts }] = output as [{ parts: { type: string; content: string }[] }];
       expect(parts.findLast(({ type }) => type === 'text')?.content.length).toBeGreaterThan(10);
-      // What it has without recordings stays.
+      // Attributes that exist without recordings stay.
       expect(span?.attributes).toMatchObject({ 'gen_ai.request.model': 'demo', 'http.response.status_code': 200 });
     }
   });
@@ -86,19 +85,19 @@ describe('the span of a recorded request', () => {
     ]);
   });
 
-  it('has them with an idempotency key, too', async () => {
+  it('has the messages with an idempotency key, too', async () => {
     const headers = { 'idempotency-key': 'k-1' };
     const { span } = await ask('/openai/v1/chat/completions', { model: 'demo', messages: user('Once.') }, { headers });
     expect(parsed(span, 'gen_ai.output.messages')).toMatchObject([{ role: 'assistant', finish_reason: 'stop' }]);
   });
 
-  it('has the instructions that stand beside the conversation', async () => {
+  it('has the instructions beside the conversation', async () => {
     const body = { model: 'demo', max_tokens: 20, system: 'Be brief.', messages: user('Hello.') };
     const { span } = await ask('/anthropic/v1/messages', body);
     expect(parsed(span, 'gen_ai.system_instructions')).toEqual([{ type: 'text', content: 'Be brief.' }]);
   });
 
-  it('has the last messages that fit, and how many do not', async () => {
+  it('has the last messages that fit, and the number of the others', async () => {
     const long = Array.from({ length: 10 }, (_, at) => `${at}${'ä'.repeat(5_000)}`);
     const messages = long.flatMap((content, at) => [{ role: at % 2 === 0 ? 'user' : 'assistant', content }]);
     const { span } = await ask('/openai/v1/chat/completions', { model: 'demo', messages: [...messages, ...user('?')] });
@@ -120,7 +119,7 @@ describe('the span of a recorded request', () => {
     expect(sent()).not.toContain(image.slice(0, 40));
   });
 
-  it('says that its body was longer than what is recorded', async () => {
+  it('shows that its body was longer than the recorded part', async () => {
     const { answer, span } = await ask('/openai/v1/chat/completions', {
       model: 'demo',
       messages: user('x'.repeat(2 * 1024 * 1024)),
@@ -136,7 +135,7 @@ describe('the span of a recorded request', () => {
   });
 });
 
-describe('nothing of a conversation is in traces', () => {
+describe('traces contain nothing of a conversation', () => {
   it('of a request that is not recorded, or of one that is not traced', async () => {
     const path = '/openai/v1/chat/completions';
     const marked = () => {
@@ -171,7 +170,7 @@ describe('nothing of a conversation is in traces', () => {
       stream: true,
       messages: user(`Please repeat: ${mark}\n[demo tokens_per_second=20]`),
     };
-    // It begins to be recorded within a second.
+    // Recording begins within a second.
     await until(async () => {
       const { answer } = await ask(path, { model: 'demo', messages: user('Hello.') }, { key: raw });
       return answer.headers.has('x-rtr-recorded');

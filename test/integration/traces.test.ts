@@ -57,11 +57,11 @@ async function ask(path: string, fields: object, flags = '01', url = cluster.url
 const secret = 'the-prompt-that-nobody-may-see';
 const messages = [{ role: 'user', content: secret }];
 
-/** Each time another conversation, because one stays with its worker. */
+/** Uses another conversation each time, because a conversation stays with its worker. */
 const askUntraced = () =>
   ask('openai/chat/completions', { model: 'demo', messages: [{ role: 'user', content: randomUUID() }] }, '00');
 
-/** The chain of spans from the last one up to the client's own, by name. */
+/** Returns the chain of spans from the last one up to the client's own, by name. */
 function chain(spans: readonly ReceivedSpan[], last: ReceivedSpan | undefined, clientSpan: string): string[] {
   const names: string[] = [];
   for (let span = last; span;) {
@@ -207,7 +207,7 @@ describe("a request's trace", () => {
     await second.stop();
   });
 
-  it('names what went wrong by its code', async () => {
+  it('names a failure by its code', async () => {
     proxy.failNext = 3;
     const failed = await ask('openai/chat/completions', { model: 'demo', messages });
     proxy.failNext = 0;
@@ -218,14 +218,14 @@ describe("a request's trace", () => {
     const refused = await ask('openai/chat/completions', { model: 'nothing', messages });
     const spans = await collector.trace(refused.traceId, 1);
     expect(spans).toHaveLength(1);
-    // An error of the client is no failure of the server (OpenTelemetry, "HTTP server span status").
+    // An error of the client is not a failure of the server (OpenTelemetry, "HTTP server span status").
     expect(spans[0]).toMatchObject({
       failed: false,
       attributes: { 'http.response.status_code': 404, 'error.type': 'model_not_found' },
     });
   });
 
-  it('is not made when the client has decided so, which the engine is sent', async () => {
+  it('is not made if the client has opted out, which the engine receives', async () => {
     const before = proxy.asked.length;
     const { traceId } = await ask('openai/chat/completions', { model: 'demo', messages }, '00');
     const sampled = await ask('openai/chat/completions', { model: 'demo', messages });
@@ -257,7 +257,7 @@ describe("a request's trace", () => {
   });
 });
 
-it("an owner's key seals what the answer carries, and stands in no log, metric, trace or stored value", async () => {
+it("an owner's key seals the answer's thinking, and is in no log, metric, trace or stored value", async () => {
   const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const { output } = await client.responses.create({
     model: 'demo',

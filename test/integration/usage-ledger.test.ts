@@ -104,7 +104,7 @@ describe('the usage ledger', () => {
     const provider = { PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' };
     const worker = await cluster.addCloudWorker(provider);
     onTestFinished(async () => void (await worker.stop()));
-    // By the price list: 2 dollars, 0.1 from the cache, 2.5 and 4 into it, 10 for output, and a cent a search.
+    // By the price list: 2 dollars, 0.1 from the cache, 2.5 and 4 into it, 10 for output, and a cent per search.
     const tokens = 20 * 2_000 + 1_000 * 100 + 456 * 2_500 + 100 * 4_000 + 503 * 10_000;
     for (const path of [messages, chat]) {
       for (const stream of [false, true]) {
@@ -146,7 +146,7 @@ describe('the usage ledger', () => {
     });
   });
 
-  it('has no part of a prompt or an answer', async () => {
+  it('contains no part of a prompt or an answer', async () => {
     const secret = 'elephants-in-pyjamas';
     const { id } = await send(chat, saying(secret));
     await recordOf(cluster, id);

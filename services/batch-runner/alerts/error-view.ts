@@ -2,28 +2,28 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
-/** Seconds over which requests are counted. */
+/** Seconds of the window over which requests are counted. */
 export const windowSeconds = 300;
 
-/** Milliseconds after which an ingress that sent nothing is forgotten: its stats are of one minute. */
+/** Milliseconds after which a silent ingress is dropped: its stats cover one minute. */
 const silentMs = 60_000;
 
-/** Requests of the last five minutes that came to an end, and those of them that the router or an upstream failed. */
+/** Requests that ended in the last five minutes, and how many of them failed through the router or an upstream. */
 export interface ErrorsSeen {
   requests: number;
   faults: number;
-  /** Whether the whole of the five minutes is counted. */
+  /** Whether the whole five minutes are counted. */
   isWhole: boolean;
 }
 
 /**
- * What a batch runner knows of the failures of requests, from what ingress nodes tell each other each second. One that has just begun to
- * listen knows the last minute.
+ * Counts failed requests from the stats that ingress nodes publish each second. Right after its start it covers only the last minute,
+ * because stats cover one minute.
  */
 export class ErrorView {
   readonly #requests = new RecentSums(windowSeconds);
   readonly #faults = new RecentSums(windowSeconds);
-  /** Of each ingress, the end of the last second that is counted, by its own clock, and when that came. */
+  /** Per ingress: the end of the last counted second by the ingress's clock, and when its stats arrived. */
   readonly #counted = new Map<string, { until: number; at: number }>();
   readonly #stopListening: () => void;
   readonly #since = performance.now();
@@ -43,7 +43,7 @@ export class ErrorView {
     return { requests: this.#requests.total(second), faults: this.#faults.total(second), isWhole };
   }
 
-  /** Counts the seconds that were not counted yet, by the clock of this process. */
+  /** Adds the seconds that were not counted yet, dated by the clock of this process. */
   #onStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
     if (!faults) return;
     const now = performance.now();

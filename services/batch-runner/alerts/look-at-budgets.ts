@@ -16,19 +16,19 @@ import {
   type BudgetSources,
 } from './watched-budgets.ts';
 
-/** Percents of a budget whose use is reported. */
+/** Percentages of a budget whose use is reported. */
 const thresholds = [50, 80];
 
 /**
- * Percent from which on a budget counts as used up: the rest is too little for most requests. One that has refused a request, because what
- * that may come to is more than the rest, counts as used up before.
+ * Percentage from which a budget counts as exhausted: the rest is too little for most requests. A budget that has refused a request,
+ * because the request might cost more than the rest, counts as exhausted earlier.
  */
 const exhaustedPercent = 99;
 
-/** Milliseconds for which it is looked again after the last request: nodes count some use a while after its request is over. */
+/** Milliseconds after the last request for which checks go on: nodes count some use a while after its request is over. */
 const lateMs = 120_000;
 
-/** Milliseconds after the end of a period for which it is known what was reported of it. */
+/** Milliseconds after the end of a period for which its reports are remembered. */
 const knownMs = 24 * 3_600_000;
 
 const nothing = { tokens: 0, cost: 0 };
@@ -40,9 +40,9 @@ export interface BudgetLookParts extends BudgetSources {
 }
 
 /**
- * Looks at how much of their budgets keys, service accounts, people and teams have used, and reports each share once in a day or month. A
- * budget that was changed is another one. Of several shares that are reached at once, the largest alone is mailed.
- * @returns what looks now, and does nothing as long as there are no requests. It throws RouterError `store_unavailable`
+ * Creates a check of the budgets of keys, service accounts, people and teams that reports each reached share once per day or month. A
+ * changed budget counts as a new one. If several shares are reached at once, only the largest is mailed.
+ * @returns the check, which does nothing while there are no requests. It throws RouterError `store_unavailable`
  */
 export function budgetLook({
   accounts,
@@ -73,7 +73,7 @@ export function budgetLook({
       const period = periodName(step, beginningOf(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
       const budget = budgetField({ party: party.party, name, set });
-      // A day may end between the two reads: what it has refused says nothing of the next.
+      // A day may end between the two reads: its refusals do not count for the next day.
       const isExhausted = percent >= exhaustedPercent || refused.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);
       const reached = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
@@ -103,7 +103,7 @@ export function budgetLook({
 interface ReachedShare {
   threshold: number;
   budget: BudgetName;
-  /** As it is set, in tokens or dollars, and what of it is used. */
+  /** Limit as it is set, in tokens or dollars, and the used part of it. */
   limit: number;
   used: number;
   period: string;
@@ -115,7 +115,7 @@ function budgetEvent(
   { party, name, owner }: BudgetParty,
   { threshold, budget, limit, used, period, resetsAt }: ReachedShare,
 ): WebhookEvent {
-  // The id of a service account has a colon itself.
+  // The id of a service account contains a colon itself.
   const [kind = ''] = party.split(':', 1);
   const id = party.slice(kind.length + 1);
   const of = { id, kind, name, budget, limit, used, period, resets_at: resetsAt / 1000 };

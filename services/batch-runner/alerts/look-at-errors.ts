@@ -6,18 +6,19 @@ import { windowSeconds, type ErrorsSeen } from './error-view.ts';
 const kind = 'errors';
 const field = 'share';
 
-/** Requests without which a share of them says nothing. */
+/** Requests below which a percentage is not meaningful. */
 const leastRequests = 20;
 
 export interface ErrorLook {
   states: AlertStates;
-  /** Percent of the requests above which failures are reported. They are over at half of it. */
+  /** Percentage of requests above which failures are reported. The alert ends at half of it. */
   percent: number;
 }
 
 /**
- * Reports that more than a share of the requests of the last five minutes failed, and that it is over, each once in the cluster. It is over
- * when no more than half of that share fails, in the eyes of a process that has listened for the whole time.
+ * Reports when more than a percentage of the requests of the last five minutes failed, and when the error rate is normal again, each once
+ * in the cluster. The alert ends when at most half of that percentage fails, as measured by a process that has listened for the whole
+ * window.
  * @throws RouterError `store_unavailable`
  */
 export async function lookAtErrors(

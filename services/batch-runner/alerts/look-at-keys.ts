@@ -12,16 +12,16 @@ const dayMs = 24 * 3_600_000;
 const steps = [7, 1, 0] as const;
 type Step = (typeof steps)[number];
 
-/** Milliseconds after its expiry until which a key is reported, if no runner has looked in between. */
+/** Milliseconds after its expiry for which a key is still reported, in case no runner has checked in between. */
 const lateMs = dayMs;
 
-/** Milliseconds after the day of an expiry for which it is known what was reported of it. */
+/** Milliseconds after the day of an expiry for which its reports are remembered. */
 const knownMs = 3 * dayMs;
 
 /**
- * Reports keys seven days and one day before they expire, and those that have expired: each once for each time at which it expires. What a
- * key was not there to see is not reported: one that is made for three days is reported a day before its end, and one for less than a
- * day never; nor is one that was replaced.
+ * Reports keys seven days and one day before they expire, and keys that have expired: each once per expiry time. A step before the creation
+ * of a key is skipped: a key made for three days is reported one day before its end, and a key made for less than a day never. Replaced
+ * keys are not reported.
  * @throws RouterError `store_unavailable`
  */
 export async function lookAtKeys(
@@ -31,11 +31,11 @@ export async function lookAtKeys(
   const reported = new Map<string, Map<string, string>>();
   for (const key of await keys.listExpiring(now - lateMs, now + 7 * dayMs)) {
     const { id, createdAt, expiresAt, replacedBy } = key;
-    // Whoever has replaced a key knows that it ends.
+    // The replacement shows that the expiry is known.
     if (expiresAt === undefined || replacedBy !== undefined) continue;
     if (!isUsable(key, Math.min(now, expiresAt - 1))) continue;
     const step = steps.findLast((days) => now >= expiresAt - days * dayMs);
-    // The expiry is reported of those keys of which the day before it could be.
+    // The expiry is reported only for keys that lived long enough for the report of the day before.
     if (step === undefined || createdAt >= expiresAt - Math.max(1, step) * dayMs) continue;
     const day = beginningOf('day', expiresAt);
     const kind = `keys:${periodName('day', day)}`;

@@ -7,20 +7,20 @@ import type { WorkersSeen } from './worker-view.ts';
 
 const kind = 'models';
 
-/** Milliseconds for which an unserved model is known, so that it is reported when it is back: a week. */
+/** Milliseconds for which an unserved model is remembered, so that its return is reported: a week. */
 const unservedKnownMs = 7 * 24 * 3_600_000;
 
-/** Names in one event at most. */
+/** Largest number of names in one event. */
 const mostNamed = 100;
 
 const stateSchema = storedJson(z.object({ state: z.enum(['served', 'missing', 'unserved']), at: z.number() }));
 
-/** `missing`: no worker serves it since `at`, in ms since 1970, and that was not reported yet. */
+/** `missing`: no worker has served the model since `at`, in ms since 1970, and that is not reported yet. */
 type ModelState = z.output<typeof stateSchema>;
 
 /**
- * Reports models that no worker has served for a while, and those that are served again: each change once in the cluster, and models that
- * change together, as those of one worker, in one event.
+ * Reports models that no worker has served for a while, and models that are served again: each change once in the cluster. Models that
+ * change together, such as those of one worker, share one event.
  * @param graceMs milliseconds without a worker after which a model is reported
  * @throws RouterError `store_unavailable`
  */
@@ -35,7 +35,7 @@ export async function lookAtModels(
   for (const model of models) {
     const before = known.get(model);
     if (before?.state === 'served') continue;
-    // It may be that its workers are ejected.
+    // The model's workers may be ejected.
     if (before && !knowsEjected) continue;
     changes[before?.state === 'unserved' ? 'served' : 'silent'].set(model, { state: 'served', at: now });
   }

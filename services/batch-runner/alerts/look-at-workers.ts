@@ -7,22 +7,22 @@ import type { Trouble, WorkerProcess, WorkersSeen } from './worker-view.ts';
 
 const kind = 'workers';
 
-/** Milliseconds for which a lost worker is known, so that it is reported when it is back. */
+/** Milliseconds for which a lost worker is remembered, so that its return is reported. */
 const lostKnownMs = 24 * 3_600_000;
 
-/** Milliseconds for which a process listens before it says that a worker which it does not know has been stopped. */
+/** Milliseconds for which a process listens before it takes an unknown worker for stopped. */
 const stoppedMs = 60_000;
 
 const reportedSchema = storedJson(
   z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
 );
 
-/** What was reported last of a worker, and of which process. Times in ms since 1970. */
+/** Last report about a worker, and the start time of the process that it was about. Times in ms since 1970. */
 type Reported = z.output<typeof reportedSchema>;
 
 /**
- * Reports workers that are lost, ejected or failing, and those that are back, each change once in the cluster. A worker that is stopped
- * says good-bye, and is not reported; one that is there again before anybody has looked was not lost.
+ * Reports workers that are lost, ejected or failing, and workers that are back, each change once in the cluster. A worker that is stopped
+ * announces that, and is not reported. A worker that returns before a check was never lost.
  * @throws RouterError `store_unavailable`
  */
 export async function lookAtWorkers(seen: WorkersSeen, states: AlertStates, now = Date.now()): Promise<void> {
@@ -56,7 +56,7 @@ export async function lookAtWorkers(seen: WorkersSeen, states: AlertStates, now 
   }
 }
 
-/** What is reported of a worker that lives; undefined where nothing is. */
+/** Returns the event for a live worker; undefined without a report. */
 function changeEvent(
   worker: WorkerProcess,
   before: Reported['state'] | undefined,

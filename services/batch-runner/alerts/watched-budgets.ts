@@ -7,7 +7,7 @@ import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { ownerOfKey } from './owner-of-key.ts';
 
-/** The limits that are budgets, and for how long each one is. */
+/** Limits that are budgets, with their periods. */
 export const budgetSteps = {
   tokensPerDay: 'day',
   tokensPerMonth: 'month',
@@ -20,18 +20,19 @@ export const budgetNames = Object.keys(budgetSteps) as readonly BudgetName[];
 
 export interface BudgetSources {
   accounts: Pick<Accounts, 'keys' | 'users' | 'teams'>;
-  /** As the registry has them now: the budgets of service accounts stand there. */
+  /** Returns the issuers of the current registry, which contains the budgets of service accounts. */
   issuers: () => readonly Pick<AcceptedIssuer, 'rules'>[];
 }
 
-/** A key, a service account, a person or a team with budgets. */
 export interface BudgetParty extends PartyLimits {
   name: string;
-  /** Whose it is. */
   owner: WebhookOwner;
 }
 
-/** Every key, service account, person and team with a budget that can be used at a time. @throws RouterError `store_unavailable` */
+/**
+ * Returns every key, service account, person and team that has a budget and can be used at the time `now`. @throws RouterError
+ * `store_unavailable`
+ */
 export async function watchedBudgets(
   { accounts: { keys, users, teams }, issuers }: BudgetSources,
   now: number,

@@ -4,20 +4,19 @@ import { onIngressStats, type EjectedWorker } from '#shared/broker/contract/ingr
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 
-/** Milliseconds after which an ingress that sent nothing is forgotten. */
+/** Milliseconds after which a silent ingress is dropped. */
 const silentMs = 5_000;
 
-/** Milliseconds after a process began to listen until it knows all workers and ingress nodes. */
+/** Milliseconds from the start of listening until all workers and ingress nodes are known. */
 const listenMs = 3_000;
 
-/** Milliseconds within which a worker that lives has certainly been alive. */
+/** Milliseconds since its last sign of life within which a worker counts as certainly alive. */
 const provenMs = 3_000;
 
-/** Lost workers that are remembered at most, and for how many milliseconds. */
+/** Largest number of remembered lost workers, and the milliseconds for which each is remembered. */
 const mostLost = 10_000;
 const lostKnownMs = 3_600_000;
 
-/** A process of a worker. */
 export interface WorkerProcess {
   id: string;
   tier: string;
@@ -26,7 +25,7 @@ export interface WorkerProcess {
   startedAt: number;
 }
 
-/** Why a worker does not serve: it says so itself, or ingress nodes have ejected it with a model. */
+/** Why a worker does not serve: it reports a failure itself, or ingress nodes have ejected it with a model. */
 export interface Trouble {
   state: 'failing' | 'ejected';
   reason: string;
@@ -35,21 +34,21 @@ export interface Trouble {
 
 /** The workers as one process sees them. */
 export interface WorkersSeen {
-  /** Those that certainly live; without `trouble` if they serve. */
+  /** Workers that are certainly alive; `trouble` is undefined for a worker that serves. */
   alive: (WorkerProcess & { trouble: Trouble | undefined })[];
-  /** Those of which nothing has come for seconds, and that have not said good-bye. */
+  /** Workers that have been silent for seconds without announcing their stop. */
   lost: WorkerProcess[];
-  /** Ids of all that may live. */
+  /** Ids of all workers that may be alive. */
   known: ReadonlySet<string>;
-  /** Names of the models that a worker serves which does not drain or fail, and is not ejected with them. */
+  /** Names of models that have a worker which is not draining, not failing, and not ejected with the model. */
   models: ReadonlySet<string>;
-  /** Whether ingress nodes say whom they have ejected. */
+  /** Whether any ingress publishes its ejected workers. */
   knowsEjected: boolean;
-  /** Milliseconds for which it has been listening. */
+  /** Milliseconds since listening began. */
   listenedMs: number;
 }
 
-/** What a batch runner knows of the health of workers: from heartbeats, and from what ingress nodes tell each other. */
+/** Collects the health of workers, from heartbeats and from the stats of ingress nodes. */
 export class WorkerView {
   readonly #workers: LiveWorkers;
   readonly #broker: Broker;
@@ -76,7 +75,7 @@ export class WorkerView {
     this.#stopListening();
   }
 
-  /** What it sees now; undefined while it cannot say. */
+  /** Returns the current view; undefined without a connection to the broker, or while too little was received. */
   read(now = performance.now()): WorkersSeen | undefined {
     const listenedMs = now - this.#since;
     if (!this.#broker.connected || listenedMs < listenMs) return undefined;
@@ -112,7 +111,6 @@ function troubleOf({ announcement }: LiveWorker, ejected: EjectedWorker | undefi
   return ejected && { state: 'ejected', reason: ejected.reason, model: ejected.model };
 }
 
-/** The names of the models that a worker serves. */
 function servedBy({ announcement, pool }: LiveWorker, ejected: readonly EjectedWorker[] = []): string[] {
   const { reason, draining, models } = announcement;
   if (draining || isFailing(reason) || pool.contract === undefined) return [];

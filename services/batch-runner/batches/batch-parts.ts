@@ -6,19 +6,18 @@ import type { ObjectStore } from '#shared/files/object-store.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { HeavyWork } from '../heavy-work.ts';
 
-/** What all work on batches needs. */
 export interface BatchParts {
   work: BatchWork;
   jobs: BackgroundJobs;
   objects: Pick<ObjectStore, 'get'>;
   files: Pick<Files, 'receive' | 'remove' | 'removeReleased' | 'assertRoom'>;
-  /** The client formats whose requests lines may be. */
+  /** Client formats that the lines of a batch may use. */
   formats: readonly ClientFormat[];
-  /** Whether a worker serves a model, or has served it since this process began. */
+  /** Returns whether a worker serves a model, or has served it since this process began. */
   isKnownModel: (model: string | undefined) => boolean;
-  /** Milliseconds for which files with results are kept, unless a batch says otherwise. */
+  /** Milliseconds for which files with results are kept, unless the batch sets another time. */
   resultsKeptMs: number;
-  /** Bytes of one line at most, of a batch that is validated. */
+  /** Largest line of a batch in bytes, checked during validation. */
   maxLineBytes: number;
   heavy: Pick<HeavyWork, 'open'>;
   log: Logger;

@@ -2,7 +2,7 @@ import { isOver, stopOf, type BatchRecord, type LineOutcome } from '#shared/acco
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { RunningLines } from './running-lines.ts';
 
-/** Milliseconds between two looks at a batch. */
+/** Milliseconds between two reads of a batch's record. */
 const lookMs = 1_000;
 
 export interface BatchWatchParts {
@@ -11,12 +11,12 @@ export interface BatchWatchParts {
 }
 
 /**
- * Follows a batch while a slice of it is worked on: whether it was cancelled, has expired, or is over. Sees to it that one of which lines
- * run is not shown as one that lacks a worker.
+ * Follows the record of a batch while one of its slices is processed: cancellation, expiry, end. Clears the batch's `waiting for a worker`
+ * mark as soon as one of its lines runs.
  */
 export class BatchWatch {
   readonly #parts: BatchWatchParts;
-  /** Whether it was paused for all its lines when it was read first. */
+  /** Whether the first read of the record showed a pause for all lines. */
   readonly #wasBlocked: boolean;
   readonly #stopped = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -30,19 +30,19 @@ export class BatchWatch {
     this.#judge();
   }
 
-  /** Aborts when no more lines of the batch are to be run. */
+  /** Aborts when no more lines of the batch may run. */
   get signal(): AbortSignal {
     return this.#stopped.signal;
   }
 
-  /** What becomes of lines that were not run; undefined while they are to be. */
+  /** Outcome of the lines that were not run; undefined while they may still run. */
   get outcome(): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {
     return this.#batch && stopOf(this.#batch);
   }
 
   /**
-   * A line was recorded. @returns whether the batch is shown as paused, and is not any more; once for each pause. One that another slice
-   * has begun for all of them since then goes on: this line had begun before.
+   * Called after a line was recorded. @returns true once for each pause that the record shows and that this line has ended. A pause that
+   * another slice has begun for all lines since then stays: this line had begun before.
    */
   takePause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};
@@ -51,7 +51,7 @@ export class BatchWatch {
     return true;
   }
 
-  /** Looks at once. */
+  /** Reads the record now. Never rejects. */
   async look(): Promise<void> {
     const { work, running } = this.#parts;
     try {
@@ -59,7 +59,7 @@ export class BatchWatch {
       this.#batch = (await work.find(id)) ?? this.#batch;
       if (this.#batch?.lacksWorker === true && running.has(id)) await work.pause(id, undefined);
     } catch {
-      // Redis is away: what is known of the batch stays, and its time may run out all the same.
+      // Redis is away: the last known record stays, and its time may run out nevertheless.
     }
     this.#judge();
   }

@@ -12,7 +12,7 @@ import type { Upload } from '#shared/files/files.ts';
 import { readLine } from '../lines/read-line.ts';
 import type { BatchParts } from './batch-parts.ts';
 
-/** Milliseconds after which a slice is begun anew that has lost results. */
+/** Milliseconds after which a slice that has lost results is processed again. */
 const againMs = 1_000;
 
 interface EndingSlice {
@@ -23,20 +23,21 @@ interface EndingSlice {
   sealer: Sealer;
 }
 
-/** What is wrong where lines were not run and the input is lost: nobody can say what they were. */
+/** Problem of a batch with unrun lines and a lost input: nothing shows what these lines were. */
 const inputLost: BatchProblem = {
   code: 'not_found',
   message: 'The input of the batch was lost: requests that were not run are in none of its files.',
 };
 
-/** Which file of the batch a line of its results belongs to. */
+/** File of the batch that a result line goes into. */
 type Side = keyof SliceResults;
 const sides: readonly Side[] = ['output', 'errors'];
 
 /**
- * Writes the results of a slice into objects, those of lines that were not run included, and ends it. Large ones have objects already.
- * @param outcome what becomes of lines that were not run; undefined while they are to be
- * @throws LaterError if lines have no result and are to be run: Redis may have lost some in a failover
+ * Writes the results of a slice into objects, including those of lines that were not run, and ends the slice. Large results are in objects
+ * already.
+ * @param outcome returns the outcome of lines that were not run; undefined while they may still run
+ * @throws LaterError if lines that may still run have no result: Redis may have lost results in a failover
  */
 export async function endSlice(
   parts: BatchParts,
@@ -65,7 +66,7 @@ export async function endSlice(
       if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
       if (end !== 'changed') return;
     } catch (error) {
-      // Where another runner has ended the slice meanwhile, its results cannot be read any more.
+      // If another runner has ended the slice meanwhile, its results are no longer in Redis.
       if (!(await work.resultsOf(id, number))) throw error;
       return;
     } finally {
@@ -74,7 +75,7 @@ export async function endSlice(
   }
 }
 
-/** The results of the lines that were not run; undefined if the input is lost. */
+/** Returns the results of the lines that were not run; undefined if the input is lost. */
 async function stoppedLines(
   { objects, heavy }: BatchParts,
   { batch, formats, number, slice }: EndingSlice,
@@ -97,19 +98,18 @@ async function stoppedLines(
   return results;
 }
 
-/** The results of one side. */
 interface SideResults {
   recorded: ReadonlySet<number>;
-  /** Those of lines that were not run; undefined if the input is lost. */
+  /** Results of the lines that were not run; undefined if the input is lost. */
   stopped: ReadonlyMap<number, LineResult> | undefined;
   side: Side;
-  /** Gets the names of those that are in objects already. */
+  /** Receives the names of results that are in objects already. */
   large: string[];
 }
 
 /**
- * Stores one side of a slice's results. It counts for the owner, and is removed unless the slice ends with it.
- * @returns undefined if there are none, or the owner is gone, so that nobody could read them
+ * Stores one side of a slice's results as an upload. The upload counts for the owner, and is removed unless the slice ends with it.
+ * @returns undefined if there are no results, or the owner is gone, so that nobody could read them
  */
 async function writeSide(
   { work, files }: BatchParts,
@@ -142,7 +142,7 @@ async function* linesOfSide(
   for (const line of numbers) {
     if (!stopped && !recorded.has(line)) continue;
     const result = recorded.has(line) ? (await found.next()).value : stopped?.get(line);
-    // Redis has lost it, or it is sealed with a secret that is not set: a line must not be missing in silence.
+    // Redis has lost the result, or it is sealed with a secret that is not set: a line must not be missing without an error.
     if (!result) throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
     if (!belongs(result)) continue;
     if ('object' in result) large.push(result.object);

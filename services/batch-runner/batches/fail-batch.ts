@@ -2,7 +2,7 @@ import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-r
 import { endingJob } from '#shared/background/batch-jobs.ts';
 import type { BatchParts } from './batch-parts.ts';
 
-/** Ends a batch that cannot be worked on, and says why. Does nothing if it is not in the state that it was seen in. */
+/** Ends a batch that cannot be processed, with its problems. Does nothing if the batch has left the state that the caller has seen. */
 export async function failBatch(
   { work, jobs, log }: Pick<BatchParts, 'work' | 'jobs' | 'log'>,
   { id, state }: Pick<BatchRecord, 'id' | 'state'>,

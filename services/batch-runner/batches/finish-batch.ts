@@ -10,17 +10,17 @@ import type { BatchParts } from './batch-parts.ts';
 import { releaseObjects } from './release-objects.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
-/** What is wrong where a part of the results is lost, and nobody waits for it any more. */
+/** Problem of a batch that has lost results and is cancelled or out of time. */
 const resultsLost: BatchProblem = {
   code: 'not_found',
   message: 'Results of the batch were lost: they are in none of its files.',
 };
 
-/** Milliseconds until it is looked again whether all slices are over. */
+/** Milliseconds until the next check whether all slices are over. */
 const waitMs = 2_000;
 
 /**
- * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by others at the same time.
+ * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by several runners at the same time.
  * @throws LaterError while slices are not over
  */
 export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
@@ -48,15 +48,13 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
 }
 
-/** What becomes the files of a batch. */
 interface JoinedResults {
-  /** No upload where the batch has no such results. */
+  /** No upload for a side without results. */
   uploads: Partial<Record<keyof SliceResults, Upload>>;
-  /** Whether results are lost. */
   isIncomplete: boolean;
 }
 
-/** The move that ends a batch, and makes its files of the uploads: a runner that dies before it leaves no file. */
+/** Returns the move that ends a batch and turns the uploads into its files in the same step: a runner that dies before leaves no file. */
 function endOf(
   { id, outputSeconds, problems = [] }: BatchRecord,
   { uploads: { output, errors }, isIncomplete }: JoinedResults,
@@ -85,7 +83,7 @@ function endOf(
   };
 }
 
-/** Stores what the files of a batch are made of. @returns no uploads if its owner is gone, so that nobody could read them */
+/** Stores the joined results. @returns no uploads if the owner is gone, so that nobody could read them */
 async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedResults> {
   const joined: JoinedResults = { uploads: {}, isIncomplete: false };
   try {
@@ -98,23 +96,23 @@ async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedR
   }
 }
 
-/** Removes what has not become a file. */
+/** Removes the uploads that have not become files. */
 async function discardAll({ uploads }: JoinedResults): Promise<void> {
   for (const { discard } of Object.values(uploads)) await discard();
 }
 
-/** Removes what a batch that is over needs no more. */
+/** Releases the objects of a batch that is over, closes the batch, and removes its ending job. */
 async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
   const { work, jobs } = parts;
   await releaseObjects(parts, id);
   await work.close(id);
-  // Where the slices' jobs were lost, the one that was added with them waits for ever.
+  // If the slices' jobs were lost, the ending job that was added with them would wait for ever.
   await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);
 }
 
 /**
- * Joins the results of one side, if there are any. A part that is lost is waited for while the batch has time; where it has not, or is
- * cancelled, the part is left out.
+ * Joins the results of one side, if there are any. While the batch has time, a lost object or slice result is waited for; once the batch is
+ * cancelled or out of time, it is left out.
  */
 async function joinSide(
   { work, objects, files }: BatchParts,

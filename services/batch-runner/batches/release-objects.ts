@@ -6,7 +6,7 @@ export interface ReleaseParts {
   files: Pick<Files, 'removeReleased'>;
 }
 
-/** Has a batch that is over, or unknown, release all objects that it holds, and removes those that no file and no other batch has. */
+/** Releases all objects of a batch that is over or unknown, and removes the objects that no file and no other batch uses. */
 export async function releaseObjects({ work, files }: ReleaseParts, batch: string): Promise<void> {
   for (let held = 1; held > 0;) {
     const { objects, left } = await work.release(batch);

@@ -4,7 +4,7 @@ import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { endingJob, sliceJob, validationJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Milliseconds without progress after which a batch is looked at. */
+/** Milliseconds without progress after which a batch is checked. */
 const idleMs = 15_000;
 
 export interface RepairParts {
@@ -14,10 +14,10 @@ export interface RepairParts {
 }
 
 /**
- * Adds the jobs again that batches without progress need and that the queues may not have: whoever created a batch may have died before
- * adding its first job, and a failover of Redis loses what its replica has not received. A job that is there is not added twice. One batch
- * for which that fails is left to the next time.
- * @throws RouterError `store_unavailable` if it cannot be known which batches there are
+ * Adds missing jobs of batches without progress: a process that created a batch may have died before it added the first job, and a failover
+ * of Redis loses what its replica has not received. An existing job is not added twice. A batch for which this fails is left to the next
+ * run.
+ * @throws RouterError `store_unavailable` if the batches cannot be listed
  */
 export async function repairBatches(parts: RepairParts, now = Date.now()): Promise<void> {
   for (const batch of await parts.work.open()) {
@@ -30,7 +30,7 @@ export async function repairBatches(parts: RepairParts, now = Date.now()): Promi
   }
 }
 
-/** Whether a batch should have made progress: one that is paused waits for the end of its pause. */
+/** Returns whether a batch is without progress that it should have made; a paused batch waits for the end of its pause. */
 function isIdle(batch: BatchRecord, now: number): boolean {
   if (now - progressedAt(batch) < idleMs) return false;
   return (batch.pausedUntil ?? 0) <= now || stopOf(batch, now) !== undefined;
@@ -40,7 +40,7 @@ async function addMissing({ work, jobs }: RepairParts, batch: BatchRecord): Prom
   const { id, state, slices, slicesLeft, ofOwner } = batch;
   if (state === 'validating') return jobs.add(validationJob(id));
   if (state !== 'running' || slicesLeft === 0) {
-    // The one that was added with the slices may wait for some that are lost. While it joins files, they are not joined twice.
+    // The ending job added with the slices may wait for lost slice jobs. While an ending job runs, a second one would join the files twice.
     if (!(await jobs.isUnderWay(endingJob(id)))) await jobs.add(endingJob(id, true));
     return;
   }

@@ -27,10 +27,10 @@ import type { RunningLines } from './running-lines.ts';
 import { SliceSeat, type SlicePause } from './slice-seat.ts';
 import { NoRoomError, waitForRoom } from './wait-for-room.ts';
 
-/** Milliseconds after which a slice is begun anew whose runner stops. */
+/** Milliseconds after which a slice is processed again when its runner stops. */
 const stoppingMs = 100;
 
-/** Milliseconds between two looks whether a limit that is used up allows something again, at most. */
+/** Longest time in milliseconds between two checks whether an exhausted limit allows requests again. */
 const longestPauseMs = 30_000;
 
 export interface RunSliceParts extends BatchParts {
@@ -42,11 +42,10 @@ export interface RunSliceParts extends BatchParts {
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
-  /** Called with every line whose result was recorded, and with false for one that had a result. */
+  /** Called for every line that was executed; `isFirst` is false if the line had a result already. */
   countLine: (outcome: 'succeeded' | 'errored', isFirst: boolean) => void;
 }
 
-/** One slice that is worked on. */
 interface RunningSlice {
   batch: BatchRecord;
   formats: BatchFormats;
@@ -57,14 +56,14 @@ interface RunningSlice {
 
 /**
  * Runs the lines of a slice that have no result yet, as many at once as there are free slots, and records each result. Then writes all
- * results into objects and ends the slice. May be called again, and by others at the same time.
- * @throws LaterError if the runner stops, lines wait for a limit, or none of them runs and others wait for the seat or memory
+ * results into objects and ends the slice. May be called again, and by several runners at the same time.
+ * @throws LaterError if the runner stops, lines wait for a limit, or no line runs while other slices wait for a slice slot or for memory
  */
 export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
   const { work, stopping } = parts;
   const batch = await work.find(id);
   if (batch?.state !== 'running' || (await work.resultsOf(id, number))) return;
-  // Another slice has found that a limit is used up.
+  // Another slice has found that a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
   if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(parts.parked.block(id, number, pausedMs));
   const slice = await work.slice(id, number);
@@ -93,7 +92,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
 
 /**
  * Runs the lines until all have a result, or the signal aborts.
- * @returns milliseconds after which the slice is to be begun anew; undefined if no line waits
+ * @returns milliseconds after which the slice is to be processed again; undefined if no line waits
  */
 async function runLines(
   parts: RunSliceParts,
@@ -105,7 +104,7 @@ async function runLines(
   const { batch, slice, number } = running;
   const recorded = await parts.work.recordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
-  // What is done is stored, also beyond the quota. So nothing is begun when it is used up.
+  // Results are stored even beyond the quota. So no line starts once the quota is exhausted.
   await waitForRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
@@ -115,7 +114,7 @@ async function runLines(
   const { bodies } = parts.lines;
   let { refusals } = bodies;
   const isWanted = async (): Promise<boolean> => {
-    // The lines that wait keep memory that others need.
+    // Waiting lines hold memory that other work needs.
     const isShort = bodies.refusals > refusals;
     ({ refusals } = bodies);
     return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
@@ -157,9 +156,9 @@ async function runLines(
   };
   let line = 0;
   try {
-    // Validation has bounded the lines; the bound may have become lower since.
+    // Validation has checked the size of lines; the limit may have been lowered since.
     for await (const text of linesOf(pieces, Infinity, slice.from)) {
-      // One line at a time waits for a slot, besides those that run.
+      // One line at a time waits for a slot, besides the running ones.
       if (!recorded.has(line)) await begin(line, text);
       if (stops.waiting.aborted) break;
       line += 1;
@@ -174,7 +173,6 @@ async function runLines(
   return pauseMs === undefined ? seat.leaveMs : parked.block(batch.id, number, pauseMs);
 }
 
-/** Runs one line and records its result. */
 async function runNumbered(
   parts: RunSliceParts,
   { batch, formats, number, slice, sealer }: RunningSlice,
@@ -233,7 +231,7 @@ async function runNumbered(
 interface NamedLine {
   customId: string;
   requestId: string;
-  /** Its number in the input, from 1, blank ones counted; undefined where the slice was made by an earlier release. */
+  /** Number of the line in the input, from 1, blank lines counted; undefined if the stored slice has no `first`. */
   line: number | undefined;
 }
 
@@ -248,12 +246,11 @@ function resultOf(
   return { outcome: 'errored', text, error: { code, ...(line !== undefined && { line }) } };
 }
 
-/** Whether the store has no room for a result. The line is executed again when there is some. */
+/** Returns whether an error means that the store has no room for a result. The line is executed again once there is room. */
 function isFull(error: unknown): error is RouterError {
   return error instanceof RouterError && error.code === 'storage_full';
 }
 
-/** The end of a line that cannot be run. */
 function unrun({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError): LineEnd {
   return {
     kind: 'over',
@@ -263,7 +260,7 @@ function unrun({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError
   };
 }
 
-/** Has a batch cancelled whose key was revoked or has expired, or whose owner was blocked, and its slice stopped. */
+/** Cancels a batch whose key was revoked or has expired, or whose owner was blocked, and stops its slice. */
 async function keyGone(
   { work, log }: Pick<RunSliceParts, 'work' | 'log'>,
   { id, key }: BatchRecord,

@@ -1,14 +1,13 @@
-/** How many lines of each batch workers have from this runner. */
+/** Counts the lines of each batch that workers execute for this runner. */
 export class RunningLines {
   readonly #counts = new Map<string, number>();
 
-  /** A worker has a line. @returns the call for when it has it no more */
+  /** Counts a line that a worker executes. @returns the call that ends the count */
   begin(batch: string): () => void {
     this.#add(batch, 1);
     return () => this.#add(batch, -1);
   }
 
-  /** Whether a worker has a line of a batch. */
   has(batch: string): boolean {
     return this.#counts.has(batch);
   }

@@ -2,14 +2,16 @@ import type { LinePlace } from '../lines/line-place.ts';
 import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { RunningLines } from './running-lines.ts';
 
-/** Milliseconds for which a batch is shown as one that lacks a worker, unless that is said again. It is parked for less. */
+/**
+ * Milliseconds for which a batch is shown as waiting for a worker, unless the mark is renewed. A batch is parked for less time than this.
+ */
 const lackMs = 90_000;
 
-/** What all lines of a slice wait for. */
+/** The reason why all lines of a slice wait. */
 export interface SlicePause {
-  /** When they are tried again, in ms since 1970; if they lack a worker, for how long that holds unless it is said again. */
+  /** When the lines are tried again, in ms since 1970; without a worker, when the mark runs out unless it is renewed. */
   until: number;
-  /** As its user reads it. */
+  /** Text for the owner of the batch. */
   reason: string;
   lacksWorker: boolean;
 }
@@ -19,24 +21,26 @@ export interface SliceSeatParts {
   running: RunningLines;
   batch: string;
   slice: number;
-  /** Called from time to time while no line of the batch runs here, and one of the slice waits for a limit of its upstream or a worker. */
+  /** Called at intervals while no line of the batch runs here, and a line of the slice waits for its upstream's limit or for a worker. */
   onPaused: (pause: SlicePause) => Promise<void>;
-  /** Whether others wait for a seat, or for memory. */
+  /** Returns whether other slices wait for a slice slot or for memory. */
   isWanted: () => Promise<boolean>;
-  /** Called when the slice leaves: no further line is to begin. */
+  /** Called when the slice leaves its slot: no further line may begin. */
   onLeave: () => void;
 }
 
-/** A line that has not ended. */
 interface OpenLine {
   isWaiting: boolean;
-  /** Notes that no worker has it any more; undefined if none has it. */
+  /** Ends the count of the line in `RunningLines`; undefined if no worker has the line. */
   onStop: (() => void) | undefined;
-  /** Where it could be served, if it waits for that. */
+  /** Returns where the line could be served; undefined if it does not wait for that. */
   place: (() => LinePlace) | undefined;
 }
 
-/** The seat that a slice has in this runner. It leaves when all its lines wait for a while, and others wait for a seat or memory. */
+/**
+ * The slice slot that a slice occupies in this runner. The slice leaves the slot when all its lines have waited for a while and other
+ * slices wait for a slot or for memory.
+ */
 export class SliceSeat {
   readonly #parts: SliceSeatParts;
   readonly #lines = new Set<OpenLine>();
@@ -47,30 +51,30 @@ export class SliceSeat {
     this.#parts = parts;
   }
 
-  /** Milliseconds after which the slice is to be begun anew; undefined if it has not left its seat. */
+  /** Milliseconds after which the slice is to be processed again; undefined while it has its slot. */
   get leaveMs(): number | undefined {
     return this.#leaveMs;
   }
 
-  /** A line begins. */
+  /** Adds a line. @returns callbacks for its changes */
   begin() {
     const line: OpenLine = { isWaiting: false, onStop: undefined, place: undefined };
     this.#lines.add(line);
     this.#judge();
     return {
-      /** The line waits. @param place where it could be served; undefined if it waits for something else */
+      /** The line waits. @param place returns where the line could be served; undefined if it waits for something else */
       wait: (place?: () => LinePlace): void => {
         stop(line);
         line.isWaiting = true;
         line.place = place;
         this.#judge();
       },
-      /** It does not wait any more. */
+      /** The line no longer waits. */
       goOn: (): void => {
         line.isWaiting = false;
         this.#judge();
       },
-      /** A worker has it. */
+      /** A worker executes the line. */
       ran: (): void => {
         const { parked, running, batch, slice } = this.#parts;
         line.onStop ??= running.begin(batch);
@@ -106,7 +110,7 @@ export class SliceSeat {
     return setTimeout(() => void this.#leaveIfWanted(), parked.patienceMs(batch, slice));
   }
 
-  /** The limit of an upstream that a line waits for, the first that ends; or that it lacks a worker. */
+  /** Returns the upstream limit that ends first among those that lines wait for; otherwise the missing worker; undefined without either. */
   #pause(): SlicePause | undefined {
     const places = [...this.#lines].flatMap((line) => placeOf(line) ?? []);
     const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);
@@ -121,7 +125,7 @@ export class SliceSeat {
     const pause = running.has(batch) ? undefined : this.#pause();
     if (pause) await onPaused(pause).catch(() => undefined);
     const wanted = await isWanted().catch(() => false);
-    // It has gone on meanwhile, or has ended.
+    // The slice has continued meanwhile, or has ended.
     if (this.#timer !== timer || !this.#isIdle) return;
     if (!wanted) {
       this.#timer = this.#waitOn();

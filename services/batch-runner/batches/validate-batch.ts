@@ -11,13 +11,13 @@ import { heavyBytes, type HeavyPiece } from '../heavy-work.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { failBatch } from './fail-batch.ts';
 
-/** Lines of one slice at most. A slice whose runner dies is begun anew by another, without the lines that have a result. */
+/** Largest number of lines in a slice. When a runner dies, another one repeats the slice without the lines that have a result. */
 const linesPerSlice = 100;
 
-/** Bytes of one slice at most, unless one line is larger. */
+/** Largest size of a slice in bytes, unless a single line is larger. */
 const bytesPerSlice = 8 * 1024 * 1024;
 
-/** Problems that are kept; with as many, the input is not read on. */
+/** Problems that are kept; reading stops when there are as many. */
 const mostProblems = 100;
 
 const inputGone: BatchProblem = {
@@ -25,7 +25,6 @@ const inputGone: BatchProblem = {
   message: 'The input of the batch is not there any more.',
 };
 
-/** What was found in the input of a batch. */
 interface ReadInput {
   slices: Slice[];
   lines: number;
@@ -34,8 +33,8 @@ interface ReadInput {
 }
 
 /**
- * Reads the input of a batch line by line, and has its slices worked on; or, if a line cannot be one of a request, fails the batch and
- * says which lines are wrong. May be called again for a batch that it has begun.
+ * Reads the input of a batch line by line. Adds the jobs of its slices or, if any line is not a valid request, fails the batch with the
+ * problems by line. May be called again for a batch that it has started.
  */
 export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
   const { work, jobs, log } = parts;
@@ -78,7 +77,7 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   if (!formats || input === undefined) return read;
   const pieces = await parts.objects.get(input);
   if (!pieces) {
-    // It may come back, as long as there is time.
+    // The object may become readable again while the batch has time.
     if (stopOf(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
     read.problems.push(inputGone);
     return read;
@@ -103,7 +102,10 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   return read;
 }
 
-/** What is wrong with a line, if anything: also that two processes have ended while they read it. */
+/**
+ * Returns the problem of a line; undefined if the line is valid. A line counts as invalid, too, when two processes have ended while they
+ * read it.
+ */
 async function checkLine(
   { bytes }: TextLine,
   { endpoint }: BatchRecord,
@@ -115,7 +117,7 @@ async function checkLine(
   try {
     if (setAside) throw setAside;
     const { customId, body } = format.readLine(bytes, endpoint);
-    // Of a long id its hash is kept: a hundred thousand of them are in memory at once.
+    // A long id is kept as its hash: a hundred thousand ids are in memory at once.
     const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
     if (ids.has(short)) {
       const message = `The custom_id ${JSON.stringify(customId)} is that of an earlier line, too.`;

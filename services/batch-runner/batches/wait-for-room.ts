@@ -2,7 +2,7 @@ import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { LaterError } from '#shared/background/background-worker.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
-/** Milliseconds until it is looked again whether there is room. */
+/** Milliseconds until the next check for room. */
 const againMs = 30_000;
 
 const noRoom: ReadonlySet<ErrorCode> = new Set(['storage_full', 'storage_quota_exceeded']);
@@ -13,8 +13,8 @@ export class NoRoomError extends LaterError {
 }
 
 /**
- * Does what needs room in the store. While the store is full, or the owner's quota used up, the batch says so, and it is done again later.
- * @throws NoRoomError while there is no room, or as `store` does
+ * Runs `store`. While the store is full, or the owner's quota exhausted, pauses the batch with that reason instead.
+ * @throws NoRoomError while there is no room, or the errors of `store`
  */
 export async function waitForRoom<T>(
   { work }: { work: Pick<BatchWork, 'pause'> },

@@ -13,40 +13,40 @@ import { openaiFiles } from '#shared/formats/openai/openai-files.ts';
 const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
 
-/** Milliseconds for which the files are kept, unless all files are for less: a little more than a year. */
+/** Milliseconds for which the files are kept, unless a setting shortens the life of all files: a little more than a year. */
 const keptMs = 400 * dayMs;
 
-/** What files with usage are for, as their records and lists name it. */
+/** Purpose of files with usage, as their records and lists show it. */
 const purpose = 'usage_export';
 
-/** Requests that are given names and written at once. */
+/** Requests that are resolved to names and written at once. */
 const atOnce = 200;
 
-/** An administrator sees everybody's usage. */
+/** Exports contain everybody's usage, as an administrator sees it. */
 const everybody: UsageViewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 
 const kind = 'usage-exports';
 const field = 'day';
 
 export interface UsageExportParts {
-  /** Name or id of the team that gets the files; undefined: there are none. */
+  /** Name or id of the team that gets the files; undefined: no exports. */
   team: string | undefined;
-  /** Hour of the day (UTC) from which on there is the file of the day before. */
+  /** Hour of the day (UTC) from which the file of the day before is written. */
   hour: number;
   teams: Pick<TeamStore, 'list'>;
   usage: Pick<UsageReader, 'export' | 'report'>;
   namesOf: NamesOf;
   files: Pick<Files, 'add' | 'remove'>;
   states: AlertStates;
-  /** Milliseconds for which the ledger knows single requests. */
+  /** Milliseconds for which the ledger keeps single requests. */
   requestsKeptMs: number;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
 /**
- * Writes the usage of each day that is over into a file of a team, once in the cluster, and reports it. Days on which no runner ran are
- * made up for, as long as the ledger knows their requests; the first file is that of the day before.
- * @throws Error if there is no such team or several are called so; RouterError as `Files.add` does
+ * Writes the usage of each completed day into a file of a team, once in the cluster, and reports it. Days on which no runner ran are
+ * exported later, while the ledger still has their requests. The first file is that of the day before.
+ * @throws Error if the team does not exist or its name is ambiguous; RouterError as `Files.add` does
  */
 export async function exportUsage(parts: UsageExportParts, now = Date.now()): Promise<void> {
   const { team: wanted, hour, states, requestsKeptMs } = parts;
@@ -73,7 +73,7 @@ async function exportDay(
 ): Promise<boolean> {
   const day = periodName('day', from);
   const to = from + dayMs;
-  // Before there is a file, which would stay if this failed.
+  // Ahead of the file, which would stay if this failed.
   const report = { viewer: everybody, from, to, step: 'day', by: 'tier', filter: {} } as const;
   const { requests } = (await usage.report(report)).totals;
   let written = 0;

@@ -2,15 +2,15 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 
-/** How a request ended: with the text of an answer, or with an error. */
+/** End of a request: the text of an answer, or an error. */
 export type Answer =
   | { text: string }
-  /** `refusedFor` names the model whose upstream refused it for now. */
+  /** `refusedFor` names the model if its upstream refuses requests for now. */
   | { error: RouterError; refusedFor?: string };
 
-/** Takes the answer of a request that is not streamed. */
+/** Receives the answer of a request that is not streamed. */
 export class AnswerSink implements ModelSink {
-  /** Pending for ever if the request is cancelled. */
+  /** Never settles if the request is cancelled. */
   readonly answer: Promise<Answer>;
   readonly relayedTokens = 0;
   readonly #resolve: (answer: Answer) => void;
@@ -22,7 +22,7 @@ export class AnswerSink implements ModelSink {
   }
 
   begin(_job: Job): void {
-    // Nothing depends on who serves it.
+    // The answer does not depend on the worker.
   }
 
   data(_bytes: Uint8Array): void {
@@ -30,7 +30,7 @@ export class AnswerSink implements ModelSink {
   }
 
   keepAlive(): void {
-    // Nobody waits on a connection.
+    // No client waits on a connection.
   }
 
   end(bytes: Uint8Array): void {

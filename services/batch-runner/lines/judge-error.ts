@@ -1,19 +1,17 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { GaveWayError } from '../slots/line-slots.ts';
 
-/** Seconds after which a line is tried again if its error does not say when. */
+/** Seconds until a line is executed again if its error has no `retryAfter`. */
 const retrySeconds = 2;
 
-/** What becomes of a line whose request failed. */
 export type Judgement =
-  /** It is run again; `counts` says whether that uses up one of its attempts. */
+  /** The line is executed again; `counts` tells whether the failure counts towards the maximum number of executions. */
   | { kind: 'again'; afterMs: number; counts: boolean }
-  /** All lines of the batch wait: a limit is used up for long. */
+  /** All lines of the batch wait: a limit is exhausted for long. */
   | { kind: 'pause'; ms: number }
-  /** The error is its result. */
   | { kind: 'final' };
 
-/** Errors that say nothing about the line: something that it needs was not there. They use up no attempt. */
+/** Errors that do not concern the line: a dependency was missing. They do not count towards the maximum number of executions. */
 const absences: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'overloaded',
@@ -25,15 +23,15 @@ const absences: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'token_limit_exceeded',
 ]);
 
-/** Milliseconds after which it is looked again whether a worker serves a model that is known to exist. */
+/** Milliseconds until the next check for a worker that serves a model known to exist. */
 const absentModelMs = 5_000;
 
 /**
- * Decides what becomes of a line, by the code of its error.
- * @param isKnown whether the request's model is known to exist, though no worker has served it since this process began
+ * Decides by the code of an error what happens to its line.
+ * @param isKnown whether the model is known to exist although no worker has served it since this process began
  */
 export function judgeError(error: RouterError, isKnown = false): Judgement {
-  // What has had effects must not have them twice.
+  // A repetition would repeat effects.
   if (error.hadEffects) return { kind: 'final' };
   if (error.code === 'model_not_found' && isKnown) return { kind: 'again', afterMs: absentModelMs, counts: false };
   if (error instanceof GaveWayError) return { kind: 'again', afterMs: 0, counts: false };

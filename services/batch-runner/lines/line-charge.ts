@@ -6,14 +6,14 @@ import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { costOfRequest, usageRecordOf, type FinishedRequest } from '#shared/serving/usage-record-of.ts';
 
 /**
- * What the requests of one line came to, in one execution of it. It counts against limits once the line's result is recorded, or not at
- * all: a line may be executed more than once.
+ * Collects tokens, cost and reservations of one execution of a line. They count against limits only once the line's result is recorded: a
+ * line may be executed more than once.
  */
 export class LineCharge {
   readonly #priceOf: PriceOf;
   readonly #limits: Pick<LimitKeeper, 'reserve'>;
   readonly #reserved: { reservation: Reservation; spent: Amount | undefined }[] = [];
-  /** The requests as the usage ledger keeps them. */
+  /** The requests in the form that the usage ledger stores. */
   readonly records: UsageRecord[] = [];
 
   constructor(limits: Pick<LimitKeeper, 'reserve'>, priceOf: PriceOf) {
@@ -21,7 +21,7 @@ export class LineCharge {
     this.#priceOf = priceOf;
   }
 
-  /** Reserves as the keeper does, and holds what is reserved until the line is over. */
+  /** Reserves through the limit keeper and keeps each reservation until `commit` or `release` of the line. */
   readonly limits: Pick<LimitKeeper, 'reserve'> = {
     reserve: async (parties, amount) => {
       const verdict = await this.#limits.reserve(parties, amount);
@@ -41,7 +41,6 @@ export class LineCharge {
     },
   };
 
-  /** Takes a request that is over. */
   readonly record = (request: FinishedRequest): void => {
     const cost = costOfRequest(request, this.#priceOf);
     const { promptTokens, completionTokens } = request.usage;
@@ -49,7 +48,6 @@ export class LineCharge {
     this.records.push(usageRecordOf(request, cost));
   };
 
-  /** All requests together. */
   get usage(): LineUsage {
     const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
     for (const record of this.records) {
@@ -62,7 +60,7 @@ export class LineCharge {
     return usage;
   }
 
-  /** Counts what was spent against the limits. */
+  /** Commits the reservations with the amounts spent. */
   commit(): void {
     for (const { reservation, spent } of this.#reserved) {
       if (spent) reservation.commit(spent);
@@ -70,7 +68,7 @@ export class LineCharge {
     }
   }
 
-  /** Counts nothing: the line is executed again, or its result was recorded before. */
+  /** Releases the reservations uncounted: the line is executed again, or its result was recorded before. */
   release(): void {
     for (const { reservation } of this.#reserved) reservation.release();
   }

@@ -15,19 +15,18 @@ import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
-/** Milliseconds after which a key is read again, should an announcement be lost. */
+/** Milliseconds after which a key is read again, in case an announcement is lost. */
 const freshMs = 10_000;
 
-/** Keys that are known at once. */
 const maxKnown = 1_000;
 
 export interface LineIdentitiesParts {
   keys: Pick<KeyStore, 'find'>;
   users: Pick<UserStore, 'find'>;
   teams: Pick<TeamStore, 'find' | 'membersOf'>;
-  /** Issuers of tokens, whose rules say what the service accounts may do. */
+  /** Issuers of tokens; their rules define the permissions of service accounts. */
   issuers: () => readonly Pick<AcceptedIssuer, 'rules'>[];
-  /** The class that all have; that of the key, and `normal` for people, if undefined. */
+  /** Priority class of all identities; if undefined, the class of the key, and `normal` for people. */
   class: PriorityClass | undefined;
 }
 
@@ -35,13 +34,13 @@ export interface LineIdentitiesParts {
 const maxSuccessors = 100;
 
 /**
- * The identities that work in the background is served with: those of the keys, or the people, that asked for it, as they are now. A key
- * that has expired because it was rotated stands for its successor.
+ * Finds the identities for work in the background: the current state of the key or the person that created the work. A rotated key that has
+ * expired is replaced by its successor.
  */
 export class LineIdentities {
   readonly #parts: LineIdentitiesParts;
   readonly #known = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxKnown, ttl: freshMs });
-  /** Counts the changes: what was read before one may be what was before it. */
+  /** Counts changes, so that a read that began before a change is not cached. */
   #generation = 0;
 
   constructor(parts: LineIdentitiesParts) {
@@ -49,7 +48,7 @@ export class LineIdentities {
   }
 
   /**
-   * The identity of a key, a session or a workload by its id; undefined if it may not be used any more.
+   * Returns the identity of a key, a sign-in session or a workload by its id; undefined if it may no longer be used.
    * @throws RouterError `store_unavailable`
    */
   async find(id: string): Promise<KeyIdentity | undefined> {
@@ -61,7 +60,7 @@ export class LineIdentities {
     return identity;
   }
 
-  /** Has all of them read again: one has changed. */
+  /** Clears the cache after a change. */
   forget(): void {
     this.#generation += 1;
     this.#known.clear();
@@ -93,8 +92,8 @@ export class LineIdentities {
   }
 
   /**
-   * The key, or the one that has taken its place and stores for the same owner. One without owner has no successor: what it asked for belongs
-   * to itself.
+   * Returns the key or its usable successor. A successor must store for the same owner. A key without an owner has no successor: what it
+   * has created belongs to the key itself.
    */
   async #usable(id: string): Promise<FoundKey | undefined> {
     let next: string | undefined = id;
@@ -109,7 +108,7 @@ export class LineIdentities {
     return undefined;
   }
 
-  /** Of a person; for a team's account, only while they are in the team. */
+  /** Returns the identity of a person; for a team's account, only while the person is in the team. */
   async #ofPerson({
     userId,
     teamId,

@@ -4,13 +4,13 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Bytes that all lines of a runner may take with their answers, as far as those are large. */
+/** Bytes that the large answers of all lines of a runner may take. */
 export const answerMemory = 128 * mebibyte;
 
-/** Bytes of memory that an answer takes until it is recorded, of operations whose answers are large. */
+/** Bytes reserved for an answer until it is recorded, for operations with large answers. */
 const answerBytes: Partial<Record<ModelOperation, number>> = { draw: 8 * mebibyte, embed: mebibyte };
 
-/** The memory that one execution of a line takes with its answer, of what all lines share. */
+/** The share of the runner's answer memory that one execution of a line takes. */
 export class LineMemory {
   readonly #room: MemoryBudget;
   #taken = 0;
@@ -19,7 +19,7 @@ export class LineMemory {
     this.#room = room;
   }
 
-  /** Takes what an answer is likely to need. @throws RouterError `overloaded` if there is not as much */
+  /** Takes the bytes that an answer is likely to need. @throws RouterError `overloaded` if there is not enough memory */
   take(operation: ModelOperation): void {
     const bytes = answerBytes[operation] ?? 0;
     if (bytes === 0) return;
@@ -28,7 +28,6 @@ export class LineMemory {
     this.#taken += bytes;
   }
 
-  /** Gives all of it back. */
   give(): void {
     this.#room.give(this.#taken);
     this.#taken = 0;

@@ -8,30 +8,28 @@ import { lanesOf, type LanesRequest } from '#shared/serving/lanes-of.ts';
 import type { ServingParts } from '#shared/serving/serve-model.ts';
 import { tiersFor } from '#shared/serving/tiers-for.ts';
 
-/** Where a line could be served right now. */
+/** Places where a line could be served right now. */
 export interface LinePlace {
-  /** The name of the model that it asks for; undefined if it is not to be served now, whatever workers there are. */
+  /** Name of the requested model; undefined while the line must not be served, whatever workers there are. */
   model?: string | undefined;
   placements: readonly Placement[];
-  /** The tiers that may serve it once they have a worker for it; none while there are placements. */
+  /** Tiers that may serve the line once they have a worker for it; empty while there are placements. */
   tiers: readonly Tier[];
-  /** The limit of an upstream that it waits for. */
   limit?: UpstreamLimit | undefined;
-  /** Says why no worker can serve it now, as its user reads it; undefined if one can, or there is such a limit. */
+  /** Returns, for the owner of the batch, why no worker can serve the line now; undefined if one can, or a limit is set. */
   lacks?: () => string;
 }
 
-/** A line that waits for a slot. */
 export interface WaitingLine {
   asked: LanesRequest;
   identity: KeyIdentity;
-  /** A model that is known to exist, though no worker may have served it since this process began. */
+  /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
 }
 
 /**
- * Finds where a line could be served. Names, rules and permits may change while it waits.
- * @throws RouterError as `lanesOf` does, but not `model_not_found` for a model whose workers may be about to start
+ * Finds where a line could be served. Names, rules and permits may change while the line waits.
+ * @throws RouterError as `lanesOf` does, except `model_not_found` for a model whose workers may be about to start
  */
 export function linePlaceOf(
   parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf' | 'noWorkerMs'> & {
@@ -59,7 +57,7 @@ function noWorker(model: string): string {
   return `No connected worker serves \`${model}\`.`;
 }
 
-/** Whether it is not certain that a model does not exist. */
+/** Returns whether a model may exist: it is known, or no worker has reported models yet. */
 function mayExist(
   { workers }: Pick<ServingParts, 'workers'>,
   { knownModel }: WaitingLine,

@@ -2,12 +2,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { heavyBytes, type HeavyPiece } from '../heavy-work.ts';
 
-/** A line of a batch: its request, or why it cannot be read. */
+/** A line of a batch: its request, or the error of reading it. */
 export type ReadLine = { customId: string } & ({ body: Buffer } | { error: RouterError });
 
 /**
- * Reads a line of a batch that was validated. It may have been validated by a release that was less strict, or with a larger bound: then
- * the error is the result of that line, and holds up no other. So does one that two processes have ended with.
+ * Reads a line of a validated batch. The checks may have changed since validation, for example through a lower size limit: then the error
+ * becomes the result of this line, and no other line waits for it. The same applies to a line that two processes have ended with.
  * @throws RouterError `store_unavailable`
  */
 export async function readLine(
@@ -28,11 +28,11 @@ export async function readLine(
   }
 }
 
-/** Where the `custom_id` of a line is, and bytes of the longest one. */
+/** Form of the `custom_id` in the text of a line, and the bytes searched for it. */
 const idField = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
 const maxIdBytes = 4_096;
 
-/** The first `custom_id` in a line, whatever else it is; empty without one. The line is not parsed: that may be what is wrong with it. */
+/** Returns the first `custom_id` in a line; empty without one. Does not parse the line, because the line may be invalid JSON. */
 function idIn(bytes: Buffer): string {
   const at = bytes.indexOf('"custom_id"');
   const [, id] = (at === -1 ? undefined : idField.exec(bytes.toString('utf8', at, at + maxIdBytes))) ?? [];

@@ -1,14 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds for which a result is held while Redis or the store of objects is away, and between two attempts to record it. */
+/** Milliseconds for which a result is kept while Redis or the object store is away, and between two calls of `record`. */
 const patienceMs = 60_000;
 const againMs = 500;
 
 /**
- * Records or stores a result, trying again while the store is away: an answer that took minutes is not to be lost to a restart of it.
- * @param record called again when the answer of an earlier call was lost, which may have recorded the result: then it returns the same
- * @throws as `record` does, at once where the store is not away but refuses
+ * Records or stores a result, and repeats the call while the store is away: an answer that took minutes must not be lost to a restart of
+ * the store.
+ * @param record is called again after a call whose answer was lost. That call may have recorded the result: then `record` returns the same
+ * value again
+ * @throws the errors of `record`: at once if the store refuses, after a minute if it is away
  */
 export async function recordPatiently<T>(record: () => Promise<T>, stopping: AbortSignal): Promise<T> {
   const deadline = performance.now() + patienceMs;

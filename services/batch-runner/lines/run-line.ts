@@ -26,7 +26,7 @@ import type { HeavyPiece } from '../heavy-work.ts';
 import { HeldRequest } from '../held-request.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** Milliseconds between two looks for room, should a change go unnoticed. */
+/** Milliseconds between two checks for a free slot, in case a change goes unnoticed. */
 const lookMs = 100;
 
 export interface RunLineParts extends Omit<ServingParts, 'record'> {
@@ -37,49 +37,49 @@ export interface RunLineParts extends Omit<ServingParts, 'record'> {
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
-  /** Bytes of the requests that run, with their files. */
+  /** Bytes of running requests, with their files. */
   bodies: MemoryBudget;
-  /** Bytes of the answers that are large. */
+  /** Bytes of large answers. */
   answerRoom: MemoryBudget;
-  /** Executions of a line at most that end with an error of its own. */
+  /** Executions of a line that may end with an error of the line's own; the last error becomes its result. */
   maxAttempts: number;
   log: Logger;
 }
 
-/** A request of a batch that is to be run. */
 export interface LineRequest {
-  /** Its id in logs, records and results. */
+  /** Id of the line in logs, records and results. */
   requestId: string;
-  /** Where it stands, for logs. */
+  /** Position of the line, for logs. */
   place: { id: string; slice: number; line: number };
   format: ClientFormat;
   operation: ModelOperation;
   identity: KeyIdentity;
   body: Buffer;
-  /** Its heavy work. */
   heavy: HeavyPiece;
-  /** A model that is known to exist, though no worker may have served it since this process began. */
+  /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
-  /** Called when the next line may wait for a slot: this one runs, or is not to be tried for now. */
+  /** Called when the next line may wait for a slot: this line runs, or must not be tried for now. */
   onPlaced: () => void;
-  /** Called each time that it begins to run. */
+  /** Called each time that the line begins to run. */
   onRun: () => void;
-  /** Called when it waits, with where it could be served if it waits to be served; and when it does not any more. */
+  /**
+   * `onWait` is called when the line begins to wait; `place` returns where it could be served, if it waits for a worker. `onGoOn` ends the
+   * wait.
+   */
   onWait: (place?: () => LinePlace) => void;
   onGoOn: () => void;
 }
 
-/** What stops a line. */
 export interface LineStops {
-  /** Aborts when a line that does not run is not to begin. */
+  /** Aborts when a line that is not running must not begin. */
   waiting: AbortSignal;
-  /** Aborts when one that runs is to be cancelled, and with `waiting`. */
+  /** Aborts, together with `waiting`, when a running line must be cancelled. */
   running: AbortSignal;
 }
 
 /**
- * How a line ended, with what it came to, and the memory that is to be given back once the answer is recorded; or that the batch is to
- * pause; or, if it was stopped, nothing.
+ * End of a line. `over`: it has an answer; its `charge` is to be committed, and its `memory` given back, once the answer is recorded.
+ * `pause`: the batch must pause. `stopped`: a signal has stopped the line.
  */
 export type LineEnd =
   | { kind: 'over'; answer: Answer; charge: LineCharge; memory: LineMemory }
@@ -87,8 +87,8 @@ export type LineEnd =
   | { kind: 'stopped' };
 
 /**
- * Runs one line until it has a result: waits for a free slot, serves it as a request of the lowest class, and runs it again after errors
- * that say nothing about it, or that another attempt may not have.
+ * Runs one line until it has a result: waits for a free slot, serves the line as a request of the lowest class, and repeats it after errors
+ * that do not concern the line or that may not recur.
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
   for (let attempts = 0; !stops.waiting.aborted;) {
@@ -125,12 +125,12 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
 
 const final = { kind: 'final' } as const;
 
-/** Logs an error of the router's own, of which the result of a line says nothing. */
+/** Logs an internal error, which the result of the line does not describe. */
 function noteFailure(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
   log.warn({ batch, slice, line, err: error.cause ?? error }, 'the router failed in a line of a batch');
 }
 
-/** Waits while the line is not to be tried because an upstream has refused it. Others of its slice go on. */
+/** Waits while an upstream's refusal keeps the line from being tried. Other lines of the slice continue. */
 async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, signal: AbortSignal): Promise<void> {
   const limit = refusedLines.limitOf(line.requestId);
   if (!limit) return;
@@ -140,13 +140,12 @@ async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, sig
   line.onGoOn();
 }
 
-/** What an execution of a line takes. */
 interface Taken {
   charge: LineCharge;
   memory: LineMemory;
 }
 
-/** Runs it once, while there is memory for it. @returns undefined if the signal aborts before it is over */
+/** Executes the line once if there is memory for it. @returns undefined if the signal aborts before the end */
 async function runOnce(
   parts: RunLineParts,
   line: LineRequest,
@@ -179,7 +178,7 @@ async function serveOnce(
     });
   if (given.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
-  // What it refers to may be large, which is known once it is read.
+  // Stored objects may be large, and their size is known only after they are read.
   if (refersToStored(given)) await held.begin();
   const resolved = await resolveStored(parts.answers, format, operation, given, owner);
   const { request: stored, fields, addedBytes, toStore } = resolved;
@@ -191,7 +190,7 @@ async function serveOnce(
   const { name, sealsAnswers = false, openStream } = format;
   const served = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
-  // A line has one slot, so its list is not divided: other lines are in the other slots.
+  // A line has one slot, so its list is not divided: other lines use the other slots.
   const whole = { ...request, divisible: undefined };
   const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
   const isGone = (): boolean => signal.aborted;
@@ -203,7 +202,7 @@ async function serveOnce(
       : answerSink;
   held.end();
   const { parameters } = asked;
-  // Without the body, which may be large: what waits may outlast this execution.
+  // Without the body, which may be large: `waitingLine` may outlive this execution.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
   const slot = await takeSlot(parts, line, waitingLine, waiting);
   if (!slot) return undefined;
@@ -228,7 +227,7 @@ async function serveOnce(
   }
 }
 
-/** Notes what an answer says of the pace that the model's upstream allows. */
+/** Reports an answer to the model's circuit breaker. */
 function paced(pace: ModelPace, model: string, answer: Answer): Answer {
   if ('text' in answer) pace.answered(model);
   else if (isUpstreamLimit(answer.error)) {
@@ -238,7 +237,7 @@ function paced(pace: ModelPace, model: string, answer: Answer): Answer {
   return answer;
 }
 
-/** Waits until a worker has a free slot for the line. @returns undefined if the signal aborts before */
+/** Waits until a worker has a free slot for the line. @returns undefined if the signal aborts first */
 async function takeSlot(
   parts: RunLineParts,
   { onWait, onGoOn }: LineRequest,
@@ -281,7 +280,7 @@ async function answerOf(
   }
 }
 
-/** A line's answer is stored only if the line asks for it: those of a batch would take the place of the owner's conversations. */
+/** Turns storing off unless the line asks for it: answers of batches would displace the owner's conversations. */
 function withoutStoring(request: ClientRequest): ClientRequest {
   const { store } = request;
   return store ? { ...request, store: { ...store, store: store.store ?? false } } : request;

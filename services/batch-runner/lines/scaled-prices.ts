@@ -1,6 +1,6 @@
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 
-/** The prices of requests of batches: those of live ones, multiplied with a factor. */
+/** Returns the prices of batch requests: the live prices multiplied by a factor. */
 export function scaledPrices(priceOf: PriceOf, factor: number): PriceOf {
   if (factor === 1) return priceOf;
   const scaled = (dollars: number): number => Number((dollars * factor).toPrecision(12));

@@ -4,7 +4,7 @@ import type { Sealer } from '#shared/core/seal.ts';
 import type { Files } from '#shared/files/files.ts';
 import { recordPatiently } from './record-patiently.ts';
 
-/** Bytes of a result that is in Redis at most. */
+/** Largest result in bytes that is stored in Redis itself. */
 const mostInRedis = 64 * 1024;
 
 export interface StoreResultParts {
@@ -13,16 +13,15 @@ export interface StoreResultParts {
   stopping: AbortSignal;
 }
 
-/** A result that is to be recorded. */
 export interface StoredResult {
   result: StorableResult;
-  /** Removes its object, unless the result was recorded with it. */
+  /** Removes the result's object, unless the result was recorded with it. */
   discard: () => Promise<void>;
 }
 
 /**
- * Stores the text of a result: sealed in what is recorded of it, or, if it is large, in an object. That is an upload until the result is
- * recorded, and removed as any other if that does not happen.
+ * Stores the text of a result: sealed in the record of the result or, if it is large, in an object. The object is an upload until the
+ * result is recorded, and is removed like any other upload if that does not happen.
  * @throws RouterError `storage_full`, or `store_unavailable` once the store has been away for a minute
  */
 export async function storeResult(
@@ -42,7 +41,7 @@ export async function storeResult(
     const upload = await recordPatiently(receive, stopping);
     return { result: resultIn(upload, result), discard: upload.discard };
   } catch (error) {
-    // Nobody can read it any more. What it came to is recorded all the same.
+    // The owner is gone, so nobody can read the text. Usage is recorded nevertheless.
     if (error instanceof OwnerGoneError) return sealed('');
     throw error;
   }

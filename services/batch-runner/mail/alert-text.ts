@@ -2,11 +2,10 @@ import { z } from 'zod';
 import type { MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
 import { counted, dollars, instant, oneLine, quoted } from './mail-words.ts';
 
-/** What a mail says of an event. */
 export interface AlertText {
   subject: string;
   paragraphs: string[];
-  /** Page of the console that has more, below its address. */
+  /** Page of the console with details, below its address. */
   page: string;
 }
 
@@ -39,9 +38,8 @@ const models = z.object({ models: z.array(text), count: z.number() });
 const errors = z.object({ requests: z.number(), failed: z.number(), percent: z.number(), threshold: z.number() });
 
 /**
- * What a mail says of an event.
- * @param data of the event
- * @throws ZodError for data of a release that has others
+ * Returns the mail text for an event.
+ * @throws ZodError for data in an unexpected form
  */
 export function alertText(type: MailedEventType, data: unknown): AlertText {
   switch (type) {
@@ -86,7 +84,7 @@ function budgetText(of: z.output<typeof budget>): AlertText {
       };
 }
 
-/** Who has a budget, but for the person who gets the mail. */
+/** Returns the holder of a budget; undefined for the person who receives the mail. */
 function whoHas({ id, kind, name }: z.output<typeof budget>): string | undefined {
   if (kind === 'user') return undefined;
   const what = { key: id.startsWith('service:') ? 'service account' : 'key', team: 'team' }[kind];
@@ -131,7 +129,7 @@ function workerText(
   return { subject: `The worker ${id} ${short}`, paragraphs: [`${which} ${long}`], page: 'workers' };
 }
 
-/** Names of models in a subject at most. */
+/** Largest number of model names in a subject. */
 const mostInSubject = 3;
 
 function modelText({ models: names, count }: z.output<typeof models>, isBack: boolean): AlertText {

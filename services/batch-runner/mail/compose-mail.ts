@@ -10,12 +10,12 @@ const idDigits = 16;
 
 export interface MailFacts {
   from: Pick<MailSender, 'address'>;
-  /** Where people reach the router; undefined: mails have no links. */
+  /** Address at which people reach the router; undefined: mails have no links. */
   publicUrl: string | undefined;
 }
 
 /**
- * An alert as a mail in plain text. Its Message-ID is made of the event's id and the recipient, so that one that comes twice can be
+ * Composes an alert as a mail in plain text. Its Message-ID is built from the event's id and the recipient, so that a repeated mail can be
  * recognised.
  */
 export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): Mail {
@@ -40,12 +40,12 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
   };
 }
 
-/** What a mail says; of an event that only another release knows, what there is. */
+/** Returns the text of a mail; for an unknown type or form of data, the type and the raw data. */
 function textOf({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
   try {
     if (isMailedEventType(type)) return alertText(type, JSON.parse(data));
   } catch {
-    // It is in the words of another release.
+    // The data has an unexpected form.
   }
   return { subject: oneLine(type), paragraphs: [oneLine(data)], page: '' };
 }

@@ -3,33 +3,32 @@ import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { MailError, type Mail, type SendMail } from './send-mail.ts';
 
-/** What came of an attempt: `dead` for one after which the mail is given up, `returned` for one that this process did not end. */
+/** Outcomes of a try to send a mail: `dead` if the mail is given up, `returned` if this process stopped before the end of the try. */
 export const mailOutcomes = ['sent', 'failed', 'dead', 'returned'] as const;
 export type MailOutcome = (typeof mailOutcomes)[number];
 
-/** Milliseconds for one attempt, and until it counts as lost with its process. */
+/** Milliseconds for one try, and the milliseconds after which a try counts as lost with its process. */
 const attemptMs = 40_000;
 const leaseMs = 50_000;
 
-/** Milliseconds after which a mail that was given back is due: its job must be over by then. */
+/** Milliseconds after which a returned mail is due again: its job must be over by then. */
 const returnedMs = 1_000;
 
 export interface MailDelivererParts {
   mails: Pick<AlertMails, 'begin' | 'end'>;
   compose: (mail: RunningMail) => Mail;
   send: SendMail;
-  /** Is called with what came of each attempt. */
   count: (outcome: MailOutcome) => void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Tries to send a mail once. When the signal aborts, it is given back. */
+/** Tries to send a mail once. Returns the mail to the queue when the signal aborts. */
 export type DeliverMail = (due: DueMail, signal: AbortSignal) => Promise<void>;
 
 /**
- * Makes the function that tries to send mails. One that the server does not take is tried again for a day, as webhooks are (see
- * `retryDelay`), unless the server refuses the recipient or the mail for good. A process that dies in between makes the recipient get the
- * mail twice, with the same Message-ID. The function rejects with `store_unavailable`: then the mail is due again by itself.
+ * Creates the function that tries to send mails. A mail that the server does not accept is tried again for a day, like webhooks (see
+ * `retryDelay`), unless the server refuses the recipient or the mail permanently. If a process dies during a try, the recipient may get the
+ * mail twice, with the same Message-ID. The function rejects with `store_unavailable`: the mail then becomes due again by itself.
  */
 export function mailDeliverer({ mails, compose, send, count, log }: MailDelivererParts): DeliverMail {
   return async function deliverMail(due, signal) {

@@ -3,8 +3,8 @@ import { mailOutcomes, type MailOutcome } from './deliver-mail.ts';
 
 /**
  * Adds the metrics of alerts by e-mail.
- * @param waiting how many are on their way; it may reject while Redis is away
- * @returns counts what came of an attempt
+ * @param waiting returns the number of unsent mails; may reject while Redis is away
+ * @returns a function that counts the outcome of a try
  */
 export function watchMails(registry: Registry, waiting: () => Promise<number>): (outcome: MailOutcome) => void {
   const attempts = new Counter({

@@ -1,34 +1,32 @@
 import { z } from 'zod';
 
-/** A mail server, and how it is reached. */
 export interface SmtpServer {
   host: string;
   port: number;
-  /** Whether the connection begins with TLS. */
+  /** Whether the connection starts with TLS. */
   secure: boolean;
-  /** Whether a connection without TLS is used only once it was upgraded to it. */
+  /** Whether a connection without TLS must be upgraded before use. */
   requireTLS: boolean;
-  /** Whether it is never upgraded. */
+  /** Whether the connection is never upgraded. */
   ignoreTLS: boolean;
   auth?: { user: string; pass: string };
 }
 
-/** Whom mails are from. */
 export interface MailSender {
   name: string;
   address: string;
 }
 
-/** Ports where the URL has none. */
+/** Default ports of the URL schemes. */
 const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
 
-/** Hosts on this machine: nobody else can read what is sent to them. */
+/** Hosts on this machine: traffic to them cannot be read elsewhere. */
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /**
- * The mail server that an address names: `smtps://user:password@host` with TLS from the first byte on, `smtp://` with STARTTLS, which the
- * server must offer. Without TLS only with `?tls=none`, and on this machine.
- * @returns undefined for a text that is no such address
+ * Parses the address of a mail server: `smtps://user:password@host` uses TLS from the first byte; `smtp://` uses STARTTLS, which the server
+ * must offer. A connection without TLS needs `?tls=none` or a host on this machine.
+ * @returns undefined for any other text
  */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const url = URL.parse(text);
@@ -60,7 +58,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** The sender of `Model Router <router@example.com>` or `router@example.com`; undefined for any other text. */
+/** Parses a sender such as `Model Router <router@example.com>` or `router@example.com`; returns undefined for any other text. */
 export function parseSender(text: string): MailSender | undefined {
   const [, name = '', inBrackets, bare] =
     /^(?:([^<>"\p{C}\p{Zl}\p{Zp}]{0,100}?) ?<([^<>]+)>|([^<>]+))$/u.exec(text.trim()) ?? [];
@@ -71,7 +69,6 @@ export function parseSender(text: string): MailSender | undefined {
   return address === undefined ? undefined : { name, address };
 }
 
-/** The settings of who sends mails. */
 export const mailSettings = {
   SMTP_URL: z
     .string()

@@ -1,7 +1,7 @@
-/** Characters of a name. */
+/** Characters of a text that are kept. */
 const longest = 200;
 
-/** A text as one line that can be read: without characters that break, hide or turn text. */
+/** Returns a text as one readable line, without characters that break, hide or reverse text. */
 export function oneLine(text: string): string {
   const line = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
@@ -11,17 +11,17 @@ export function quoted(name: string): string {
   return `“${name}”`;
 }
 
-/** `12,345` */
+/** Formats as `12,345`. */
 export function counted(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
-/** `$1,234.50` */
+/** Formats as `$1,234.50`. */
 export function dollars(amount: number): string {
   return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
-/** `2026-11-24 at 13:05 UTC`. @param at in ms since 1970 */
+/** Formats as `2026-11-24 at 13:05 UTC`. @param at in ms since 1970 */
 export function instant(at: number): string {
   const text = new Date(at).toISOString();
   return `${text.slice(0, 10)} at ${text.slice(11, 16)} UTC`;

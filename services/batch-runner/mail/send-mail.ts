@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 
-/** Milliseconds for the name of the server, the connection and the greeting, each; and without a byte of the server afterwards. */
+/** Milliseconds for each of name lookup, connection and greeting; and the milliseconds of silence of the server allowed after that. */
 const stepMs = 10_000;
 const silenceMs = 20_000;
 
@@ -11,14 +11,14 @@ export interface Mail {
   to: string;
   subject: string;
   text: string;
-  /** Without brackets. The same for all attempts. */
+  /** Without brackets; the same for all tries. */
   messageId: string;
 }
 
-/** A mail was not sent. The message has neither addresses nor what the server said. */
+/** A mail was not sent. The message contains neither addresses nor the server's text. */
 export class MailError extends Error {
   override name = 'MailError';
-  /** Whether the server refuses the recipient or the mail for good. */
+  /** Whether the server refuses the recipient or the mail permanently. */
   readonly isPermanent: boolean;
 
   constructor(message: string, isPermanent: boolean) {
@@ -30,7 +30,7 @@ export class MailError extends Error {
 /** Sends a mail. @throws MailError, also when the signal aborts */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** What an error of the library has, of what is read of it. */
+/** Fields of the library's errors that are used. */
 const failureSchema = z.object({
   code: z.string().catch('no code'),
   command: z.string().optional().catch(undefined),
@@ -39,8 +39,8 @@ const failureSchema = z.object({
 });
 
 /**
- * Makes the function that sends mails, each over a connection of its own.
- * @param ca certificates in PEM that the server's may be signed by, in place of the public ones
+ * Creates the function that sends mails, each over a connection of its own.
+ * @param ca certificates in PEM that may sign the server's certificate, in place of the public ones
  */
 export function mailSender(server: SmtpServer, from: MailSender, ca?: string): SendMail {
   const transport = createTransport({
@@ -57,12 +57,12 @@ export function mailSender(server: SmtpServer, from: MailSender, ca?: string): S
     try {
       await transport.sendMail({
         from,
-        // As an object, so that no text is taken for several addresses.
+        // As an object, so that a text is not parsed as several addresses.
         to: { name: '', address: to },
         subject,
         text,
         messageId: `<${messageId}>`,
-        // RFC 3834: nobody is to answer by a machine.
+        // RFC 3834: automatic replies are unwanted.
         headers: { 'auto-submitted': 'auto-generated' },
         signal,
       });
@@ -79,7 +79,7 @@ function mailErrorOf(error: unknown): MailError {
     ...(command === undefined ? [] : [`at ${command}`]),
     ...(responseCode === undefined ? [] : [responseCode]),
   ];
-  // Whoever runs the server can mend a refused login or sender, within the day for which a mail is tried.
+  // The operator can fix a refused login or sender within the day for which a mail is tried.
   const isOfMail = code === 'EMESSAGE' || (code === 'EENVELOPE' && command !== 'MAIL FROM');
   return new MailError(`the mail server was not given it: ${parts.join(' ')}`, permanent === true && isOfMail);
 }

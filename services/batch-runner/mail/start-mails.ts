@@ -13,7 +13,7 @@ import { watchMails } from './mail-metrics.ts';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 import { mailSender } from './send-mail.ts';
 
-/** Milliseconds that running attempts get to finish when the runner ends. Those that have not are given back. */
+/** Milliseconds for running tries to finish when the runner ends. Unfinished mails are returned to the queue. */
 const finishMs = 5_000;
 
 /** Mails that one runner sends at a time. */
@@ -30,8 +30,8 @@ export interface MailParts {
 }
 
 /**
- * Sends alerts by e-mail from now on, together with all other runners.
- * @returns who sends them, to be closed with those who work on other queues; undefined without a mail server
+ * Starts to send alerts by e-mail, together with all other runners.
+ * @returns the queue's worker, to be closed with those of other queues; undefined without a mail server
  * @throws ConfigError without a sender
  */
 export function startMails({

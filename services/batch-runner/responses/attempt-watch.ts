@@ -2,13 +2,12 @@ import { isOver } from '#shared/accounts/background-responses/background-record.
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 
-/** Milliseconds between two looks at a response, should a change go unnoticed. */
+/** Milliseconds between two reads of a response's record, in case a change notice is lost. */
 const lookMs = 5_000;
 
 export interface AttemptWatchParts {
-  /** Id of the response. */
   id: string;
-  /** Id of the attempt. */
+  /** Id of the run. */
   attempt: string;
   work: Pick<ResponseWork, 'find'>;
   changes: Pick<ResponseChanges, 'watch'>;
@@ -16,13 +15,13 @@ export interface AttemptWatchParts {
   stopping: AbortSignal;
 }
 
-/** Follows a response while an attempt makes it: whether it was cancelled or removed, or another attempt has begun. */
+/** Follows a response during one run: whether it was cancelled or removed, or another run has begun. */
 export class AttemptWatch {
   readonly #parts: AttemptWatchParts;
   readonly #stopped = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #unwatch: () => void;
-  /** Aborts when the attempt is to stop. */
+  /** Aborts when the run must stop. */
   readonly signal: AbortSignal;
 
   constructor(parts: AttemptWatchParts) {
@@ -34,7 +33,7 @@ export class AttemptWatch {
     });
   }
 
-  /** Whether nothing that the attempt makes can be recorded any more. */
+  /** Whether the run can no longer record anything. */
   get isStopped(): boolean {
     return this.#stopped.signal.aborted;
   }
@@ -50,7 +49,7 @@ export class AttemptWatch {
 
   async #look(): Promise<void> {
     const { work, id, attempt } = this.#parts;
-    // While Redis is away, the attempt goes on.
+    // While Redis is away, the run goes on.
     const found = await work.find(id).catch(() => 'unknown' as const);
     if (found !== 'unknown' && (!found || isOver(found) || found.attempt !== attempt)) this.stop();
   }

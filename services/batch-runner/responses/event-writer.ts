@@ -2,30 +2,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { WrittenEvents } from '#shared/accounts/background-responses/response-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** Milliseconds between two attempts to write. */
+/** Milliseconds between a failed write and the next. */
 const againMs = 500;
 
 /** Milliseconds between two writes: a fast answer has hundreds of events a second, and there may be hundreds of answers. */
 const everyMs = 50;
 
-/** Characters of events that are written at once, unless one event is longer. */
+/** Characters of events per write, unless a single event is longer. */
 const mostAtOnce = 64 * 1024;
 
 export interface EventWriterParts {
-  /** Number of the next event. */
   next: number;
   lastNumber: (events: string) => number | undefined;
-  /** Writes events. @returns false if nothing can be written any more @throws if it is not known whether they were written */
+  /** Writes events. @returns false if nothing can be written any more @throws if the result of the write is unknown */
   append: (written: WrittenEvents) => Promise<boolean>;
-  /** For the characters of events that wait, of all answers. */
+  /** Budget for the characters of waiting events, shared by all answers. */
   room: MemoryBudget;
-  /** Called once when nothing can be written any more, or there is no room for what would have to wait. */
+  /** Called once when nothing can be written any more, or when waiting events exceed the budget. */
   onRefused: () => void;
 }
 
 /**
- * Writes the events of one answer in their order: what comes while others are being written goes together with the next ones. While
- * the store is away, they wait.
+ * Writes the events of one answer in order. Events that arrive during a write go into the next one. While the store is away, events wait.
  */
 export class EventWriter {
   readonly #parts: EventWriterParts;
@@ -42,12 +40,11 @@ export class EventWriter {
     this.#unwritten = parts.next;
   }
 
-  /** Number of the event that follows those that were given. */
   get next(): number {
     return this.#next;
   }
 
-  /** Number of the first event that is not known to be written. */
+  /** Number of the first event that is not confirmed as written. */
   get unwritten(): number {
     return this.#unwritten;
   }
@@ -60,7 +57,7 @@ export class EventWriter {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Begins to write no more. @returns events that were not written */
+  /** Stops writing after the write in progress. @returns the events that were not written */
   async close(): Promise<string> {
     this.#isClosed = true;
     await this.#writing;
@@ -81,14 +78,14 @@ export class EventWriter {
     this.#writing = undefined;
   }
 
-  /** @returns whether they were written, or need not be */
+  /** @returns whether the events are written, or can never be */
   async #append(events: string, last: number): Promise<boolean> {
     try {
       if (await this.#parts.append({ events, from: this.#unwritten, last })) this.#unwritten = last + 1;
       else this.#refused();
       return true;
     } catch {
-      // It is tried again with what comes meanwhile. If it was written all the same, readers leave out what they have.
+      // The next write repeats these events. If they were written after all, readers skip the repetition.
       await pause(againMs);
       return false;
     }
@@ -102,7 +99,7 @@ export class EventWriter {
   }
 }
 
-/** The first of these events, as many as are written at once. */
+/** Returns the leading events that fit into one write. */
 function firstOf(events: string): string {
   if (events.length <= mostAtOnce) return events;
   const fitting = events.lastIndexOf('\n\n', mostAtOnce);

@@ -4,24 +4,24 @@ import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 
-/** How a request ended: with the event that ends its stream, or with an error. */
+/** End of a request: the last event of its stream, or an error. */
 export type StreamEnd = { event: string } | { error: RouterError };
 
 export interface EventsSinkParts {
-  /** The answer's stream, opened before. It passes whole events on. */
+  /** The open stream of the answer, which passes on whole events only. */
   answer: StreamedAnswer;
   shape: Pick<BackgroundAnswers, 'endAt'>;
   /** Called with further events; none of them ends the stream. */
   write: (events: string) => void;
 }
 
-/** Takes the answer of a request that is streamed, and keeps the event that ends it back. */
+/** Receives a streamed answer, and holds back the event that ends it. */
 export class EventsSink implements ModelSink {
-  /** Pending for ever if the request is cancelled. */
+  /** Never settles if the request is cancelled. */
   readonly ended: Promise<StreamEnd>;
   readonly #parts: EventsSinkParts;
   readonly #resolve: (end: StreamEnd) => void;
-  /** The event that ends the stream, as far as it has come. */
+  /** The received part of the event that ends the stream. */
   #last = '';
 
   constructor(parts: EventsSinkParts) {
@@ -36,7 +36,7 @@ export class EventsSink implements ModelSink {
   }
 
   begin(_job: Job): void {
-    // Nothing depends on who serves it.
+    // The answer does not depend on the worker.
   }
 
   data(bytes: Uint8Array): void {
@@ -44,7 +44,7 @@ export class EventsSink implements ModelSink {
   }
 
   keepAlive(): void {
-    // Those who stream it get signs of life where they are connected.
+    // The ingress sends keep-alives to the clients of the stream.
   }
 
   end(bytes: Uint8Array): void {

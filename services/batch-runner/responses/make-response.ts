@@ -24,7 +24,7 @@ import { heavyBytes, type HeavyPiece, type HeavyWork } from '../heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
 
-/** Milliseconds after which a response is begun anew whose runner stops. */
+/** Milliseconds after which a response is started again when its runner stops. */
 const stoppingMs = 100;
 
 export interface MakeResponseParts {
@@ -36,18 +36,17 @@ export interface MakeResponseParts {
   heavy: Pick<HeavyWork, 'open'>;
   ledger: Pick<UsageLedger, 'entryOf'>;
   serving: Omit<ServeAttemptParts, 'record'>;
-  /** For the characters of events that wait to be written. */
+  /** Budget for the characters of events that wait to be written. */
   room: MemoryBudget;
-  /** Attempts at most that end with an error of their own. */
+  /** Largest number of runs that fail with an error of the response's own. */
   maxAttempts: number;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
-  /** Called with every response that was ended here. */
+  /** Called with every response that this process has ended. */
   countResponse: (state: EndingEvent['state']) => void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** A response that is being made. */
 interface Made {
   record: BackgroundRecord;
   format: ClientFormat & { background: BackgroundAnswers };
@@ -57,9 +56,9 @@ interface Made {
 }
 
 /**
- * Makes a response: serves its request, writes the events of its stream as they come, and ends it. May be called again, and by others at
- * the same time: who has begun last goes on, and the others stop.
- * @throws LaterError if the runner stops, or what the response needs is not there now
+ * Makes a response: serves its request, writes the events of its stream as they come, and ends it. May be called again, and by several
+ * runners at the same time: the run that began last continues, and the others stop.
+ * @throws LaterError if the runner stops, or a dependency is missing for now
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
   const { work, formats, stopping } = parts;
@@ -85,12 +84,11 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
   }
 }
 
-/** What a response is made from. */
 interface MadeFrom {
   queued: JsonObject;
   request: JsonObject | undefined;
   identity: KeyIdentity | undefined;
-  /** Why it is not made. */
+  /** Why the response must not be made; undefined if it may. */
   refusal: RouterError | undefined;
 }
 
@@ -138,7 +136,7 @@ async function makeFrom(
   }
 }
 
-/** Why a response is not served any more; undefined if it is. */
+/** Returns why a response is no longer served; undefined if it is. */
 function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterError | undefined {
   if (!hasKey)
     return new RouterError('invalid_api_key', 'The key that asked for the response may not be used any more.');
@@ -146,7 +144,7 @@ function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterErro
   return new RouterError('total_timeout', 'The response could not be made in the time that there was for it.');
 }
 
-/** The attempt was stopped: the response was cancelled or removed, another attempt has begun, or the runner stops. */
+/** Charges a stopped run: the response was cancelled or removed, another run has begun, or the runner stops. */
 async function stopped({ work, ledger, stopping }: MakeResponseParts, made: Made, charge: LineCharge): Promise<void> {
   const { record, attempt } = made;
   if (charge.records.length > 0) {
@@ -156,7 +154,6 @@ async function stopped({ work, ledger, stopping }: MakeResponseParts, made: Made
   if (stopping.aborted) throw new LaterError(stoppingMs);
 }
 
-/** What an attempt has written, and what it came to. */
 interface Written {
   charge: LineCharge;
   /** Events that are not in the store yet, and the number of the first of them. */
@@ -179,7 +176,7 @@ async function finish(
   if (ending) return await record(parts, made, ending, toStore, written);
   const unread = setAside ?? new RouterError('upstream_failed', 'The answer could not be read.');
   const error = 'error' in end ? end.error : unread;
-  // The model was known when the response was asked for: its workers may be about to start.
+  // The model was known when the response was requested: its workers may be about to start.
   const judgement = judgeError(error, true);
   if (judgement.kind === 'again') {
     const failures = judgement.counts ? await work.noteFailure(made.record) : 0;
@@ -189,7 +186,7 @@ async function finish(
   await record(parts, made, shape.failure(error, made.queued, written.next), undefined, written);
 }
 
-/** Ends the response, with all that belongs to its end. */
+/** Records the end of the response with its answer and usage. */
 async function record(
   parts: MakeResponseParts,
   made: Made,

@@ -3,10 +3,10 @@ import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { responseJob } from '#shared/background/response-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Milliseconds between two looks at the responses that are not over. */
+/** Milliseconds between two checks of the unfinished responses. */
 const lookMs = 15_000;
 
-/** The oldest ones are looked at. */
+/** Responses per check, the oldest first. */
 const mostAtOnce = 1_000;
 
 export interface ResponseRepairParts {
@@ -16,14 +16,13 @@ export interface ResponseRepairParts {
 }
 
 /**
- * Adds the jobs again of responses that are not over and that the queue may not have: whoever asked for one may have died before adding
- * its job, and a failover of Redis loses what its replica has not received. A job that is there is not added twice. Those that have
- * expired are removed.
+ * Adds missing jobs of unfinished responses: a process that stored a request may have died before it added the job, and a failover of Redis
+ * loses what its replica has not received. An existing job is not added twice. Expired responses are removed.
  */
 export class ResponseRepair {
   readonly #parts: ResponseRepairParts;
   readonly #timer: NodeJS.Timeout;
-  /** The attempt of each response at the last look. */
+  /** Run id of each response at the last check. */
   #before = new Map<string, string>();
 
   constructor(parts: ResponseRepairParts) {
@@ -31,7 +30,7 @@ export class ResponseRepair {
     this.#timer = setInterval(() => void this.look(), lookMs);
   }
 
-  /** Looks at them now. Never rejects. */
+  /** Checks all unfinished responses now. Never rejects. */
   async look(): Promise<void> {
     try {
       const { work, jobs } = this.#parts;

@@ -24,49 +24,45 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 export interface ServeAttemptParts extends ServingParts {
   answers: AnswerStore;
   inputFiles: InputFiles;
-  /** For the bytes of requests with what they refer to: the input is stored with the answer. */
+  /** Memory budget for requests with everything they refer to: the input is stored with the answer. */
   bodies: MemoryBudget;
 }
 
-/** What is needed to make a response, as it is stored. */
 export interface ResponseRequest {
   body: string;
   headers?: Readonly<Record<string, string>> | undefined;
   session?: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the request that asked for it is recorded. Absent in requests that an earlier release has stored. */
+  /** Whether the original request is recorded; absent in stored requests counts as false. */
   isRecorded?: boolean;
 }
 
-/** One attempt to make a response. */
 export interface ServedAttempt {
-  /** Id of the response. */
   id: string;
   requestId: string;
   format: ClientFormat;
   shape: BackgroundAnswers;
   identity: KeyIdentity;
-  /** Its heavy work. */
   heavy: HeavyPiece;
   asked: ResponseRequest;
-  /** Number of the next event of its stream. */
+  /** Number of the next event of the stream. */
   nextEvent: number;
   /** Called with further events; none of them ends the stream. */
   write: (events: string) => void;
 }
 
-/** How an attempt went: how its stream ended, undefined if the signal aborted before, and what is stored with the answer. */
+/** Result of a run: the end of the stream, undefined if the signal aborted first; and what is stored with the answer. */
 export interface AttemptEnd {
   end: StreamEnd | undefined;
   toStore: ToStore | undefined;
 }
 
-/** What is needed to make a response, of what was stored. */
+/** Types the stored JSON as a request; the fields are not checked. */
 export function responseRequestOf(stored: JsonObject): ResponseRequest {
   return stored as unknown as ResponseRequest;
 }
 
-/** Serves the request of a response once, as the ingress serves those of clients that wait. */
+/** Serves the request of a response once, as the ingress serves requests of connected clients. */
 export async function serveAttempt(
   parts: ServeAttemptParts,
   attempt: ServedAttempt,
@@ -94,7 +90,7 @@ async function resolve(
   const body = Buffer.from(asked.body);
   await held.take(body.length);
   const given = format.read(body, 'generate');
-  // What it refers to may be large, which is known once it is read.
+  // Stored objects may be large, and their size is known only after they are read.
   if (refersToStored(given)) await held.begin();
   const resolved = await resolveStored(answers, format, 'generate', given, owner, id);
   const { request: whole, fields, addedBytes, toStore } = resolved;
@@ -131,7 +127,7 @@ async function serve(
     sink,
     caller,
   );
-  // A worker has it, or it waits for one.
+  // From here on a worker has the request, or it waits for one.
   held.end();
   if (!running) return undefined;
   signal.addEventListener('abort', running.cancel, { once: true });

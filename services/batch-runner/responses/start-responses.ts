@@ -11,10 +11,10 @@ import { ResponseRepair } from './repair-responses.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { ServeAttemptParts } from './serve-attempt.ts';
 
-/** Milliseconds for which responses may go on when the runner ends. Another runner begins them anew afterwards. */
+/** Milliseconds for running responses to finish when the runner ends. Another runner starts the others again. */
 const finishMs = 5_000;
 
-/** Characters of events that wait in memory while the store is away, of all responses together. */
+/** Characters of events of all responses that wait in memory while the store is away. */
 const mostWaiting = 64 * 1024 * 1024;
 
 export interface StartResponsesParts extends Pick<
@@ -32,8 +32,8 @@ export interface StartResponsesParts extends Pick<
 }
 
 /**
- * Makes responses in the background from now on, together with all other runners.
- * @returns who makes them, to be closed with those who work on other queues
+ * Starts to make responses in the background, together with all other runners.
+ * @returns the queue's worker, to be closed with those of other queues
  */
 export function startResponses({
   config,

@@ -22,14 +22,14 @@ import { sweep, type SweepParts } from '../sweeps/sweep.ts';
 import type { ScheduledWork } from './start-scheduled.ts';
 
 const secondMs = 1_000;
-/** Milliseconds without a worker after which a model is reported, however short requests wait for one. */
+/** Shortest time in milliseconds without a worker after which a model is reported, however short requests wait for one. */
 const leastGraceMs = 10_000;
 
 const dayMs = 24 * 3_600_000;
 
 export interface ScheduledWorkOptions {
   config: z.output<typeof batchRunnerConfig>;
-  /** What all names in Redis begin with. */
+  /** Prefix of all names in Redis. */
   prefix: string;
   work: BatchWork;
   jobs: BackgroundJobs;
@@ -39,7 +39,6 @@ export interface ScheduledWorkOptions {
   releases: Releases;
 }
 
-/** All work that the cluster does again and again. */
 export function scheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,

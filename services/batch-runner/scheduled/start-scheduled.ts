@@ -4,20 +4,19 @@ import { BackgroundWorker, type WorkOnQueue } from '#shared/background/backgroun
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
-/** Work that is done again and again, by one runner of the cluster each time. */
+/** Periodic work, done by one runner of the cluster each time. */
 export interface ScheduledWork {
   everyMs: number;
-  /** May be called while it runs, also by another runner. */
+  /** May be called while an earlier call still runs, also by another runner. */
   run: () => Promise<void>;
 }
 
-/** What a job of the queue is about. */
 export interface ScheduledJob {
-  /** Name of the work. That of another release is left alone. */
+  /** Name of the work. Names that this runner does not have are ignored: during an update they may belong to another version. */
   work: string;
 }
 
-/** Milliseconds between two looks whether all work is still scheduled. */
+/** Milliseconds between two checks whether all work is still scheduled. */
 const scheduleMs = 30_000;
 
 export interface ScheduledParts {
@@ -30,8 +29,8 @@ export interface ScheduledParts {
 }
 
 /**
- * Schedules work in the whole cluster, and does what of it is due.
- * @returns who does it, to be closed with those who work on other queues
+ * Schedules periodic work for the whole cluster, and starts to run the work that is due.
+ * @returns the queue's worker, to be closed with those of other queues
  */
 export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): WorkOnQueue {
   const schedule = async (): Promise<void> => {

@@ -3,10 +3,10 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds for which a heartbeat may not show a live request that has taken a slot. */
+/** Milliseconds that a heartbeat may need to show a slot as taken by a live request. */
 const unseenMs = 1_200;
 
-/** The error of a line whose slot a live request gets: it is run again. */
+/** The error of a line that is preempted by a live request. The line is executed again. */
 export class GaveWayError extends RouterError {
   override name = 'GaveWayError';
 
@@ -17,37 +17,33 @@ export class GaveWayError extends RouterError {
 
 export interface LineSlotsParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
-  /** Lines that run at once at most, in all pools. */
+  /** Largest number of lines that run at once, in all pools. */
   most: number;
-  /** Milliseconds for which a slot that a line gave way in is left to live requests. */
+  /** Milliseconds for which the slot of a preempted line is left to live requests. */
   yieldMs: number;
 }
 
-/** What is known of a pool besides its workers. */
 interface PoolUse {
-  /** Lines that have room and are not dispatched yet. */
+  /** Lines that have a slot and are not dispatched yet. */
   starting: number;
-  /** When lines gave way, as times of `performance.now()`. */
+  /** When lines were preempted, as times of `performance.now()`. */
   gaveWay: number[];
-  /** When live requests waited for a slot. */
+  /** When live requests waited for a slot, as times of `performance.now()`. */
   demanded: number[];
 }
 
 /**
- * The slots that lines of batches take: as many as are free, and none that a live request waits for. Where a live request finds no
- * free slot, the line that began last gives way, and its slot is left to live requests for a while, so that regular traffic does not
- * interrupt lines again and again.
- * See docs/decisions/0026-lines-give-way.md.
+ * The slots that lines of batches take: every free slot except those that live requests wait for. When a live request finds no free slot,
+ * it preempts the line that began last, and that slot is left to live requests for a while, so that regular traffic does not interrupt
+ * lines again and again. See docs/decisions/0026-lines-give-way.md.
  */
 export class LineSlots {
   readonly #parts: LineSlotsParts;
   readonly #uses = new WeakMap<LivePool, PoolUse>();
-  /** Ends the wait of each line that waits for room. */
+  /** Callbacks that end the waits for a free slot. */
   readonly #waiting = new Set<() => void>();
-  /** Jobs of lines that are not over. */
   readonly #jobs = new Set<Job>();
   #starting = 0;
-  /** Lines that gave way so far. */
   gaveWay = 0;
 
   constructor(parts: LineSlotsParts) {
@@ -59,7 +55,7 @@ export class LineSlots {
     return this.#jobs.size;
   }
 
-  /** Dispatches the jobs of lines, and knows where each runs. */
+  /** Dispatches the jobs of lines, and tracks them for preemption. */
   readonly dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'> = {
     dispatch: (request, body, sink) => {
       const job = this.#parts.dispatcher.dispatch(request, body, sink);
@@ -75,9 +71,9 @@ export class LineSlots {
   };
 
   /**
-   * Takes room for one line.
+   * Takes a slot for one line.
    * @param placements where the line may be served
-   * @returns the call that gives it back, once the line is dispatched or will not be; undefined while there is no room
+   * @returns the call that gives the slot back, once the line is dispatched or will not be; undefined without a free slot
    */
   take(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
     const placement = this.#freeOf(placements, now);
@@ -94,14 +90,14 @@ export class LineSlots {
     };
   }
 
-  /** Whether there is room for one line in any of the places. */
+  /** Returns whether a line has a free slot in any of the placements. */
   hasRoom(placements: readonly Placement[], now = performance.now()): boolean {
     return this.#freeOf(placements, now) !== undefined;
   }
 
   /**
-   * A live request waits for a slot of a pool.
-   * @returns whether it needs nobody else's: a slot is free, or a line gives way
+   * Handles a live request that waits for a slot of a pool. Preempts a line if no slot is free.
+   * @returns whether this runner provides for the request: a slot is free, or a line is preempted
    */
   demand(pool: LivePool, now = performance.now()): boolean {
     const use = this.#useOf(pool);
@@ -116,7 +112,7 @@ export class LineSlots {
     return true;
   }
 
-  /** Resolves when there may be room, after so many milliseconds at the latest, and when the signal aborts. */
+  /** Resolves on the next change of slots, after `ms` milliseconds, or when the signal aborts. */
   nextChange(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -132,12 +128,11 @@ export class LineSlots {
     });
   }
 
-  /** Workers have come or gone, or lines are over. */
+  /** Ends all waits: workers have come or gone, or lines are over. */
   changed(): void {
     for (const end of this.#waiting) end();
   }
 
-  /** The first of the places that has room. */
   #freeOf(placements: readonly Placement[], now: number): Placement | undefined {
     if (this.#jobs.size + this.#starting >= this.#parts.most) return undefined;
     return placements.find(({ pool, model }) => this.#room(pool, model, now) > 0);
@@ -147,11 +142,11 @@ export class LineSlots {
     const use = this.#useOf(pool);
     use.gaveWay = recent(use.gaveWay, now, this.#parts.yieldMs);
     use.demanded = recent(use.demanded, now, unseenMs);
-    // A slot that is free may be the one that a live request is about to take: a line that took it first would hold it for minutes.
+    // A live request may be about to take a free slot: a line that took the slot first would hold it for minutes.
     return freeSlots(pool, model) - use.starting - Math.max(use.gaveWay.length, use.demanded.length);
   }
 
-  /** The job of a line that a worker of the pool began last. */
+  /** Returns the job of the line that began last on a worker of the pool. */
   #lastIn(pool: LivePool): Job | undefined {
     let last: Job | undefined;
     for (const job of this.#jobs) {
@@ -168,7 +163,6 @@ export class LineSlots {
   }
 }
 
-/** The times that are not older than so many milliseconds. */
 function recent(times: readonly number[], now: number, ms: number): number[] {
   return times.filter((time) => now - time < ms);
 }

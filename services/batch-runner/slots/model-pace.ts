@@ -1,17 +1,16 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { upstreamLimitOf, type UpstreamLimit } from './upstream-limit.ts';
 
-/** Milliseconds without a refusal after which a model is as any other. */
+/** Milliseconds without a refusal after which a model's state is dropped. */
 const forgottenMs = 3_600_000;
 
 interface Pace {
-  /** Requests of lines that run. */
   running: number;
   /** Requests that may run at once. */
   most: number;
-  /** Answers since `most` has changed. */
+  /** Answers since `most` last changed. */
   answers: number;
-  /** Refusals in a row, less one for each time that all requests at once were answered. */
+  /** Refusals in a row, less one each time that as many requests were answered as may run at once. */
   refusals: number;
   limit: UpstreamLimit;
 }
@@ -19,26 +18,26 @@ interface Pace {
 const none: UpstreamLimit = { until: 0, reason: '' };
 
 /**
- * How many requests of batches go to a model whose upstream refuses some, so that live requests have its rate: after a refusal none for a
- * while, longer each time; then half as many at once as before, and one more each time that all of these were answered.
+ * Circuit breaker for batch requests to models whose upstream refuses some: it leaves the upstream's rate to live requests. After a refusal
+ * it sends no request for a while, longer each time. Then it allows half as many concurrent requests as before, and one more each time that
+ * as many were answered.
  */
 export class ModelPace {
-  /** Models that lines use now, or that refused requests lately. */
+  /** Models in use by lines, and models that refused requests lately. */
   readonly #paces = new Map<string, Pace>();
 
-  /** The limit that lines of a model wait for; undefined if they may begin, or wait for others of them only. */
+  /** Returns the limit that lines of a model wait for; undefined if they may begin, or wait only for other lines. */
   limitOf(model: string, now = Date.now()): UpstreamLimit | undefined {
     const limit = this.#paces.get(model)?.limit ?? none;
     return limit.until > now ? limit : undefined;
   }
 
-  /** Whether one more request may be sent to a model. */
   mayBegin(model: string, now = Date.now()): boolean {
     const pace = this.#paces.get(model);
     return !pace || (pace.limit.until <= now && pace.running < pace.most);
   }
 
-  /** A request begins. @returns the call for its end, after what became of it */
+  /** Counts a request that begins. @returns the call for its end, made after `refused` or `answered` */
   begin(model: string): () => void {
     const pace = this.#paces.get(model) ?? { running: 0, most: Infinity, answers: 0, refusals: 0, limit: none };
     this.#paces.set(model, pace);
@@ -49,11 +48,11 @@ export class ModelPace {
     };
   }
 
-  /** The upstream has refused a request. */
+  /** Records a refusal by the upstream. */
   refused(model: string, error: RouterError, now = Date.now()): void {
     const pace = this.#paces.get(model);
     if (!pace) return;
-    // Requests that ran at the same time are refused together, which counts once.
+    // Requests that ran at the same time are refused together, which counts as one refusal.
     if (pace.limit.until <= now) {
       pace.refusals += 1;
       pace.most = Math.max(1, Math.floor(Math.min(pace.most, pace.running) / 2));
@@ -63,7 +62,7 @@ export class ModelPace {
     if (limit.until > pace.limit.until) pace.limit = limit;
   }
 
-  /** A request was answered. */
+  /** Records an answer. */
   answered(model: string): void {
     const pace = this.#paces.get(model);
     if (!pace) return;

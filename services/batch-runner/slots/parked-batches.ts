@@ -8,20 +8,20 @@ import { growingMs, varied } from './growing-delay.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
-/** For how long a batch is parked. */
+/** Growing delays for which a batch is parked. */
 const parkedFor = { firstMs: 5_000, longestMs: 60_000 };
 
-/** Milliseconds for which a slice waits in its seat with no line running, and the same for one that tries again. */
+/** Milliseconds for which a slice without a running line keeps its slice slot, and the same for a slice that tries again. */
 const patienceMs = 5_000;
 const triesForMs = 1_000;
 
-/** Milliseconds between two looks whether workers have room for parked batches. They cost no request to Redis. */
+/** Milliseconds between two checks whether workers have room for parked batches. A check costs no request to Redis. */
 const lookMs = 500;
 
-/** Milliseconds between two looks whether a parked batch was cancelled, is over, or is not paused any more. */
+/** Milliseconds between two reads of a parked batch's record, to see whether it was cancelled, is over, or is no longer paused. */
 const findMs = 5_000;
 
-/** Milliseconds until another slice is recalled, if the one that was recalled has not come. */
+/** Milliseconds until another slice is recalled if the first one has not come. */
 const recallMs = 5_000;
 
 export interface ParkedBatchesParts {
@@ -29,39 +29,39 @@ export interface ParkedBatchesParts {
   jobs: Pick<BackgroundJobs, 'tryNow'>;
   slots: Pick<LineSlots, 'hasRoom'>;
   waitingWork: Pick<WaitingWork, 'note'>;
-  /** Slices that this runner works on at once. */
+  /** Slices that this runner processes at once. */
   atOnce: number;
   log: Logger;
 }
 
 interface ParkedBatch {
-  /** How often it was parked in a row; 0 while it is not. */
+  /** How often the batch was parked in a row; 0 while it is not parked. */
   times: number;
-  /** Milliseconds after which one of those that are out would come by itself, at the earliest. */
+  /** Milliseconds after which a delayed job of the batch starts by itself, at the earliest. */
   outMs: number;
-  /** Whether its record says that no line of it is to be tried. */
+  /** Whether the batch's record pauses all its lines. */
   isBlocked: boolean;
-  /** Until when no slice of it tries. */
+  /** Time until which no slice of the batch tries. */
   until: number;
-  /** When one is recalled to try at the earliest. */
+  /** Earliest time at which a slice is recalled to try. */
   recallAt: number;
-  /** The slice that has a seat in order to try whether lines run again. */
+  /** The slice that has a slice slot to try whether lines run again. */
   trying: number | undefined;
-  /** Slices that this runner sent away, in the order in which they left. Their jobs are delayed, or another runner has them. */
+  /** Slices that this runner has sent away, in the order in which they left. Their jobs are delayed, or another runner has them. */
   out: Set<number>;
-  /** Where the line could be served that waited last; undefined if it did not wait for a worker. */
+  /** Returns where the last waiting line could be served; undefined if it did not wait for a worker. */
   place: (() => LinePlace) | undefined;
   foundAt: number;
 }
 
 /**
- * Keeps batches whose lines cannot run from taking the seats of this runner, which others wait for. A slice of which nothing runs
- * leaves its seat, and its batch is parked: further slices of it leave at once. One at a time tries again, after five seconds and up to a
- * minute; as soon as a worker has room for what the last one waited for, they are all recalled. A batch that is paused is parked as well,
- * until its pause ends.
+ * Keeps batches whose lines cannot run from occupying the slice slots of this runner while other slices wait. A slice without a running
+ * line leaves its slot, and its batch is parked: further slices of the batch leave at once. One slice at a time tries again, after five
+ * seconds and up to a minute. As soon as a worker has room for the last waiting line, all slices are recalled. A paused batch is parked as
+ * well, until its pause ends.
  *
- * Their jobs are delayed for two to four times as long, should this process die that would call them; those of a paused batch, of which
- * there may be hundreds, as if it were parked for longest.
+ * The jobs of these slices are delayed for two to four times as long, in case the process that would recall them dies. A paused batch may
+ * have hundreds of slices: their jobs use the longest parking time.
  */
 export class ParkedBatches {
   readonly #parts: ParkedBatchesParts;
@@ -77,7 +77,7 @@ export class ParkedBatches {
     clearInterval(this.#timer);
   }
 
-  /** A slice begins. @returns milliseconds for which its job is to be delayed instead; undefined if it has a seat */
+  /** Admits a slice. @returns milliseconds to delay its job instead; undefined if the slice has a slot */
   enter(batch: string, slice: number, now = performance.now()): number | undefined {
     const parked = this.#parked.get(batch);
     parked?.out.delete(slice);
@@ -90,25 +90,25 @@ export class ParkedBatches {
     return outMs(parked);
   }
 
-  /** Milliseconds for which a slice keeps its seat while no line of it runs and others wait for one. */
+  /** Returns the milliseconds for which a slice keeps its slot while no line of it runs and other slices wait. */
   patienceMs(batch: string, slice: number): number {
     return this.#parked.get(batch)?.trying === slice ? triesForMs : patienceMs;
   }
 
-  /** A line of a slice runs. */
+  /** Records that a line of a slice runs. */
   ran(batch: string, slice: number): void {
     const parked = this.#parked.get(batch);
     if (parked?.trying === slice) this.#release(batch, parked);
   }
 
   /**
-   * A slice leaves its seat.
-   * @param place where the line could be served that waits; undefined if it does not wait for a worker
-   * @returns milliseconds for which its job is to be delayed
+   * Parks the batch of a slice that leaves its slot.
+   * @param place returns where the waiting line could be served; undefined if it does not wait for a worker
+   * @returns milliseconds to delay the slice's job
    */
   park(batch: string, slice: number, place: ParkedBatch['place'], now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
-    // Slices that waited at the same time leave together, which counts once.
+    // Slices that waited at the same time leave together, which counts as one parking.
     if (now >= parked.until) {
       parked.times += 1;
       parked.outMs = growingMs(parkedFor, parked.times);
@@ -122,8 +122,8 @@ export class ParkedBatches {
   }
 
   /**
-   * A slice has found that no line of its batch is to be tried for so many milliseconds, as the record of the batch says.
-   * @returns milliseconds for which its job is to be delayed
+   * Parks a batch for `ms` milliseconds because its record pauses all its lines.
+   * @returns milliseconds to delay the slice's job
    */
   block(batch: string, slice: number, ms: number, now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
@@ -137,7 +137,7 @@ export class ParkedBatches {
     return outMs(parked);
   }
 
-  /** A slice is not in its seat any more. @param isOver whether all its lines have a result */
+  /** Records that a slice has left its slot. @param isOver whether all its lines have a result */
   left(batch: string, slice: number, isOver: boolean): void {
     const parked = this.#parked.get(batch);
     if (!parked) return;
@@ -148,7 +148,7 @@ export class ParkedBatches {
     else if (parked.times === 0) this.#recall(batch, parked, 1);
   }
 
-  /** Recalls slices that may run, and one of each batch that is to try. */
+  /** Recalls slices that may run, and one slice of each batch whose next try is due. */
   look(now = performance.now()): void {
     for (const [batch, parked] of this.#parked) {
       if (now - parked.foundAt >= findMs) {
@@ -196,7 +196,7 @@ export class ParkedBatches {
     this.#recall(batch, parked, this.#parts.atOnce);
   }
 
-  /** Has so many slices begun now that are out, those first that have been for longest. Forgets a batch without any. */
+  /** Starts the delayed jobs of up to `most` slices now, longest absent first. Removes a batch without such slices. */
   #recall(batch: string, parked: ParkedBatch, most: number): void {
     const slices = [...parked.out].slice(0, most);
     for (const slice of slices) {
@@ -223,7 +223,7 @@ export class ParkedBatches {
   }
 }
 
-/** Milliseconds for which the job of a slice is delayed that is out. */
+/** Returns the milliseconds to delay the job of a slice that was sent away. */
 function outMs(parked: ParkedBatch): number {
   return Math.round(parked.outMs * (2 + 2 * Math.random()));
 }

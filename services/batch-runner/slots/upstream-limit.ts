@@ -2,30 +2,32 @@ import type { RouterError } from '#shared/core/errors.ts';
 import { GaveWayError } from './line-slots.ts';
 import { growingMs, varied } from './growing-delay.ts';
 
-/** An upstream refuses requests for now: it limits their rate, or is overloaded. */
+/** An upstream that refuses requests for now: it limits their rate, or is overloaded. */
 export interface UpstreamLimit {
-  /** When it is tried again, in ms since 1970. */
+  /** Time of the next try, in ms since 1970. */
   until: number;
-  /** As its users read it. */
+  /** Text for the owner of the batch. */
   reason: string;
 }
 
-/** Milliseconds until it is tried again. Each try may cost live requests a pause of the worker, so they become rare;
- * the first waits are short, because all batches of the model wait, and one refusal says little. */
+/**
+ * Milliseconds until the next try. Each try may cost live requests a pause of the worker, so tries become rare. The first waits are short,
+ * because all batches of the model wait, and a single refusal is weak evidence.
+ */
 const waits = { firstMs: 2_000, longestMs: 600_000 };
 
-/** Milliseconds that an upstream may name at most. */
+/** Longest wait in milliseconds that an upstream may request. */
 const mostToldMs = 3_600_000;
 
-/** Whether an error that a worker reported says that its upstream refuses requests for now. */
+/** Returns whether an error from a worker means that its upstream refuses requests for now. */
 export function isUpstreamLimit(error: RouterError): boolean {
   return (error.code === 'rate_limit_exceeded' || error.code === 'overloaded') && !(error instanceof GaveWayError);
 }
 
 /**
- * The limit that an error shows.
- * @param times how often it was met in a row, from 1: longer each time, up to ten minutes. As long as the upstream says at least, but not
- * longer than an hour
+ * Returns the limit that follows from an error.
+ * @param times refusals in a row, from 1. The wait grows with them up to ten minutes; it is at least as long as the upstream requests, up
+ * to an hour
  */
 export function upstreamLimitOf(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
   const toldMs = Math.min(mostToldMs, (error.retryAfter ?? 0) * 1_000);

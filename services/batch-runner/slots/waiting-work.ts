@@ -9,8 +9,8 @@ import type { Tier } from '#shared/core/tier.ts';
 const everyMs = 1_000;
 
 /**
- * Tells ingress nodes, as they tell each other in their stats, what waits for workers at this runner, so that an autoscaler starts some. A
- * line counts only while no live worker can serve it: otherwise it waits for a slot that is free, however long that takes.
+ * Publishes to ingress nodes, in the form of their own stats, the work that waits for workers at this runner, so that an autoscaler starts
+ * some. A line counts only while no live worker can serve it: otherwise it only waits for a free slot, however long that takes.
  */
 export class WaitingWork {
   /** Tiers that may serve each line that no live worker can serve. */
@@ -32,7 +32,7 @@ export class WaitingWork {
     }, everyMs);
   }
 
-  /** Notes that no live worker can serve a line, and which tiers may; none once one can, or the line does not wait any more. */
+  /** Records the tiers that may serve a line while no live worker can; an empty list removes the line. */
   note(line: object, tiers: readonly Tier[]): void {
     if (tiers.length > 0) this.#lines.set(line, tiers);
     else this.#lines.delete(line);

@@ -3,14 +3,13 @@ import type { StoredResponses } from '#shared/accounts/stored-responses/stored-r
 import type { WebhookDeliveries } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { releaseObjects, type ReleaseParts } from '../batches/release-objects.ts';
 
-/** What is swept. */
 export const sweptKinds = ['stored_response', 'webhook_delivery', 'batch'] as const;
 export type SweptKind = (typeof sweptKinds)[number];
 
-/** Calls that sweep stored responses in one run, each of which removes a hundred. */
+/** Largest number of calls per run that sweep stored responses; each removes up to a hundred. */
 const storedCalls = 50;
 
-/** Batches whose objects are removed in one run. */
+/** Largest number of batches per run whose objects are removed. */
 const mostBatches = 100;
 
 export interface SweepParts {
@@ -18,13 +17,12 @@ export interface SweepParts {
   deliveries: Pick<WebhookDeliveries, 'sweep'>;
   work: Pick<BatchWork, 'forgotten' | 'drop'> & ReleaseParts['work'];
   files: ReleaseParts['files'];
-  /** Is called with how many of a kind were swept. */
   count: (kind: SweptKind, count: number) => void;
 }
 
 /**
- * Removes what is over and nothing else removes: what Redis does not let expire by itself, and what it lets expire without what belongs
- * to it elsewhere. Files have a sweep of their own, see `FileSweep`. What is too much for one run is left to the next.
+ * Removes records that nothing else removes: those without an expiry in Redis, and leftovers elsewhere of those with one. Files have a
+ * sweep of their own, see `FileSweep`. What exceeds one run is left to the next.
  * @throws RouterError `store_unavailable`
  */
 export async function sweep({ stored, deliveries, work, files, count }: SweepParts): Promise<void> {

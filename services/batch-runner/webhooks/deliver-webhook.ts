@@ -14,7 +14,7 @@ import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint
 import type { WebhookEndpoints } from '#shared/accounts/webhooks/webhook-endpoints.ts';
 import { signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
-/** What came of an attempt: `dead` for one after which the delivery is given up, `returned` for one that this process did not end. */
+/** Outcomes of a try: `dead` if the delivery is given up, `returned` if this process stopped before the end of the try. */
 export const attemptOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
@@ -22,21 +22,20 @@ export interface WebhookDelivererParts {
   endpoints: Pick<WebhookEndpoints, 'find' | 'signingSecrets'>;
   deliveries: Pick<WebhookDeliveries, 'begin' | 'end'>;
   post: PublicPost;
-  /** Is called with what came of each attempt. */
   count: (outcome: AttemptOutcome) => void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Tries a delivery once. When the signal aborts, it is given back, and is due at once. */
+/** Tries a delivery once. When the signal aborts, the delivery is returned and due at once. */
 export type DeliverWebhook = (due: DueDelivery, signal: AbortSignal) => Promise<void>;
 
-/** The answer that says that an endpoint wants no further events. */
+/** Status with which an endpoint declines further events. */
 const gone = 410;
 
 /**
- * Makes the function that tries deliveries. An answer of 2xx ends one; 410 gives it up and disables its endpoint; after anything else it
- * is tried again for a day (see `retryDelay`). A process that dies in between makes the receiver see the message twice, with the same
- * `webhook-id`. The function rejects with `store_unavailable`: then the delivery is due again by itself.
+ * Creates the function that tries deliveries. A 2xx answer ends a delivery; 410 gives it up and disables its endpoint; after anything else
+ * it is tried again for a day (see `retryDelay`). If a process dies during a try, the receiver may see the message twice, with the same
+ * `webhook-id`. The function rejects with `store_unavailable`: the delivery then becomes due again by itself.
  */
 export function webhookDeliverer({ endpoints, deliveries, post, count, log }: WebhookDelivererParts): DeliverWebhook {
   return async function deliverWebhook(due, signal) {
@@ -92,7 +91,7 @@ export function webhookDeliverer({ endpoints, deliveries, post, count, log }: We
   }
 }
 
-/** What an attempt met: an answer, a reason why there is none, or the end of this process. */
+/** Result of a try: an answer, a reason why there is none, or the end of this process. */
 type Answer = { status: number } | { error: string } | 'given back';
 
 function endOf({ attempts, elapsedMs, once }: RunningDelivery, answer: Answer, ms: number): AttemptEnd {

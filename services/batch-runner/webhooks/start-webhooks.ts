@@ -16,7 +16,7 @@ import { watchWebhooks } from './webhook-metrics.ts';
 /** Milliseconds for a receiver to answer. */
 const answerMs = 10_000;
 
-/** Milliseconds that running deliveries get to finish when the runner ends. Those that have not are given back. */
+/** Milliseconds for running deliveries to finish when the runner ends. Unfinished ones are returned. */
 const finishMs = 5_000;
 
 /** Deliveries that one runner tries at a time. */
@@ -34,8 +34,8 @@ export interface WebhookParts {
 }
 
 /**
- * Sends events to webhooks from now on, together with all other runners.
- * @returns who makes the deliveries, to be closed with those who work on other queues
+ * Starts to send events to webhooks, together with all other runners.
+ * @returns the queue's worker, to be closed with those of other queues
  */
 export function startWebhooks({
   webhooks,

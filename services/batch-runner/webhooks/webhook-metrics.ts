@@ -3,8 +3,8 @@ import { attemptOutcomes, type AttemptOutcome } from './deliver-webhook.ts';
 
 /**
  * Adds the metrics of webhooks.
- * @param lateMs how long the delivery that is due for longest has been waiting; it may reject while Redis is away
- * @returns counts what came of an attempt
+ * @param lateMs returns the age of the oldest due delivery; may reject while Redis is away
+ * @returns a function that counts the outcome of a try
  */
 export function watchWebhooks(registry: Registry, lateMs: () => Promise<number>): (outcome: AttemptOutcome) => void {
   const attempts = new Counter({

@@ -11,7 +11,7 @@ const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, conte
 
 const common = {
   title: 'custom',
-  // Whoever signs there.
+  // The signer of thinking at a custom address is unknown.
   takesAnyThinking: false,
   keyVariables: [],
   needs: ['PROVIDER_URL'],
@@ -20,7 +20,7 @@ const common = {
   rules: {},
 };
 
-/** A provider of a format that lists its models as OpenAI does. */
+/** A provider that lists its models as OpenAI does. */
 const openaiLike = {
   ...common,
   authorize: bearer,
@@ -31,13 +31,13 @@ const openaiLike = {
     }),
   },
   takesFiles: true,
-  // Nothing but the names of its models tells which of them these are.
+  // Only the names of the models show which of them embed or rank.
   further: [guessedEmbeddings, guessedRanking],
 };
 
 /**
- * Any other provider, one entry per upstream format. Only its list of models is known, so requests are sent unchanged, and
- * its models are assumed to have all capabilities but hosted tools.
+ * Providers at any other address, one entry per upstream format. Only the model list is known, so requests are sent unchanged, and models
+ * are assumed to have all capabilities except hosted tools.
  */
 export const customProviders: readonly [Provider, ...Provider[]] = [
   { ...openaiLike, format: chatUpstream },
@@ -45,7 +45,7 @@ export const customProviders: readonly [Provider, ...Provider[]] = [
   { ...openaiLike, format: responsesUpstream },
 ];
 
-/** The names of the upstream formats of custom providers; the first is the default. */
+/** Upstream formats of custom providers; the first is the default. */
 export const customFormats: [string, ...string[]] = [
   customProviders[0].format.name,
   ...customProviders.slice(1).map(({ format }) => format.name),

@@ -2,18 +2,16 @@ import type { Environment } from '#shared/core/load-config.ts';
 import { presets } from './provider-of.ts';
 import type { Provider, ProviderName } from './provider.ts';
 
-/** A provider with a key in the environment. */
 export interface FoundProvider {
-  /** Value of `PROVIDER` for its worker. */
+  /** Value of `PROVIDER` for the provider's worker. */
   name: ProviderName;
   title: string;
-  /** The variable that holds the key. */
   keyVariable: string;
-  /** Variables that are still missing; empty if it is ready. */
+  /** Required variables that are not set; empty if the provider is ready. */
   missing: string[];
 }
 
-/** Finds the providers whose usual key variables are set, ready or not. The keys are not checked. */
+/** Returns the providers whose usual key variables are set, ready or not. The keys are not checked. */
 export function findProviders(environment: Environment): FoundProvider[] {
   return (Object.keys(presets) as (keyof typeof presets)[]).flatMap((name) => {
     const provider = presets[name];

@@ -6,27 +6,24 @@ import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import type { FurtherFormat, Provider } from './provider.ts';
 import { servedFormats } from './served-format.ts';
 
-/** Models that give vectors, known by their names. They do nothing else. */
+/** Models that return vectors and do nothing else, recognized by name. */
 export const guessedEmbeddings: FurtherFormat = {
   format: embeddingsUpstream,
   serves: (id) => onlyIf(guessOperations(id).includes('embed')),
 };
 
-/** Models that rank documents, known by their names. They do nothing else. */
+/** Models that rank documents and do nothing else, recognized by name. */
 export const guessedRanking: FurtherFormat = {
   format: rerankUpstream,
   serves: (id) => onlyIf(guessOperations(id).includes('rank')),
 };
 
-/** For a format in which models are served that are served in no other one. */
+/** Returns the value of `serves` for a format with models that no other format serves. */
 export function onlyIf(isServed: boolean): 'only' | 'not' {
   return isServed ? 'only' : 'not';
 }
 
-/**
- * A model with its operations, which are those of the formats that it is served in. Capabilities are those of conversations, so a model
- * that does not generate has none.
- */
+/** Returns a model with the operations of its formats. Capabilities concern conversations, so a model that does not generate has none. */
 export function withOperations(
   provider: Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>,
   model: ModelInfo,

@@ -4,12 +4,13 @@ import type { CloudWorkerConfig } from '../config.ts';
 import { providerKey } from './find-providers.ts';
 import type { Provider } from './provider.ts';
 
-/** Bytes that tell upstreams apart. */
+/** Bytes of an origin, enough to distinguish upstreams. */
 const originBytes = 9;
 
 /**
- * What stands for a provider and the operator's account there, see `Minted.origin`: workers with the same address and key have the
- * same. Clients see it, so each guess at a weak key has a cost. Undefined for a provider that takes the thinking of all its accounts.
+ * Returns an identifier of the provider and the operator's account there, see `Minted.origin`: workers with the same address and key share
+ * it. It is visible to clients, so it is derived with scrypt, which makes guesses at a weak key expensive. Undefined for a provider that
+ * accepts the thinking of all its accounts.
  */
 export function originOf(
   provider: Provider,

@@ -15,7 +15,7 @@ import { together } from './presets/together.ts';
 import { vertex } from './presets/vertex.ts';
 import { xai } from './presets/xai.ts';
 
-/** The providers with a known address. */
+/** Providers with a known address. */
 export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>> = {
   openai,
   anthropic,

@@ -3,7 +3,7 @@ import type { Environment } from '#shared/core/load-config.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Adaptation, RequestRules } from './request-rules.ts';
 
-/** The providers known by name, and `custom` for any other with a known upstream format. */
+/** Names of the known providers, and `custom` for any other with a known upstream format. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -30,54 +30,47 @@ export type Authorization = () => Record<string, string> | Promise<Record<string
 /** Guesses a model's capabilities from its name; undefined for a model that does not chat. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
-/** A wire format that a provider serves beside its main one. */
 export interface FurtherFormat {
   readonly format: HttpUpstreamFormat;
-  /** Whether a model is served in this format besides the main one, in this one only, or not in this one. */
+  /** Returns whether a model is served in this format besides the main one, only in this one, or not in this one. */
   readonly serves: (id: string) => 'also' | 'only' | 'not';
-  /** Whether it makes and reads `compaction` items in this format. */
+  /** Whether the provider produces and reads `compaction` items in this format. */
   readonly compacts?: boolean;
-  /** Whether it encrypts its thinking where a request in this format asks for that; others may refuse to be asked. */
+  /** Whether the provider encrypts its thinking on request in this format; other providers may refuse such a request. */
   readonly encrypts?: boolean;
-  /** Changes of requests in this format. */
   readonly adaptation?: Adaptation | undefined;
 }
 
-/** One provider, as the worker uses it. */
 export interface Provider {
-  /** Its name in messages and docs. */
   readonly title: string;
-  /** `gen_ai.provider.name` of OpenTelemetry's conventions; default: its own name. */
+  /** `gen_ai.provider.name` of OpenTelemetry's conventions; default: the value of `PROVIDER`. */
   readonly traceName?: string;
-  /** Its main wire format. */
   readonly format: HttpUpstreamFormat;
   /** Other wire formats below the same address. */
   readonly further?: readonly FurtherFormat[];
-  /** Variables that may hold its key. The first that is set counts. */
+  /** Variables that may hold the provider's key. The first one that is set counts. */
   readonly keyVariables: readonly string[];
-  /** Further variables that must be set. */
   readonly needs: readonly string[];
-  /** Returns the address to which the format's path is appended. All `needs` are set in the environment. */
+  /** Returns the address to which the format's path is appended. Called with an environment in which all `needs` are set. */
   readonly url: (environment: Environment) => string;
-  /** Creates the authorization for a key. */
   readonly authorize: (key: string | undefined) => Authorization;
-  /** Whether it works without a key of the operator's. */
+  /** Whether the provider works without a key of the operator. */
   readonly keyless?: boolean;
-  /** The path of its list of models, and a reader of the answer; undefined if only the operator can name the models. */
+  /** Path of the model list, and a reader of the answer; undefined if only the operator can name the models. */
   readonly list?: { path: string; read: (answer: unknown) => ModelInfo[] } | undefined;
-  /** Models to serve if there is no list, unless the operator names others. */
+  /** Returns the models to serve if there is no list, unless the operator names others. */
   readonly fixedModels?: (environment: Environment) => readonly string[];
-  /** Guesses capabilities that the list does not include. */
+  /** Guesses the capabilities of a model whose list entry lacks them. */
   readonly guess: Guess;
-  /** Changes of requests in its main format, if that is chat; empty for a provider that accepts all that clients of it send. */
+  /** Changes of requests in the main format, if that is chat; empty for a provider that accepts all fields of clients. */
   readonly rules: RequestRules;
   /** Further changes of requests in its main format, after the rules. */
   readonly adaptation?: Adaptation | undefined;
-  /** Whether it takes thinking that it has signed for any account, so that nothing of it is bound to one. */
+  /** Whether the provider accepts thinking that it has signed for any account, so that a conversation is not bound to one account. */
   readonly takesAnyThinking?: boolean;
-  /** Whether it accepts files in chat requests. */
+  /** Whether the provider accepts files in chat requests. */
   readonly takesFiles?: boolean;
-  /** Whether it has custom tools in chat requests. */
+  /** Whether the provider supports custom tools in chat requests. */
   readonly takesCustomTools?: boolean;
 }
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Guess } from './provider.ts';
 
-/** All capabilities, for models of which nothing else is known. */
+/** All capabilities, for models without further information. */
 export const allCapabilities: readonly Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
-/** The fields of every card. */
+/** Fields of every card. */
 const common = z.looseObject({ id: z.string().min(1), created: z.number().optional().catch(undefined) });
 
 /** The answer with a list of models: an object that holds the list, or the bare list. */
@@ -22,8 +22,8 @@ const maxModels = 1000;
 export const tokens = z.number().int().positive().optional().catch(undefined);
 
 /**
- * Creates a reader of model lists. It returns the newest models first if the cards have dates, and skips cards of another shape:
- * one odd card must not hide the others.
+ * Creates a reader of model lists. It returns the newest models first if the cards have dates, and skips cards of an unknown shape: one odd
+ * card must not hide the others.
  * @param describe returns the model that a card describes; undefined for a model that does not chat
  */
 export function readCards<T extends z.ZodType<{ id: string }>>(
@@ -45,12 +45,12 @@ export function readCards<T extends z.ZodType<{ id: string }>>(
   };
 }
 
-/** Creates a reader of lists that have names only, from which capabilities are guessed. */
+/** Creates a reader of lists that contain only names, from which capabilities are guessed. */
 export function readNames(guess: Guess): (answer: unknown) => ModelInfo[] {
   return readCards(common, ({ id }) => guessed(id, guess));
 }
 
-/** Describes a model of which only the name is known. */
+/** Returns a model of which only the name is known; undefined for a model that does not chat. */
 export function guessed(id: string, guess: Guess): ModelInfo | undefined {
   const capabilities = guess(id);
   return capabilities && { id, capabilities: [...capabilities] };

@@ -3,15 +3,14 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 
 /**
- * Changes of chat requests for a provider that refuses some of the fields that clients send. Only hints are dropped, which do
- * not change what an answer is judged by. Fields that would change the answer are sent, and the provider refuses them by name.
+ * Changes of chat requests for a provider that refuses some fields of clients. Only hints are dropped, which do not affect the correctness
+ * of an answer. Fields that would change the answer are sent, and the provider refuses them by name.
  */
 export interface RequestRules {
   /** The only field that the provider reads for the limit of output tokens. If a request has both, the newer one wins. */
   maxTokens?: 'max_tokens' | 'max_completion_tokens';
-  /** Fields that have another name there, by their usual name. */
+  /** Names that the provider uses for fields, by their usual names. */
   rename?: Readonly<Record<string, string>>;
-  /** Hints that the provider refuses. */
   drop?: readonly string[];
   /** Whether the role `developer` becomes `system`. */
   developerAsSystem?: boolean;
@@ -21,9 +20,9 @@ export interface RequestRules {
 
 /** A change of chat requests that the rules cannot express. */
 export interface Adaptation {
-  /** What it does, for the table of providers in docs/agents-and-providers.md. */
+  /** Effect of the change, for the table of providers in docs/agents-and-providers.md. */
   readonly description: string;
-  /** Changes a request to which the rules were applied. Pure; the given object is not changed. */
+  /** Returns a changed copy of a request to which the rules were applied. The given object is not changed. */
   readonly apply: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
 
@@ -76,11 +75,11 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
   });
 }
 
-/** Values of `service_tier` that cost what prices say, or less. */
+/** Values of `service_tier` that cost the listed price or less. */
 const usualTiers = new Set(['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only']);
 
 /**
- * A request without a `service_tier` of another price. The given request is not changed.
+ * Returns the request without a `service_tier` of another price. The given request is not changed.
  * @param permitted values that clients may ask for nevertheless
  */
 export function withUsualTier(request: JsonObject, permitted: readonly string[]): JsonObject {
@@ -90,8 +89,8 @@ export function withUsualTier(request: JsonObject, permitted: readonly string[])
 }
 
 /**
- * Limits `reasoning_effort` to what the model accepts: none for a model that does not think, which would refuse the field, and
- * none of the levels that only the newest models of two vendors know.
+ * Limits `reasoning_effort` to values that the model accepts: no field for a model without thinking, which would refuse it, and no levels
+ * that only the newest models of two vendors support.
  */
 export const limitedEffort: Adaptation = {
   description: '`reasoning_effort` up to `high`, and only for models that think',

@@ -6,20 +6,17 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Provider } from './provider.ts';
 import { applyRules } from './request-rules.ts';
 
-/** One of the wire formats in which a provider serves a model. */
 export interface ServedFormat {
   format: HttpUpstreamFormat;
-  /** See `FurtherFormat`. */
   compacts?: boolean | undefined;
-  /** See `FurtherFormat`. */
   encrypts?: boolean | undefined;
-  /** Changes a translated request into one that the provider accepts. The given object is not changed. */
+  /** Returns a translated request changed so that the provider accepts it. The given object is not changed. */
   adapt: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
 
 type Formats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 
-/** The formats in which the provider serves a model, its main one first. The rules are for the main one only. */
+/** Returns the formats in which the provider serves a model, the main one first. The rules apply only to the main one. */
 export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
   const others = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
@@ -37,17 +34,15 @@ export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   return [{ format, adapt }, ...served];
 }
 
-/** A translation and the format that it is to. */
 export interface Chosen {
   translation: Translation;
   served: ServedFormat;
 }
 
 /**
- * Chooses how a model serves a client format: in the same format if the provider has it, otherwise in the first that there is a
- * translation to.
- * @param lacks names of formats whose path the provider does not have for the model; unless it has no other
- * @throws RouterError `internal` if there is none
+ * Chooses how a model serves a client format: in the same format if the provider has it, otherwise in the first one with a translation.
+ * @param lacks returns whether the provider lacks the path of a format for the model; ignored if there is no other format
+ * @throws RouterError `internal` without any translation
  */
 export function chooseFormat(
   provider: Formats,
@@ -68,15 +63,15 @@ export function chooseFormat(
   };
 }
 
-/** Names of the client formats that a provider can serve in any of its formats. */
+/** Returns the client formats that a provider can serve in any of its formats. */
 export function clientFormatsOf({ format, further = [] }: Formats, translations: readonly Translation[]): string[] {
   const all = [format, ...further.map((each) => each.format)];
   return [...new Set(all.flatMap((each) => clientFormatsOn(translations, each)))];
 }
 
 /**
- * Finds what a provider's models do not take of the client formats' requests; the worker announces it. What a pair of formats refuses
- * is found out once.
+ * Returns, per model, the features of client requests that the provider's models do not support; the worker announces them. The features of
+ * a pair of formats are computed once.
  */
 export function providerLacks(
   provider: Formats & Pick<Provider, 'takesFiles'>,

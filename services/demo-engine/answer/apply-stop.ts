@@ -8,8 +8,8 @@ export interface Stopped {
 }
 
 /**
- * Cuts a text before the stop string that completes first, regardless of the borders of the pieces. The tokens of the stop
- * string count, because they were generated.
+ * Cuts a text before the stop string that completes first, regardless of the borders of pieces. The tokens of the stop string count,
+ * because they were generated.
  */
 export function applyStop(pieces: readonly Piece[], stops: readonly string[]): Stopped {
   const text = stops.length > 0 ? pieces.map((piece) => piece.text).join('') : '';

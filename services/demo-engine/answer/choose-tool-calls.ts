@@ -9,7 +9,6 @@ import { findHints, type Hints } from './find-hints.ts';
 import { asksForTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
 import { HintTaker } from './hint-taker.ts';
 
-/** A call of one of the client's tools. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -20,8 +19,8 @@ export interface ToolCall {
 const maxCalls = 8;
 
 /**
- * Chooses the tool calls of an answer: what the script says; else none once tools have answered in this turn, so that no
- * agent loops; else what `tool_choice` requires; else what the user asks for.
+ * Chooses the tool calls of an answer, in this order: the step of the script; none once tools have answered in this turn, so that no agent
+ * loops; the choice that `tool_choice` requires; the tools that the user asks for.
  */
 export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   const tools = request.tools ?? [];
@@ -33,7 +32,7 @@ export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   return calls.slice(0, request.parallel_tool_calls === false ? 1 : maxCalls);
 }
 
-/** None where the step is a text, or where the tool is not on offer: the answer's text says so then. */
+/** Returns no call if the step is a text, or if the tool is not on offer: the answer's text then states that. */
 function callScripted(step: ScriptStep, tools: readonly ChatTool[]): ToolCall[] {
   const isOffered = step.kind === 'call' && tools.some((tool) => tool.function.name === step.name);
   return isOffered ? [{ id: newCallId(), name: step.name, arguments: step.arguments }] : [];
@@ -55,7 +54,7 @@ function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatT
   return reads ? all.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
 }
 
-/** How many words of a tool's name the text contains. */
+/** Returns how many words of a tool's name the text contains. */
 function score(tool: ChatTool, text: string): number {
   const words = tool.function.name
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -65,7 +64,7 @@ function score(tool: ChatTool, text: string): number {
   return words.filter((word) => word.length > 2 && said.includes(word)).length;
 }
 
-/** Several tools: each gets the hints between its name and the next one's, and those it lacks from the whole text. */
+/** Calls several tools. Each gets the hints between its name and the next one, and missing hints from the whole text. */
 function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   const whole = findHints(text);
   return mentions.map(({ tool, at }, index) => {
@@ -84,7 +83,7 @@ function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   });
 }
 
-/** One tool: as often as the user says, or once per path if it takes one. */
+/** Calls one tool, as often as the user asks, or once per path if it takes one. */
 function callOne(mention: Mention | undefined, text: string): ToolCall[] {
   if (!mention) return [];
   const hints = findHints(text);

@@ -14,13 +14,13 @@ export interface Answer {
   reasoning: string;
   content: string;
   toolCalls: ToolCall[];
-  /** The beginning of the content that is there already; absent for none. */
+  /** Beginning of the content that the client has already; absent without one. */
   begun?: string;
 }
 
 /**
  * Composes the answer. The same request gets the same text, so that an interrupted answer can be continued exactly: with
- * `continue_final_message` (vLLM) the last assistant message is the beginning of this one.
+ * `continue_final_message` (vLLM), the last assistant message is the beginning of this answer.
  */
 export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const last = request.messages.at(-1);
@@ -28,7 +28,10 @@ export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOption
   return begun === undefined ? compose(request, turn, demo) : composeRest(request, turn, demo, begun);
 }
 
-/** The answer that was begun so. Who continues an answer lowers its limit by what was put out, and answers name their limit. */
+/**
+ * Composes the answer that begins with `begun`. A client that continues an answer lowers its token limit by the tokens it has, and answers
+ * mention their limit; so both limits are tried.
+ */
 function composeRest(given: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
   const { max_tokens: older, max_completion_tokens: newer } = given;
   const put = tokensIn(begun);
@@ -40,7 +43,7 @@ function composeRest(given: ChatRequest, turn: Turn, demo: DemoOptions, begun: s
   };
   for (const asked of [whole, request]) {
     const answer = compose(asked, turn, demo);
-    // What it consists of instead is filler.
+    // With `answer_tokens` the content is filler, whose beginning always matches.
     const isBegun = demo.answer_tokens !== undefined || answer.content.startsWith(begun);
     if (isBegun) return { ...answer, reasoning: '', begun };
   }
@@ -72,7 +75,7 @@ function think(turn: Turn, toolCalls: readonly ToolCall[]): string {
   return `${wanted} For that I call ${toolCalls.map((call) => call.name).join(', ')}.`;
 }
 
-/** An answer for `response_format`: JSON that the given schema accepts, or an object where there is no schema. */
+/** Returns JSON that the schema of `response_format` accepts, or an object without a schema. */
 function answerInJson(
   format: Exclude<NonNullable<ChatRequest['response_format']>, { type: 'text' }>,
   turn: Turn,
@@ -84,7 +87,6 @@ function answerInJson(
 
 const maxQuoted = 2000;
 
-/** The answer to tool results: the results, quoted. */
 function quoteResults(results: Turn['toolResults']): string {
   const each = Math.ceil(maxQuoted / results.length);
   return results
@@ -93,8 +95,8 @@ function quoteResults(results: Turn['toolResults']): string {
 }
 
 /**
- * Whether the request asks for thinking, in any of the forms of clients and engines: `reasoning_effort` (OpenAI),
- * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). One form that declines it outweighs others that ask for it.
+ * Returns whether the request asks for thinking, in any of the forms of clients and engines: `reasoning_effort` (OpenAI),
+ * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). A form that declines it outweighs forms that ask for it.
  */
 function wantsThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, thinking, chat_template_kwargs: template } = request;

@@ -4,7 +4,7 @@ import type { Turn } from '../request/read-turn.ts';
 const settings = ['temperature', 'top_p', 'top_k', 'max_tokens', 'max_completion_tokens', 'seed', 'stop'] as const;
 const maxListed = 12;
 
-/** An answer that describes the request. The same request gets the same text. */
+/** Returns an answer that describes the request. The same request gets the same text. */
 export function describeRequest(request: ChatRequest, messages: readonly ChatMessage[], turn: Turn): string {
   const said = turn.userText === '' ? 'nothing in words' : quote(turn.userText, 240);
   return [
@@ -53,7 +53,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** A text in quotation marks, cut to a length in UTF-16 units, but never within a surrogate pair. */
+/** Returns a text in quotation marks, cut to a length in UTF-16 units, but never within a surrogate pair. */
 export function quote(text: string, maxLength: number): string {
   const trimmed = text.trim();
   if (trimmed.length <= maxLength) return `“${trimmed}”`;

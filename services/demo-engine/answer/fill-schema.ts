@@ -3,18 +3,17 @@ import { fillString } from './fill-string.ts';
 import type { HintTaker } from './hint-taker.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
-/** Which properties of an object get a value: required ones and those the user named, or all. */
+/** Properties of an object that get a value: required ones and those that the user named, or all. */
 export type Fullness = 'required' | 'all';
 
-/** Deeper, only required properties are filled; a schema may contain itself. */
+/** Below this depth only required properties are filled, because a schema may contain itself. */
 const maxDepthOfOptional = 3;
 const maxDepth = 24;
 const maxItems = 100;
 
 /**
- * Makes a value that a JSON schema accepts (draft 2020-12, as far as tools and structured outputs use it), with values from the
- * user's text where they fit. Ignored: `not`, `if`, `patternProperties`, and a `pattern` that no sample of `fill-string.ts`
- * matches.
+ * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it), with values from the
+ * user's text where they fit. Ignored: `not`, `if`, `patternProperties`, and a `pattern` that no sample of `fill-string.ts` matches.
  */
 export function fillSchema(schema: JsonObject, hints: HintTaker, fullness: Fullness): Json {
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
@@ -72,7 +71,7 @@ function typeOf(schema: JsonObject): string {
   return schema['items'] || schema['prefixItems'] ? 'array' : 'string';
 }
 
-/** The enum value that the user mentions, else the first. */
+/** Returns the enum value that the user mentions, otherwise the first. */
 function chooseFrom(values: readonly Json[], property: string, hints: HintTaker): Json {
   const named = hints.named(property);
   const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);

@@ -3,7 +3,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { HintKind } from './find-hints.ts';
 import type { HintTaker } from './hint-taker.ts';
 
-/** A value for a string property: the one that the user names for it, else a hint that suits the property's name, else an example. */
+/**
+ * Returns a value for a string property: the value that the user names for it, else a hint that suits the property's name, else an example.
+ */
 export function fillString(schema: JsonObject, property: string, hints: HintTaker): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
   const named = hints.named(property);
@@ -22,7 +24,7 @@ export function fillString(schema: JsonObject, property: string, hints: HintTake
   return typeof candidate === 'string' ? candidate : resize(example, schema);
 }
 
-/** Tried against a `pattern`. A pattern that matches none of them is not satisfied. */
+/** Tried against a `pattern`. A pattern that matches none of them stays unsatisfied. */
 const samples = [
   'demo',
   'DEMO',
@@ -67,12 +69,12 @@ function suitable(schema: JsonObject, property: string): { kinds: HintKind[]; ex
   }
   if (format !== undefined) return { kinds: [], example: format };
   if (isPathLike(property)) return { kinds: ['path', 'quoted'], example: 'demo.txt' };
-  // Agents run this value: only a command that the user quoted, or a harmless one.
+  // Agents run this value: it is only a command that the user quoted, or a harmless one.
   if (/command|cmd|script|code/i.test(property)) return { kinds: ['quoted'], example: 'echo demo' };
   return { kinds: ['quoted', 'name', 'path', 'url'], example: 'demo' };
 }
 
-/** Whether a property's name suggests a file or folder. */
+/** Returns whether a property's name suggests a file or folder. */
 export function isPathLike(property: string): boolean {
   return /path|file|dir(?:ectory)?$|folder|cwd/i.test(property);
 }
@@ -88,11 +90,11 @@ function fitsSchema(value: string, schema: JsonObject): boolean {
   return typeof pattern !== 'string' || matches(value, pattern);
 }
 
-/** Milliseconds for a pattern: there are some that take exponential time. */
+/** Milliseconds for a pattern, because some patterns take exponential time. */
 const maxPatternMs = 50;
 const matching = new Script("new RegExp(pattern, 'u').test(value)");
 
-/** A pattern that is no JavaScript regular expression, or takes too long, matches anything. */
+/** Returns whether a value matches a pattern. An invalid regular expression, or one that takes too long, matches anything. */
 function matches(value: string, pattern: string): boolean {
   try {
     return matching.runInNewContext({ value, pattern }, { timeout: maxPatternMs }) === true;

@@ -1,9 +1,8 @@
-/** A kind of value that can be found in a text. */
 export type HintKind = 'quoted' | 'path' | 'url' | 'name' | 'number';
 
 /** Values from the user's text, for the arguments of a tool call. */
 export type Hints = Record<HintKind, string[]> & {
-  /** The whole text, for arguments that are sentences, and to look up `name=value`. */
+  /** The whole text, for arguments that are sentences, and for look-ups of `name=value`. */
   text: string;
 };
 

@@ -11,9 +11,9 @@ const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 /**
  * Finds the tools that a text asks for by name, in the order of the text.
  *
- * A name that is no plain word (`get_weather`, `WebFetch`) counts anywhere. A plain word (`Read`, `Task`) counts only where it
- * must mean the tool, because an agent really runs the call: before or after the word "tool", after "use" or "call", or in
- * quotation marks. A name that follows a negation in its clause does not count.
+ * A name that is not a plain word (`get_weather`, `WebFetch`) counts anywhere. A plain word (`Read`, `Task`) counts only where it must mean
+ * the tool, because an agent really runs the call: before or after the word "tool", after "use" or "call", or in quotation marks. A name
+ * that follows a negation in its clause does not count.
  */
 export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {
   return tools
@@ -24,7 +24,7 @@ export function findMentions(tools: readonly ChatTool[], text: string): Mention[
     .toSorted((one, other) => one.at - other.at);
 }
 
-/** Whether a text forbids all tools, as the requests do by which agents have a conversation summarized. */
+/** Returns whether a text forbids all tools, as agents do in requests that summarize a conversation. */
 export function forbidsTools(text: string): boolean {
   return /\b(?:do not|don['’]t|never|must not)\s+(?:use|call)\s+(?:any\s+)?(?:tools|functions)\b(?!\s+(?:that|which|but|other|except))/i.test(
     text,
@@ -34,19 +34,18 @@ export function forbidsTools(text: string): boolean {
 const anyTools =
   /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
 
-/** Whether a text asks to use tools without naming one. */
+/** Returns how many tools a text asks to use without naming one; undefined if it does not. */
 export function asksForTools(text: string): 'one' | 'all' | undefined {
   const match = findWithoutNo(text, anyTools);
   if (!match) return undefined;
   return /\b(?:both|all|every|each|two)\b/i.test(match[1] ?? '') ? 'all' : 'one';
 }
 
-/** Whether a text asks to read something. */
 export function asksToRead(text: string): boolean {
   return findWithoutNo(text, /\bread\b/gi) !== undefined;
 }
 
-/** The first match without a negation before it in its clause. */
+/** Returns the first match that has no negation before it in its clause. */
 function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
   return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
 }

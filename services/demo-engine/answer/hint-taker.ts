@@ -1,8 +1,8 @@
 import type { HintKind, Hints } from './find-hints.ts';
 
 /**
- * Hands out hints, each once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of
- * each kind, so that parallel calls differ too.
+ * Returns hints, each once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each kind, so
+ * that parallel calls differ, too.
  */
 export class HintTaker {
   readonly text: string;
@@ -20,7 +20,7 @@ export class HintTaker {
     };
   }
 
-  /** Takes the next fitting hint of the first of these kinds that has one left. */
+  /** Takes the next fitting hint of the first kind that has one left. */
   take(kinds: readonly HintKind[], fits: (hint: string) => boolean = () => true): string | undefined {
     for (const kind of kinds) {
       const at = this.#left[kind].findIndex(fits);
@@ -29,7 +29,7 @@ export class HintTaker {
     return undefined;
   }
 
-  /** The value that the user wrote as `property=value` or `property: value`. */
+  /** Returns the value that the user wrote as `property=value` or `property: value`. */
   named(property: string): string | undefined {
     const name = property.replaceAll(/\W/g, String.raw`\$&`);
     const match = new RegExp(`(?<![\\w-])${name}\\s*[=:]\\s*(?:"([^"]*)"|\`([^\`]*)\`|([^\\s,;]+))`).exec(this.text);

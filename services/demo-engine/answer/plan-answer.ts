@@ -4,28 +4,25 @@ import type { ToolCall } from './choose-tool-calls.ts';
 import type { Answer } from './compose-answer.ts';
 import { makeFiller, piecesAfter, splitIntoTokens, type Piece } from './split-into-tokens.ts';
 
-/** The addition of one step to an answer. */
 export type Delta =
   | { kind: 'reasoning'; text: string }
   | { kind: 'content'; text: string }
   | { kind: 'tool_call'; index: number; id: string; name: string; arguments: string }
   | { kind: 'tool_arguments'; index: number; text: string };
 
-/** One step of an answer, sent as one chunk. A step without visible text counts its tokens, but is not sent. */
+/** One step of an answer, sent as one chunk. A step without visible text counts its tokens but is not sent. */
 export interface Step {
   delta: Delta;
   tokens: number;
 }
 
-/** The steps of an answer, and how it ends. */
 export interface Plan {
   steps: Step[];
   finish: 'stop' | 'length' | 'tool_calls';
-  /** The stop string that ended it. */
   stop: string | null;
 }
 
-/** Splits an answer into steps and ends it at a stop string or the token limit of the request. */
+/** Splits an answer into steps and ends it at a stop string or at the request's token limit. */
 export function planAnswer(
   answer: Answer,
   limits: { maxTokens: number; stops: readonly string[] },
@@ -45,14 +42,12 @@ export function planAnswer(
   return { steps, finish: calls ? 'tool_calls' : 'stop', stop: content.stop };
 }
 
-/** The steps that fit into `maxTokens`. */
 export function firstTokens(steps: readonly Step[], maxTokens: number): Step[] {
   let tokens = 0;
   const end = steps.findIndex((step) => (tokens += step.tokens) > maxTokens);
   return end < 0 ? [...steps] : steps.slice(0, end);
 }
 
-/** The total tokens of steps. */
 export function tokensOf(steps: readonly Step[]): number {
   return steps.reduce((tokens, step) => tokens + step.tokens, 0);
 }

@@ -7,7 +7,7 @@ export interface Piece {
   tokens: number;
 }
 
-/** Splits a text at token borders. A token that ends inside a character stays with the next ones. */
+/** Splits a text at token borders. A token that ends inside a character is joined with the next ones. */
 export function splitIntoTokens(text: string): Piece[] {
   const pieces: Piece[] = [];
   let pending: number[] = [];
@@ -25,14 +25,13 @@ export function splitIntoTokens(text: string): Piece[] {
   return pieces;
 }
 
-/** The tokens of a text. */
 export function tokensIn(text: string): number {
   return encodeText(text).length;
 }
 
 /**
- * The pieces of a text behind a beginning of it; undefined if it begins otherwise. The tokens of a piece that the beginning ends in
- * count as its.
+ * Returns the pieces of a text after `begun`; undefined if the text begins differently. If `begun` ends within a piece, the rest of that
+ * piece counts no tokens.
  */
 export function piecesAfter(pieces: readonly Piece[], begun: string): Piece[] | undefined {
   let at = 0;
@@ -48,7 +47,7 @@ export function piecesAfter(pieces: readonly Piece[], begun: string): Piece[] | 
 
 const words = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
 
-/** Filler of exactly this many tokens. The pieces are shared: an answer of a million tokens is a list of references. */
+/** Returns filler of exactly this many tokens. The pieces are shared: an answer of a million tokens is a list of references. */
 export function makeFiller(tokens: number): Piece[] {
   return Array.from(
     { length: tokens },

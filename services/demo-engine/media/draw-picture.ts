@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pixels of a side, unless a size is asked for. */
+/** Pixels of a side without a requested size. */
 const smallSide = 64;
 const cells = 8;
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
- * A PNG of a pattern of squares. The same text always gets the same one.
- * @param side its pixels, for one that has grain and so as many bytes as a photograph; undefined for a small one
+ * Returns a PNG with a pattern of squares. The same text always gets the same picture.
+ * @param side pixels of a side, with grain, so that the file is as large as that of a photograph; undefined for a small picture
  */
 export function drawPicture(text: string, side?: number): Buffer {
   return encode(
@@ -17,7 +17,7 @@ export function drawPicture(text: string, side?: number): Buffer {
   );
 }
 
-/** Rows of pixels, each of which begins with its filter: none. */
+/** Returns rows of pixels, each preceded by its filter byte (none). */
 function rowsOf(text: string, side: number): Buffer {
   const digest = hash('sha256', text, 'buffer');
   const [red = 0, green = 0, blue = 0] = digest;
@@ -33,7 +33,7 @@ function rowsOf(text: string, side: number): Buffer {
   return Buffer.concat(Array.from({ length: side }, (_, y) => rows[Math.floor((y * cells) / side)] ?? Buffer.alloc(0)));
 }
 
-/** The same with grain of four bits in each colour. */
+/** Returns the rows with four bits of grain in each colour. */
 function grained(rows: Buffer, text: string, side: number): Buffer {
   const noise = hash('shake256', text, { outputEncoding: 'buffer', outputLength: rows.length });
   return Buffer.from(rows.map((byte, at) => (at % (1 + side * 3) === 0 ? byte : byte ^ ((noise[at] ?? 0) & 0x0f))));

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** Samples of a second in the sound that the demo engine makes, of one byte each. */
+/** Bytes per second of the demo engine's own sound. */
 const usualRate = 8000;
 
-/** What is in a file of sound. The same file always gets the same text. */
+/** Text and duration of a sound file. The same file always gets the same text. */
 export interface Heard {
   text: string;
   seconds: number;
 }
 
-/** "Hears" a file: it has no weights, so it says what identifies the file. */
+/** Returns a text that identifies a sound file: the demo engine has no weights to transcribe it. */
 export function hear(name: string, content: Buffer): Heard {
   const isWave = content.length >= 44 && content.toString('latin1', 0, 4) === 'RIFF';
   const rate = isWave ? content.readUInt32LE(28) : usualRate;
@@ -18,7 +18,7 @@ export function hear(name: string, content: Buffer): Heard {
   return { text: `I heard ${content.length} bytes of “${name}”, ${digest}.`, seconds };
 }
 
-/** A time as subtitles have it. @param mark between seconds and milliseconds: a comma in SRT, a dot in WebVTT */
+/** Formats a time for subtitles. @param mark separator before the milliseconds: a comma in SRT, a dot in WebVTT */
 export function timeOf(seconds: number, mark: ',' | '.'): string {
   const milliseconds = Math.round(seconds * 1000);
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 
-/** Samples per second, of one byte each. */
+/** Samples per second, one byte each. */
 const rate = 8000;
-/** Samples of one piece of a text. */
+/** Samples per piece of a text. */
 const samples = 400;
-/** A length that a stream does not know when it begins. */
+/** Length field of a stream whose length is unknown at its start. */
 const unknown = 0xff_ff_ff_ff;
 
-/** What a WAV file of unknown length begins with. */
+/** Returns the header of a WAV file of unknown length. */
 export function wavHeader(): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
   header.writeUInt32LE(unknown, 4);
   header.write('WAVEfmt ', 8, 'latin1');
   header.writeUInt32LE(16, 16);
-  // PCM, of one channel.
+  // PCM, one channel.
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
   header.writeUInt32LE(rate, 24);
@@ -26,7 +26,7 @@ export function wavHeader(): Buffer {
   return header;
 }
 
-/** A piece of text as a tone. The same text always has the same one. */
+/** Returns a tone for a piece of text. The same text always gets the same tone. */
 export function soundOf(text: string): Buffer {
   const pitch = 200 + (hash('sha256', text, 'buffer').readUInt16LE(0) % 600);
   return Buffer.from(

@@ -3,11 +3,11 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import type { AnswerHead, ReplyForm } from './reply.ts';
 import { wholeCompletion } from './whole-completion.ts';
 
-/** Writes a chat completion, streamed or whole: as vLLM does, unless the options choose a variant. */
+/** Writes a chat completion, streamed or whole, as vLLM does, unless the options choose a variant. */
 export class ChunkFormat implements ReplyForm {
   readonly #demo: DemoOptions;
   readonly #answer: AnswerHead;
-  /** The part that all chunks share, serialized once. */
+  /** JSON that all chunks share, serialized once. */
   readonly #head: string;
 
   constructor(answer: AnswerHead, demo: DemoOptions) {
@@ -17,30 +17,25 @@ export class ChunkFormat implements ReplyForm {
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   }
 
-  /** The first chunk. */
   role(): string {
     return this.#choice({ role: 'assistant', content: '' }, null);
   }
 
-  /** The chunk of one step; empty for a step without text. */
   step({ delta }: Step): string {
     if ('text' in delta && delta.text === '') return '';
     const fields = this.#delta(delta);
     return this.#choice(this.#demo.role_on_every_delta ? { role: 'assistant', ...fields } : fields, null);
   }
 
-  /** The chunk with the finish_reason. */
   finish(plan: Plan): string {
     const reason = plan.finish === 'tool_calls' && this.#demo.finish_stop ? 'stop' : plan.finish;
     return this.#choice({}, reason, plan.stop);
   }
 
-  /** The separate chunk with the token counts. */
   usage(usage: object): string {
     return `data: ${this.#head},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
   }
 
-  /** A chunk that ends in the middle of its JSON. */
   broken(): string {
     return `data: ${this.#head},"choices":[{"index":0,"delta":{"conte\n\n`;
   }

@@ -2,12 +2,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Step } from '../answer/plan-answer.ts';
 
 const stepsPerTurn = 256;
-/** Limits how often thousands of concurrent streams wake up. */
+/** Shortest sleep, so that thousands of concurrent streams do not wake up too often. */
 const shortestSleepMs = 4;
 
 /**
- * Yields an answer's steps when they are due, in groups of those due at the same time. After a slow consumer, the next group is
- * larger.
+ * Yields an answer's steps when they are due, in groups of those due at the same time. After a slow consumer, the next group is larger.
  * @throws the signal's reason as soon as it aborts
  */
 export async function* paceSteps(

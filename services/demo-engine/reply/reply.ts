@@ -3,7 +3,6 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 
-/** An answer ready to be sent. */
 export interface Reply {
   form: ReplyForm;
   plan: Plan;
@@ -11,30 +10,29 @@ export interface Reply {
   demo: DemoOptions;
   /** Whether a stream ends with a chunk of token counts. */
   includeUsage: boolean;
-  /** Called with steps after they are sent. */
   onSent(steps: readonly Step[]): void;
 }
 
-/** How an answer is written: as a chat completion, or as a continued text. */
+/** Form of an answer: a chat completion, or a continued text. */
 export interface ReplyForm {
-  /** The event that opens a stream; empty where there is none. */
+  /** Returns the event that opens a stream; empty without one. */
   role(): string;
-  /** The event of one step; empty for a step without text. */
+  /** Returns the event of one step; empty for a step without text. */
   step(step: Step): string;
-  /** The event with the finish_reason. */
+  /** Returns the event with the finish_reason. */
   finish(plan: Plan): string;
-  /** The separate event with the token counts. */
+  /** Returns the separate event with the token counts. */
   usage(usage: object): string;
-  /** An event that ends in the middle of its JSON. */
+  /** Returns an event that ends in the middle of its JSON. */
   broken(): string;
-  /** The answer in one piece, without its token counts. */
+  /** Returns the whole answer without its token counts. */
   whole(plan: Plan): object;
 }
 
-/** How a reply ended with its client still connected: complete, or by a fault on demand. */
+/** Ending of a reply whose client is still connected: complete, or broken by a fault on demand. */
 export type ReplyEnding = 'finished' | 'faulted';
 
-/** The fields that every chunk of an answer, or the whole answer, carries. */
+/** Fields in every chunk of an answer, and in a whole answer. */
 export interface AnswerHead {
   /** `chatcmpl-…` */
   id: string;
@@ -43,7 +41,7 @@ export interface AnswerHead {
   created: number;
 }
 
-/** Token counts as the OpenAI API returns them; those of thinking only if there was any. */
+/** Returns token counts in the form of the OpenAI API; those of thinking only if there was any. */
 export function usageOf(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   const completionTokens = tokensOf(plan.steps);
   const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));
@@ -57,7 +55,7 @@ export function usageOf(plan: Pick<Plan, 'steps'>, promptTokens: number) {
 
 const maxHangMs = 600_000;
 
-/** Sends nothing more until the client disconnects; closes the connection after ten minutes. */
+/** Sends nothing more until the client disconnects, and closes the connection after ten minutes. */
 export async function hang(response: ServerResponse, signal: AbortSignal): Promise<void> {
   await sleep(maxHangMs, undefined, { signal });
   response.destroy();

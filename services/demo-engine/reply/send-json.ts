@@ -2,7 +2,6 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import { openaiErrorBody } from '#shared/formats/openai/error.ts';
 
-/** Sends a complete JSON answer. */
 export function sendJson(
   response: ServerResponse,
   status: number,

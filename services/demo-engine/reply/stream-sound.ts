@@ -8,9 +8,9 @@ import { paceSteps } from './pace-steps.ts';
 import { hang, type ReplyEnding } from './reply.ts';
 
 /**
- * Streams pieces of a text as sound, no faster than the client reads, with its fault if any. Whatever breaks a stream closes the
- * connection: sound has no other way to tell.
- * @param onSent called with the tokens of what has been sent
+ * Streams pieces of a text as sound, no faster than the client reads, with its fault if any. Every fault that breaks a stream closes the
+ * connection, because sound cannot carry an error.
+ * @param onSent called with the tokens of the sent pieces
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamSound(

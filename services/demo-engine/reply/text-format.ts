@@ -1,10 +1,9 @@
 import type { Plan, Step } from '../answer/plan-answer.ts';
 import type { AnswerHead, ReplyForm } from './reply.ts';
 
-/** Writes a continued text, streamed or whole, as vLLM does. */
 export class TextFormat implements ReplyForm {
   readonly #answer: AnswerHead;
-  /** The part that all events share, serialized once. */
+  /** JSON that all events share, serialized once. */
   readonly #head: string;
 
   constructor(answer: AnswerHead) {

@@ -2,7 +2,7 @@ import type { Plan, Step } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
 import type { AnswerHead } from './reply.ts';
 
-/** A chat completion in one piece, without its token counts. */
+/** Returns a chat completion in one piece, without its token counts. */
 export function wholeCompletion({ id, created, model }: AnswerHead, plan: Plan, demo: DemoOptions) {
   const calls = plan.finish === 'tool_calls' && demo.finish_stop;
   const choice = {

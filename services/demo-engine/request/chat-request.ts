@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** The allowed URLs of an image; the demo engine never fetches one. */
+/** Form of an image's URL; the demo engine never fetches one. */
 const imageUrl = z.string().regex(/^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/, {
   error: 'an image has to be an http(s) URL or a data URL, as data:image/png;base64,…',
 });
@@ -83,13 +83,12 @@ export type ChatRequest = z.output<typeof chatRequestSchema>;
 export type ChatMessage = ChatRequest['messages'][number];
 export type ChatTool = NonNullable<ChatRequest['tools']>[number];
 
-/** The URLs of a message's images. */
 export function imagesOf({ content }: Pick<ChatMessage, 'content'>): string[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 }
 
-/** The text of a message's content, its text parts joined by line ends. */
+/** Returns the text of a message's content, its text parts joined by line ends. */
 export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');

@@ -1,8 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * The token limit of an answer: that of the request, else the rest of the context window after the prompt.
- * @throws RouterError `context_length_exceeded` when prompt and answer limit exceed the context window, in vLLM's words
+ * Returns the token limit of an answer: the request's, else the rest of the context window after the prompt.
+ * @throws RouterError `context_length_exceeded`, with vLLM's wording, when prompt and limit exceed the context window
  */
 export function checkContext(allowed: number | undefined, promptTokens: number, contextWindow: number): number {
   const room = contextWindow - promptTokens;

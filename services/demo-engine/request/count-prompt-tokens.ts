@@ -1,13 +1,13 @@
 import { type ChatMessage, type ChatTool, imagesOf, textOf } from './chat-request.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
-/** Tokens of an image, whatever its size. */
+/** Tokens of an image of any size. */
 export const tokensPerImage = 256;
 /** Tokens of the marks around a message and of the answer's opening, as OpenAI's chat format counts them. */
 const tokensPerMessage = 3;
 const tokensOfOpening = 3;
 
-/** Tokens of a chat with its tools: `prompt_tokens` of its answer and `count` of `/tokenize`. */
+/** Counts the tokens of a chat with its tools: `prompt_tokens` of its answer and `count` of `/tokenize`. */
 export async function countPromptTokens(
   messages: readonly ChatMessage[],
   tools: readonly ChatTool[] | null | undefined,

@@ -67,7 +67,7 @@ const allFields = z.strictObject({
 
 type AllFields = z.output<typeof allFields>;
 
-/** The options that one place sets. */
+/** Options set in one place. */
 export type DemoFields = Partial<AllFields>;
 
 /** The effective options of one request. */
@@ -81,7 +81,7 @@ const shortForms: Record<string, string> = {
   after: 'fault_after_tokens',
 };
 
-/** Parses `fault=drop after=5`; returns a sentence about what is invalid in it. */
+/** Parses `fault=drop after=5`; returns a sentence about the first problem in invalid words. */
 export function parseDemoWords(words: string): { ok: true; fields: DemoFields } | { ok: false; sentence: string } {
   const fields = words
     .split(/\s+/)
@@ -94,10 +94,10 @@ export function parseDemoWords(words: string): { ok: true; fields: DemoFields } 
 }
 
 /**
- * The effective options of one request.
- * @param body the request's `demo` field, undefined when there is none
+ * Returns the effective options of one request.
+ * @param body the request's `demo` field; undefined without one
  * @param words the words of a demo line in the last user text
- * @throws RouterError `invalid_request` when they are invalid: a typing error must not look like a passed test
+ * @throws RouterError `invalid_request` for invalid options: a typing error must not look like a passed test
  */
 export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: string | undefined): DemoOptions {
   const given = body === undefined ? parseDemoWords(words ?? '') : check(body);

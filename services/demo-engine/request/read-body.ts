@@ -15,13 +15,11 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonObject
   return value;
 }
 
-/** A form: its texts and its files. */
 export interface DemoForm {
   fields: JsonObject;
   files: DemoFile[];
 }
 
-/** A file of a form. */
 export interface DemoFile {
   field: string;
   name: string;

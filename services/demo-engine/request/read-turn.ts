@@ -2,14 +2,14 @@ import { type ChatMessage, textOf } from './chat-request.ts';
 import { demoWordsOf, withoutDemoLine } from './demo-words.ts';
 import { readScript, type ScriptStep } from './read-script.ts';
 
-/** What the answer responds to: the last user text, and the tool results after it. */
+/** The subject of an answer: the last user text, and the tool results after it. */
 export interface Turn {
   /**
-   * Without the blocks that agents insert, and without the demo and script lines. Empty when no user message has text. Of a long text only
+   * Without the blocks that agents insert, and without the demo and script lines. Empty if no user message has text. Of a long text, only
    * the beginning and the end, where the instructions usually are.
    */
   userText: string;
-  /** The words of its `[demo …]` line. */
+  /** The words of the text's `[demo …]` line. */
   demoWords: string | undefined;
   /** The step of the text's script that is due now. */
   scriptStep: ScriptStep | undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const tokens = z.array(z.int().min(0));
 
-/** The fields of a request for embeddings that the demo engine reads; others are ignored. */
+/** Fields that the demo engine reads in a request for embeddings; others are ignored. */
 export const embeddingsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([z.string(), z.array(z.string()), tokens, z.array(tokens)]),
@@ -12,7 +12,7 @@ export const embeddingsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** The fields of a request to judge texts that the demo engine reads; it judges no images. */
+/** Fields that the demo engine reads in a request to moderate texts; images are not judged. */
 export const moderationsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([
@@ -23,7 +23,7 @@ export const moderationsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** The fields of a request to rank documents that the demo engine reads. */
+/** Fields that the demo engine reads in a request to rank documents. */
 export const rerankRequestSchema = z.looseObject({
   model: z.string(),
   query: z.string(),

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 
-/** Dimensions of vectors if the request names none. */
+/** Dimensions of vectors without a requested number. */
 export const usualDimensions = 64;
 
 /**
- * The vector of a text, of length 1. Each of its words has a direction of its own, so that texts with common words are similar, and the
- * same text always has the same vector.
+ * Returns a vector of length 1 for a text. Each word has a direction of its own, so that texts with common words are similar, and the same
+ * text always has the same vector.
  */
 export function embedText(text: string, dimensions = usualDimensions): number[] {
   return embedWords(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text], dimensions);
 }
 
-/** The same for a text of which the tokens are known. */
+/** Returns the vector of a text that is given as tokens. */
 export function embedTokens(tokens: readonly number[], dimensions = usualDimensions): number[] {
   return embedWords(
     tokens.map((token) => `#${token}`),
@@ -19,7 +19,7 @@ export function embedTokens(tokens: readonly number[], dimensions = usualDimensi
   );
 }
 
-/** The cosine of two vectors of length 1. */
+/** Returns the cosine of two vectors of length 1. */
 export function similarity(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, number, at) => sum + number * (b[at] ?? 0), 0);
 }
@@ -28,7 +28,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   for (const word of words) {
     const digest = hash('sha256', word, 'buffer');
-    // Four of the dimensions, each up or down.
+    // Adds or subtracts 1 in four of the dimensions.
     for (let at = 0; at < 16; at += 4) {
       const bits = digest.readUInt32LE(at);
       const dimension = (bits >>> 1) % dimensions;
@@ -36,7 +36,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
     }
   }
   const length = Math.hypot(...vector);
-  // What cancels itself out points somewhere, too.
+  // Words whose directions cancel out still need a vector of length 1.
   if (length === 0) return vector.map((_, at) => (at === 0 ? 1 : 0));
   return vector.map((number) => Math.fround(number / length));
 }

@@ -21,23 +21,21 @@ export interface AnswerInBackgroundParts extends Pick<ServingParts, 'workers' | 
   log: Logger;
 }
 
-/** A request whose answer is to be made in the background. */
 export interface AskedInBackground {
   format: ClientFormat;
   request: ClientRequest;
-  /** What its answer depends on besides its body. */
+  /** Request headers that affect the answer. */
   headers: Readonly<Record<string, string>> | undefined;
   session: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the request is recorded, which its record in the ledger says. */
+  /** Whether the request is recorded; its record in the usage ledger carries this. */
   isRecorded: boolean;
 }
 
 /**
- * Stores a request whose answer is to be made in the background, and answers at once with the answer's object, unless the client wants
- * a stream.
- * @returns the stream that the client wants
- * @throws RouterError for a request that refers to what there is not, or `rate_limit_exceeded`, `store_unavailable`
+ * Stores a request for an answer in the background. Responds at once with the answer's object, unless the client asks for a stream.
+ * @returns the stream to open for the client; undefined if the object was sent
+ * @throws RouterError for a request that refers to missing stored objects, or `rate_limit_exceeded`, `store_unavailable`
  */
 export async function answerInBackground(
   response: Response,
@@ -55,7 +53,7 @@ export async function answerInBackground(
   answers.assertIntact();
   const identity = identityOf(response);
   const owner = storeOwnerOf(identity);
-  // What it refers to is looked up when it is served; that it is there shows now.
+  // The run resolves what the request refers to; this call only refuses a missing reference early.
   await resolveStored(answers, format, 'generate', asked.request, owner);
   lanesOf(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
   const id = newAnswerId(format);
@@ -72,7 +70,7 @@ export async function answerInBackground(
       ...shape.queuedEvents(queued),
     },
   );
-  // Whoever repairs the queue adds it otherwise.
+  // If this fails, the repair of the queue adds the job.
   await jobs
     .add(responseJob(id, open))
     .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response waits'));

@@ -7,22 +7,21 @@ import { drained } from '../http/drained.ts';
 import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
-/** Milliseconds between two looks for events, should a change go unnoticed. */
+/** Milliseconds between two reads of the events, in case a change notice is lost. */
 const lookMs = 2_000;
 
-/** Milliseconds for which a stream waits for a store that is away. */
+/** Milliseconds for which a stream waits for an unavailable store. */
 const storeAwayMs = 60_000;
 
-/** A stream that a client wants. */
 export interface WantedStream {
   id: string;
   owner: string;
   shape: BackgroundAnswers;
-  /** Number of the event that its first one follows; -1 for the whole stream. */
+  /** Number of the event that the stream starts after; -1 for the whole stream. */
   after: number;
 }
 
-/** Why a stream ends without the end of an answer. */
+/** Errors of streams that end without the end of an answer. */
 const broken = {
   superseded: {
     code: 'response_begun_anew',
@@ -37,11 +36,10 @@ const broken = {
 } as const;
 
 /**
- * Sends the events of a response in the background, those that there are and then those that come, until it is over or the client
- * leaves.
+ * Streams the events of a background response: the stored ones, then new ones, until the response is over or the client disconnects.
  * @throws RouterError `not_found` for a response that was not made in the background; `response_begun_anew` if the events that the client
- * has seen are none of it any more, `invalid_value` if they lie behind its end, `invalid_request` if they are not kept;
- * `store_unavailable`
+ * has seen belong to an earlier run, `invalid_value` if they lie behind the end of the response, `invalid_request` if its events are not
+ * kept; `store_unavailable`
  */
 export async function streamBackground(
   response: Response,
@@ -66,7 +64,7 @@ export async function streamBackground(
       if (!read || reason) return void response.end(shape.brokenEvent(broken[reason ?? 'removed'], last + 1));
       let events = '';
       for (const text of read.events) {
-        // What a writer that was not sure has written again is left out.
+        // A writer that got no confirmation writes an event again; the repetition is left out.
         const further = shape.eventsAfter(text, last);
         last = shape.lastNumber(further) ?? last;
         events += further;
@@ -79,7 +77,7 @@ export async function streamBackground(
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
         return void (end ? response.end(shape.brokenEvent(broken[end], last + 1)) : response.end());
       }
-      // Somebody has removed them by hand.
+      // An operator has removed the events by hand.
       if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
       if (closing.aborted) return void response.end(shape.brokenEvent(broken.closing, last + 1));
       if (events === '') await bell.wait(Math.min(lookMs, keepAliveMs));
@@ -98,14 +96,14 @@ export async function streamBackground(
   }
 }
 
-/** Stands for what the store does not say, as it is away. */
+/** Stands in for a read while the store is unavailable. */
 const away: unique symbol = Symbol('away');
 
-/** Why nothing can follow the event that the client has seen last; undefined if something can. */
+/** Returns why nothing can follow the event that the client has seen last; undefined if something can. */
 function reasonOf(read: ReadEvents | undefined, last: number): keyof typeof broken | undefined {
   if (!read) return 'removed';
   if (read.areGone) return 'gone';
-  // The numbers of an attempt that was lost are not used again.
+  // Event numbers of a lost run are not used again.
   return read.opening > 0 && last >= read.opening && last < read.begun ? 'superseded' : undefined;
 }
 
@@ -114,7 +112,7 @@ function refuse(read: ReadEvents | undefined, id: string, after: number): assert
   const reason = reasonOf(read, after);
   if (reason === 'superseded')
     throw new RouterError('response_begun_anew', broken.superseded.message, { param: 'starting_after' });
-  // What is not over may still get there; of a cancelled one its end is told.
+  // A response that still runs may yet reach that event; a cancelled one sends the event of its cancellation.
   if (!reason && read.isOver && !read.isCancelled && after >= read.next) {
     const message = `This response is over, and its last event has the number ${read.next - 1}.`;
     throw new RouterError('invalid_value', message, { param: 'starting_after' });

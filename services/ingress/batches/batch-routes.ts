@@ -20,7 +20,7 @@ export interface BatchRoutesParts extends CreateBatchParts {
   jobs: Pick<BackgroundJobs, 'add'>;
   files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'read' | 'remove'>;
   store: {
-    /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+    /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;
   };
   batches: Batches;
@@ -30,8 +30,8 @@ export interface BatchRoutesParts extends CreateBatchParts {
 }
 
 /**
- * Adds the paths of an API's batches to a router. They find the batches of the key's owner alone; those of others are unknown. Mount it
- * behind `requireKey`.
+ * Adds the batch routes of an API to a router. They serve the batches of the key's owner only; other batches answer as not found. Mount the
+ * router behind `requireKey`.
  */
 export function addBatchRoutes(
   router: Router,
@@ -58,7 +58,7 @@ export function addBatchRoutes(
   const create = keyed(shape.source.kind === 'file' ? 'whole' : 'arrives', async (request, response) => {
     const id = `${shape.idPrefix}${randomUUID().replaceAll('-', '')}`;
     const batch = await createBatch(request, response, { id, owner: owned(response), api, shape }, parts);
-    // It is added again within a minute if this fails.
+    // If this fails, the repair of the queue adds the job within a minute.
     await jobs.add(validationJob(id)).catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch waits'));
     response.json(shape.show(batch, baseUrl(request)));
   });

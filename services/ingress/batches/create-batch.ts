@@ -16,29 +16,26 @@ import type { ReadBody } from '../http/read-body.ts';
 import { identityOf } from '../http/require-key.ts';
 import { inlineLines } from './inline-lines.ts';
 
-/** Bytes of requests on their way into the store that are in memory at most. */
+/** Bytes of an inline upload that are counted as held in memory while it goes to the store. */
 const heldBytes = 20 * 1024 * 1024;
 
-/** Milliseconds for which requests that came inline are kept as a file: until they are validated, or the batch is forgotten. */
+/** Milliseconds for which the file with inline requests is kept: until they are validated, or the batch expires. */
 const inputLifeMs = 7 * 24 * 3_600_000;
 
 export interface CreateBatchParts {
   batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
   files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'remove'>;
-  /** All client formats. */
   formats: readonly ClientFormat[];
   readBody: ReadBody;
   held: HeldBodies;
-  /** Bytes of one request of a batch. */
   maxLineBytes: number;
-  /** Whether the time to drain is over, and the process about to exit. */
+  /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
-  /** Milliseconds for which a client may send, or read, nothing. */
+  /** Milliseconds without progress after which a client that sends or reads nothing is disconnected. */
   bodyTimeoutMs: number;
   log: Pick<Logger, 'warn'>;
 }
 
-/** The batch that is to be made. */
 interface Wanted {
   id: string;
   owner: string;
@@ -49,8 +46,8 @@ interface Wanted {
 type Source<Kind extends BatchSource['kind']> = Extract<BatchSource, { kind: Kind }>;
 
 /**
- * Creates the batch that a request asks for.
- * @throws RouterError for a request that is not valid, a file that the owner has not, too many batches, no room for results, or
+ * Creates the batch that a request describes.
+ * @throws RouterError for an invalid request, a file that the owner does not have, too many batches, no room for results, or
  * `store_unavailable`
  */
 export async function createBatch(
@@ -61,23 +58,23 @@ export async function createBatch(
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const { batches } = parts;
-  // A body that may be large is not received only to be refused.
+  // A large body must not be received only to be refused.
   await batches.assertRoom(wanted.owner);
-  // The client may have disconnected meanwhile: nothing would release what is held for it.
+  // The client may have disconnected meanwhile; nothing would then release its held memory.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const { source } = wanted.shape;
   if (source.kind === 'file') return batches.create(await fromFile(request, response, wanted, source, parts));
   return createWithInput(await fromBody(request, response, wanted, source, parts), parts);
 }
 
-/** Creates a batch whose input nobody else has. The input is removed if there is no batch then. */
+/** Creates a batch whose input file belongs to it alone. Removes the file if the batch is not created. */
 async function createWithInput(batch: NewBatch, { batches, files, log }: CreateBatchParts): Promise<BatchRecord> {
   const { id, owner, api, inputFile } = batch;
   try {
     return await batches.create(batch);
   } catch (error) {
     try {
-      // Redis may have created it although its answer was lost.
+      // Redis may have created the batch although its answer was lost.
       const created = await batches.find(owner, api, id);
       if (created) return created;
       await files.remove(owner, inputFile);
@@ -115,7 +112,7 @@ async function fromFile(
       param: 'input_file_id',
     });
   }
-  // Also a batch that is cancelled at once has results.
+  // A batch that is cancelled at once has results, too.
   await files.assertRoom(owner);
   const createdAt = Date.now();
   const expiresAt = createdAt + windowMs;

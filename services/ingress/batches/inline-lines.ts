@@ -7,17 +7,15 @@ const lineFeed = Buffer.from('\n');
 
 export interface InlineLinesOptions {
   format: Pick<BatchFormat, 'readLine' | 'maxLines'>;
-  /** The field of the body that has the requests. */
+  /** Field of the body that contains the requests. */
   field: string;
-  /** Bytes of one request at most. */
   maxLineBytes: number;
-  /** Called at the end with how many there are. */
   onEnd: (lines: number) => void;
 }
 
 /**
- * The requests of a batch that come in its body, as lines of a file.
- * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`, `body_too_large`, and what the body throws
+ * Yields the requests of a batch that come in its body, as lines of a file.
+ * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`, `body_too_large`, and the errors of the body
  */
 export async function* inlineLines(
   body: AsyncIterable<Uint8Array>,

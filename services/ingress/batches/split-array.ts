@@ -4,37 +4,37 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [lineFeed, carriageReturn, space, tab] = [0x0a, 0x0d, 0x20, 0x09];
 
-/** Characters of a field's name that are looked at. */
+/** Characters of a field name that are compared; the rest is ignored. */
 const longestName = 64;
 
 /**
- * Finds the elements of one array in a JSON object that comes in pieces, so that it need not be in memory whole. Each element is the
- * text of a JSON value, without line breaks. Whether it is valid, whoever takes it has to see; of the object, what the elements do not
- * depend on is not checked.
+ * Finds the elements of one array in a JSON object that arrives in pieces, so that the object need not fit into memory. Each element is the
+ * text of a JSON value without line breaks. The splitter does not validate elements: the caller has to parse them. Of the object, it checks
+ * only what it needs to find the elements.
  */
 export class ArraySplitter {
   readonly #field: string;
   readonly #mostBytes: number;
-  /** Arrays and objects that are open: 1 inside of the object, 2 inside of the array. */
+  /** Open arrays and objects: 1 inside the object, 2 inside the array. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** Whether the next string is the name of a field. */
+  /** Whether the next string is a field name. */
   #expectsName = false;
-  /** The name of the last field, while and after it is read. */
+  /** Bytes of the last field name, also while it is read. */
   #name: number[] = [];
   #isInName = false;
   #isInArray = false;
   #hasFound = false;
   #isOver = false;
-  /** The element that has begun. */
+  /** Bytes of the element that has begun. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #hasBegun = false;
 
   /**
    * @param field name of the field with the array
-   * @param mostBytes of one element
+   * @param mostBytes largest size of one element
    */
   constructor(field: string, mostBytes: number) {
     this.#field = field;
@@ -42,13 +42,13 @@ export class ArraySplitter {
   }
 
   /**
-   * Takes a piece of the text.
-   * @returns the elements that end in it
-   * @throws RouterError `invalid_json` for a text that is no object, `body_too_large` for an element that is too large
+   * Adds a piece of the text.
+   * @returns the elements that end in the piece
+   * @throws RouterError `invalid_json` for a text that is not an object, `body_too_large` for an element that is too large
    */
   push(piece: Uint8Array): Buffer[] {
     const elements: Buffer[] = [];
-    // Where in the piece the element goes on; -1 while there is none.
+    // Where in the piece the current element continues; -1 without one.
     let from = this.#hasBegun ? 0 : -1;
     const finish = (to: number): void => {
       if (!this.#hasBegun) return;
@@ -82,7 +82,7 @@ export class ArraySplitter {
     return elements;
   }
 
-  /** The text is complete. @throws RouterError `invalid_json`, `missing_parameter` for an object without the array */
+  /** Ends the text. @throws RouterError `invalid_json`, `missing_parameter` for an object without the array */
   end(): void {
     // An array that a brace closes leaves its last element open.
     if (!this.#isOver || this.#hasBegun) throw notAnObject();
@@ -142,7 +142,7 @@ export class ArraySplitter {
     this.#begun.push(Buffer.from(bytes));
   }
 
-  /** The element, on one line: a line break can stand outside of its strings only. */
+  /** Returns the element on one line: JSON allows line breaks only outside of strings. */
   #take(): Buffer {
     const element = Buffer.concat(this.#begun);
     for (let at = 0; at < element.length; at += 1) {

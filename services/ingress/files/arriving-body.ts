@@ -4,10 +4,10 @@ import type { Holding } from '../http/held-bodies.ts';
 import { arrivingDigest } from '../idempotency/body-digest.ts';
 
 /**
- * The body of a request, as it arrives. The time in which the reader does not ask for more does not count. The request stays open when
- * the reader ends early, so that it can be answered.
+ * Yields the body of a request as it arrives. Only time in which the reader waits for a piece counts towards the timeout. The request stays
+ * open when the reader ends early, so that it can be answered.
  * @param timeoutMs milliseconds without a byte
- * @param holding what the request holds of this process: one that is slow to arrive ends when another one needs its place
+ * @param holding the request's share of memory; a slow body is ended when another request needs its place
  * @throws RouterError `request_timeout`, `overloaded`, or `invalid_request` for a body that is cut off
  */
 export async function* arrivingBody(
@@ -37,7 +37,7 @@ export async function* arrivingBody(
   } finally {
     isOver = true;
     holding?.arrived();
-    // Otherwise nobody else could read the rest. While a piece is awaited, this would wait for it.
+    // Unlocks the rest of the request for other readers. While a piece is awaited, `return` would wait for that piece.
     if (!isLate) await pieces.return?.(undefined);
   }
   if (!request.complete) throw cutOff(undefined);

@@ -11,28 +11,28 @@ import { identityOf } from '../http/require-key.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
 
-/** Bytes of an upload that are in memory at most: two parts of an upload to S3, and what is on its way. */
+/** Bytes of an upload that count as held: two parts of an upload to S3, and the bytes between client and S3. */
 const uploadBytes = 20 * 1024 * 1024;
 
-/** Most characters of a file's name. */
+/** Characters of a file name that are kept. */
 const longestName = 255;
 
 export interface FileRoutesParts {
   files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'remove'>;
   held: HeldBodies;
-  /** Whether the time to drain is over, and the process about to exit. */
+  /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
-  /** Milliseconds for which a client may send, or read, nothing. */
+  /** Milliseconds without progress after which a client that sends or reads nothing is disconnected. */
   bodyTimeoutMs: number;
   store: {
-    /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+    /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;
   };
 }
 
 /**
- * Adds the paths of files to a router, as a format shows them. They find the files of the key's owner alone; those of others are
- * unknown. Mount it behind `requireKey`.
+ * Adds the file routes of a format to a router. They serve the files of the key's owner only; other files answer as not found. Mount the
+ * router behind `requireKey`.
  */
 export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRoutesParts, keyed: KeyedHandler): void {
   const { path } = shape;
@@ -84,7 +84,7 @@ async function upload(
   { files, held, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
 ) {
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  // The client may have disconnected while its key was checked: nothing would release what is held for it.
+  // The client may have disconnected while its key was checked; nothing would then release its held memory.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
@@ -139,7 +139,7 @@ function shownIdOf({ params }: Request): string {
   return typeof id === 'string' ? id : '';
 }
 
-/** A name without what would break lines in a terminal. */
+/** Removes control characters, which would break lines in a terminal, and cuts long names. */
 function nameOf(given: string): string {
   const name = given.replaceAll(/\p{Cc}/gu, '').slice(0, longestName);
   return name === '' ? 'unnamed' : name;

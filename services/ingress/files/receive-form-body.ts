@@ -9,28 +9,27 @@ import { receiveForm, type Form, type KeptFile } from './receive-form.ts';
 
 export interface ReceiveFormParts {
   held: HeldBodies;
-  /** Whether the time to drain is over, and the process about to exit. */
+  /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
-  /** Milliseconds for which a client may send nothing. */
+  /** Milliseconds without a byte after which the form is refused. */
   bodyTimeoutMs: number;
-  /** Bytes of all files of a form. */
+  /** Bytes of all files of a form together. */
   inputFiles: { maxBytes: number };
 }
 
 /** A file in base64, in pieces. */
 type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 
-/** Files of a form: as many pictures as OpenAI takes, and a mask. */
+/** Files of a form: as many pictures as OpenAI accepts, and a mask. */
 const mostFiles = 17;
 
-/** Characters of `FormFile.start`. */
 const startLength = 88;
 
 /**
- * Receives a form as the JSON text that it is read as, see `formFileSchema`. Files are turned into base64 as they arrive, and are twice in
- * memory only while their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
+ * Receives a form as a JSON text, see `formFileSchema`. Files are encoded in base64 as they arrive, and are in memory twice only while
+ * their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
  * @returns undefined if the client has disconnected
- * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`, or as `receiveForm` and `claimKey` do
+ * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`, or the errors of `receiveForm` and `claimKey`
  */
 export async function receiveFormBody(
   request: Request,
@@ -75,7 +74,7 @@ async function inBase64(
   };
   for await (const piece of content) {
     bytes += piece.length;
-    // Three bytes are four characters.
+    // Base64 encodes three bytes as four characters.
     const plain = Buffer.concat([rest, piece]);
     const whole = plain.length - (plain.length % 3);
     if (whole > 0) add(plain.subarray(0, whole));
@@ -88,7 +87,7 @@ async function inBase64(
   return { bytes, start, data };
 }
 
-/** Fields whose names end with `[]` are lists; of others the last one counts. */
+/** Writes the form as JSON. Fields whose names end with `[]` become lists; of any other repeated field the last value counts. */
 function jsonOf({ entries, files }: Form<Coded>): Buffer {
   const fields = new Map<string, Buffer[][]>();
   const add = (name: string, value: Buffer[]): void => {

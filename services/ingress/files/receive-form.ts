@@ -5,50 +5,47 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Holding } from '../http/held-bodies.ts';
 import { arrivingBody } from './arriving-body.ts';
 
-/** What a form may have besides its files. The longest field is a prompt for pictures: 32,000 characters. */
+/** Limits of a form besides its files. The longest field is a prompt for pictures: 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
-/** What a form says of its file. */
 export interface FormFile {
   name: string;
   mimeType: string;
 }
 
-/** A file of a form, after it was kept. */
+/** A file of a form after `keep` has read it. */
 export interface KeptFile<Kept> extends FormFile {
-  /** The name of its field. */
   field: string;
   kept: Kept;
 }
 
-/** A form that has arrived. */
 export interface Form<Kept> {
   fields: ReadonlyMap<string, string>;
-  /** The fields in their order; one name may stand there several times. */
+  /** The fields in their order, repeated names included. */
   entries: readonly (readonly [name: string, value: string])[];
-  /** The files that were kept, in their order. */
   files: readonly KeptFile<Kept>[];
 }
 
 export interface FormReader<Kept> {
-  /** Milliseconds without a byte until the form counts as lost. */
+  /** Milliseconds without a byte after which the form is refused. */
   timeoutMs: number;
-  /** What the request holds of this process, see `arrivingBody`. */
+  /** The request's share of memory, see `arrivingBody`. */
   holding: Pick<Holding, 'isSlow' | 'arrived'>;
-  /** Files at most; a form with more of them is refused. */
+  /** Largest number of files; a form with more is refused. */
   mostFiles: number;
-  /** Whether the file of a field is kept; others are read and dropped. */
+  /** Whether the file of a field is kept; other files are read and discarded. */
   isKept: (field: string) => boolean;
-  /** Reads the content of a file to its end, and cleans up when that fails. */
+  /** Reads the content of a file to its end, and cleans up on failure. */
   keep: (content: AsyncIterable<Uint8Array>) => Promise<Kept>;
-  /** Cleans up what was kept of a form that turns out to be none. */
+  /** Cleans up a kept file when the form turns out to be invalid. */
   discard?: (kept: Kept) => Promise<void>;
 }
 
 /**
- * Receives a form with files (RFC 7578), whose content goes to `keep` as it arrives. Fields may stand before and behind it.
- * @throws RouterError `invalid_request` for what is no form, is cut off or has too much in it, `unsupported_encoding`,
- * `request_timeout`, `overloaded`, or what `keep` throws: after it has ended
+ * Receives a form with files (RFC 7578) and streams the content of each file to `keep` as it arrives. Fields may come before and after the
+ * files.
+ * @throws RouterError `invalid_request` for a body that is not a form, is cut off or has too many or too long fields,
+ * `unsupported_encoding`, `request_timeout`, `overloaded`, or an error of `keep`, after every `keep` has ended
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
@@ -70,7 +67,7 @@ export async function receiveForm<Kept>(
     if (isCut) failed.reject(tooLong(name));
     else entries.push([name, value]);
   });
-  // A part that gives bytes may have no name.
+  // A part may have a file's content but no file name.
   parser.on('file', (field, stream, name: string | undefined, _encoding, mimeType) => {
     if (!isKept(field)) {
       stream.resume();

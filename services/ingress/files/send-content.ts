@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ShownFile } from '#shared/formats/format-files.ts';
 
-/** Bytes of a file from one position up to another, which is not included. */
+/** Bytes of a file from `from` up to, but not including, `to`. */
 export interface ContentRange {
   from: number;
   to: number;
@@ -11,15 +11,14 @@ export interface ContentRange {
 
 export interface ContentParts {
   file: ShownFile;
-  /** Opens the content, or a range of it. */
   read: (range: ContentRange, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
-  /** Milliseconds for which a client may read nothing. */
+  /** Milliseconds without progress after which a client that does not read is disconnected. */
   timeoutMs: number;
 }
 
 /**
- * Sends the content of a file, or the range that the request asks for (RFC 9110, 14), at the pace of its client.
- * @throws RouterError `range_not_satisfiable`, or what reading throws before the first byte; afterwards the connection is closed, so
+ * Sends the content of a file, or the requested range (RFC 9110, 14), as fast as the client reads.
+ * @throws RouterError `range_not_satisfiable`, or an error of reading before the first byte. An error after that closes the connection, so
  * that the client sees that bytes are missing
  */
 export async function sendContent(request: Request, response: Response, parts: ContentParts): Promise<void> {
@@ -35,7 +34,7 @@ export async function sendContent(request: Request, response: Response, parts: C
     'content-disposition': attachment(file.name),
     'accept-ranges': 'bytes',
     ...(range && { 'content-range': `bytes ${from}-${to - 1}/${file.bytes}` }),
-    // A browser must not show what somebody has uploaded as a page of the router.
+    // A browser must not show an uploaded file as a page of the router.
     'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',
     'cache-control': 'private, no-store',
@@ -52,7 +51,7 @@ export async function sendContent(request: Request, response: Response, parts: C
   }
 }
 
-/** Waits until the client has read what was sent; a client that reads nothing is disconnected. */
+/** Waits until the client has read what was sent. Disconnects a client that reads nothing for `timeoutMs`. */
 async function drained(response: Response, timeoutMs: number, gone: AbortSignal): Promise<void> {
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   try {
@@ -62,7 +61,7 @@ async function drained(response: Response, timeoutMs: number, gone: AbortSignal)
   }
 }
 
-/** The range that a header asks for; undefined for all, also where it asks for several or is not understood. */
+/** Returns the requested range; undefined for the whole file, also when the header asks for several ranges or is malformed. */
 function rangeOf(header: string | undefined, bytes: number, response: Response): ContentRange | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
   const [, first = '', last = ''] = match ?? [];
@@ -75,7 +74,7 @@ function rangeOf(header: string | undefined, bytes: number, response: Response):
   throw new RouterError('range_not_satisfiable', `The file has ${bytes} bytes: there are none in this range.`);
 }
 
-/** Names the file for those who save it (RFC 6266). */
+/** Returns a `Content-Disposition` with the file's name (RFC 6266). */
 function attachment(name: string): string {
   const plain = name.replaceAll(/[^\w.-]/g, '_').slice(0, 100);
   return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, percent)}`;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * Has a client that waits with its body (`Expect: 100-continue`) send it once something begins to read it, which is after the key
- * and the length are checked. One that is refused before that gets its answer, and sends nothing.
+ * Sends `100 Continue` to a client that waits with its body (`Expect: 100-continue`) as soon as a handler begins to read the body. That is
+ * after the key and the length are checked: a request refused before that gets its error, and its client sends no body.
  */
 export function acceptWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const onListener = (event: string | symbol): void => {

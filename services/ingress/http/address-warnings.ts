@@ -1,7 +1,10 @@
-/** Host names of `URL` that only the machine itself reaches. */
+/** Host names of `URL` that resolve to the machine itself. */
 const ownMachine = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** What to warn an operator about the address at which people reach the router. This process itself serves plain HTTP. */
+/**
+ * Returns warnings for the operator about the public address: no `TRUSTED_PROXIES` behind https, or no TLS. The ingress itself serves plain
+ * HTTP.
+ */
 export function addressWarnings(config: {
   PUBLIC_URL?: string | undefined;
   TRUSTED_PROXIES: readonly string[];

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express';
 
-/** Seconds for which a browser may keep the answer to a preflight; Chromium keeps it no longer. */
+/** Seconds for which a browser may cache the answer to a preflight: the most that Chromium accepts. */
 const preflightSeconds = 7_200;
 
-/** What the answer to a preflight allows. `*` stands for any header but `authorization`, in requests without credentials. */
+/** Headers of an answer to a preflight. `*` covers any header except `authorization`, in requests without credentials (Fetch). */
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, DELETE',
   'access-control-allow-headers': 'authorization, *',
@@ -11,9 +11,9 @@ const preflightHeaders = {
 };
 
 /**
- * Lets web pages of other origins send requests and read the answers (Fetch, "CORS protocol"), never with cookies: a page sends its
- * key. Preflights are answered here, because they carry no key. Requests of any other origin go on without a header that would
- * allow their page to read the answer. Mount it before whatever answers or refuses.
+ * Lets web pages of these origins send requests and read the answers (Fetch, "CORS protocol"), never with cookies: a page sends its key.
+ * The middleware answers preflights itself, because they carry no key. A request of any other origin passes on without the header that
+ * would let its page read the answer. Mount it before every handler that answers or refuses.
  * @param origins exact origins, or `*` alone for all
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
@@ -33,7 +33,10 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
   };
 }
 
-/** Whether a text is an origin as browsers send it: `https://app.example.com`, with a port if it is not the scheme's own. */
+/**
+ * Returns whether a text is an origin as browsers send it: `https://app.example.com`, with a port only where it is not the scheme's
+ * default.
+ */
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.host !== '' && !text.includes('*') && `${url.protocol}//${url.host}` === text;

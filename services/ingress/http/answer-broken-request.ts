@@ -9,13 +9,13 @@ import { mintRequestId, requestIdHeaders } from './request-id.ts';
 export interface BrokenRequestParts {
   log: Logger;
   countRefusal: CountRefusal;
-  /** Whether an answer on this connection has begun, so that an error answer would corrupt it. */
+  /** Whether an answer on this connection has begun; an error answer would corrupt it. */
   isAnswering: (socket: Duplex) => boolean;
 }
 
 /**
- * Makes the listener of `clientError`. It answers requests that Node's HTTP parser rejects because they are not HTTP, too
- * slow, or have too large headers; by default Node closes such connections without a body.
+ * Creates the listener of `clientError`. It answers requests that Node's HTTP parser rejects: not HTTP, too slow, or with headers that are
+ * too large. By default Node closes such connections without a body.
  */
 export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {

@@ -14,7 +14,7 @@ export interface AnswerErrorParts {
   countRefusal: CountRefusal;
 }
 
-/** The error handler of a format's routes: answers every thrown error in that format. */
+/** Creates the error handler of a format's routes. It logs, traces and counts each thrown error, and answers it in that format. */
 export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const refusal = asRouterError(error);
@@ -35,12 +35,14 @@ export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerE
   };
 }
 
-/** The path, without the token of a one-time link. */
+/** Returns the path for the log, with the token of a one-time link cut out. */
 function loggablePath({ baseUrl, path }: Request): string {
   return `${baseUrl}${path}`.replace(/^\/link\/.*/s, '/link/…');
 }
 
-/** Refuses all other methods of a path; mount it after the path's routes. `Allow` names the allowed ones (RFC 9110, 15.5.6). */
+/**
+ * Refuses all methods of a path that its routes do not handle; mount it after them. `Allow` lists the supported methods (RFC 9110, 15.5.6).
+ */
 export function wrongMethod(...allowed: string[]) {
   return (request: Request, response: Response): never => {
     response.setHeader('allow', allowed.join(', '));

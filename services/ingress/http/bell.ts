@@ -1,10 +1,10 @@
-/** Wakes who waits for a change. One that came before the wait ends it at once. */
+/** Wakes a task that waits for a change. A ring before the wait ends that wait at once. */
 export class Bell {
   readonly #ends: AbortSignal;
   #isRung = false;
   #wake: (() => void) | undefined;
 
-  /** @param ends aborts when nobody waits any more */
+  /** @param ends aborts every wait, now and later */
   constructor(ends: AbortSignal) {
     this.#ends = ends;
   }
@@ -14,7 +14,7 @@ export class Bell {
     else this.#isRung = true;
   }
 
-  /** Resolves when it rings, after so many milliseconds at the latest. */
+  /** Resolves on the next ring, or after `ms` milliseconds. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

@@ -12,26 +12,23 @@ import { refuse, startEvents } from './refuse.ts';
 import { PacedResponse } from './unread/paced-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
 
-/** What a reply is to one exchange. */
 export interface ReplyOptions {
   format: AnswerFormat;
   requestId: string;
   /** See `StreamOpening`. */
   answerId?: string | undefined;
   repeated?: StreamOpening['repeated'];
-  /** Whether the answer is a stream of events. */
   stream: boolean;
-  /** The unread output of this process. */
   unread: UnreadOutputs;
-  /** Called when the answer begins and the body of the request is no longer needed. */
+  /** Called when the answer begins: the request body may be released. */
   onBegin: () => void;
   /** See `ModelSink.hold`. */
   hold?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Writes one job's answer to the client. The first call decides the status; a failure after it is an explicit error event
- * that ends the stream.
+ * Writes one job's answer to the client. The first call decides the HTTP status; a failure after it is sent as an error event that ends the
+ * stream.
  */
 export class ClientReply implements ModelSink {
   readonly #response: ServerResponse;
@@ -58,7 +55,7 @@ export class ClientReply implements ModelSink {
     this.#hold = hold;
   }
 
-  /** Has this request, which it is the reply to, fail when the client does not read the answer. */
+  /** Sets the running request to fail when the client does not read the answer. */
   failWhenUnread(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
     return running;
@@ -78,22 +75,24 @@ export class ClientReply implements ModelSink {
     this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.claimedAt - queuedAt));
   }
 
-  /** Has the body counted as held until the answer is over. */
+  /** Keeps the request body allocated until the answer is complete, instead of releasing it when the answer begins. */
   keepBody(): void {
     this.#keepsBody = true;
   }
 
-  /** Counts a part of the answer as held beside the body, until the answer begins. */
+  /** Adds these bytes of the answer to the memory that the request holds, until the answer begins. */
   hold(bytes: number): void {
     this.#hold?.(bytes);
   }
 
-  /** Tokens of a streamed answer that were relayed, estimated. */
+  /** Estimated tokens of the streamed answer that were relayed so far. */
   get relayedTokens(): number {
     return this.#answer.tokens;
   }
 
-  /** The first piece is sent ahead of what came before it for other clients; later ones leave with those of the same turn. */
+  /**
+   * Sends the first piece at once, ahead of pieces that wait for other clients. Later pieces are sent at the end of the event loop's turn.
+   */
   data(bytes: Uint8Array): void {
     const piece = this.#answer.relayed(bytes);
     if (piece.length === 0) return;
@@ -103,7 +102,7 @@ export class ClientReply implements ModelSink {
     this.#output.write(piece);
   }
 
-  /** Tells a person who reads the stream: the headers are sent, and clients skip comments. */
+  /** Writes a comment into the stream for people who read it: the headers are already sent, and clients skip comments. */
   moved({ attempt }: ServedJob): void {
     if (attempt && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }
@@ -121,13 +120,13 @@ export class ClientReply implements ModelSink {
     this.#output.end(piece);
   }
 
-  /** Ends the answer with an error: an event if it has begun, otherwise an answer with the error's status. */
+  /** Ends the answer with an error: as an event if the answer has begun, otherwise as an answer with the error's status. */
   fail(error: RouterError): void {
     if (this.#response instanceof DetachedResponse) this.#response.noteFailure({ error, hasBegun: this.#hasBegun });
     try {
       if (this.#stream && this.#answer.opensToFail?.(error) === true) this.#startStream();
       if (!this.#response.headersSent) refuse(this.#response, this.#format, error, this.#requestId);
-      // Whoever counts on a whole answer must not take a part for it.
+      // Closing the connection keeps a client from taking a part for the whole answer.
       else if (this.#answer.isPlain) this.#response.destroy();
       else this.#output.end(this.#answer.errorEvent(error));
     } catch (thrown) {

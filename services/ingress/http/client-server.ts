@@ -7,10 +7,11 @@ import { answerBrokenRequest } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
 
-/** Milliseconds for a request's headers to arrive. */
 const headersTimeoutMs = 20_000;
 
-/** Milliseconds for a request to arrive whole: only the upload of a file takes as long, because other bodies have a time of their own. */
+/**
+ * Milliseconds for a request to arrive whole. Only file uploads take that long: other bodies have a limit of their own (`bodyTimeoutMs`).
+ */
 const uploadTimeoutMs = 3_600_000;
 
 /** Milliseconds between two checks for requests that arrive too slowly. */
@@ -19,18 +20,17 @@ const checkSlowMs = 1_000;
 /** Milliseconds without traffic after which TCP probes the client's machine. */
 const probeClientMs = 30_000;
 
-/** Milliseconds for which idle keep-alive connections stay open; load balancers close theirs sooner. */
+/** Milliseconds for which idle keep-alive connections stay open; longer than load balancers keep theirs. */
 const keepAliveTimeoutMs = 75_000;
 
 export interface ClientServerParts {
   log: Logger;
   open: OpenRequests;
   countRefusal: CountRefusal;
-  /** Milliseconds for a request body to arrive. */
   bodyTimeoutMs: number;
 }
 
-/** The HTTP server that clients connect to. Requests that are no HTTP are answered in the first format. */
+/** Creates the HTTP server for clients. Requests that are not valid HTTP are answered in the first client format. */
 export function createClientServer(
   app: RequestListener,
   { log, open, countRefusal, bodyTimeoutMs }: ClientServerParts,

@@ -11,17 +11,20 @@ export interface DrainParts {
   open: OpenRequests;
   server: Server;
   dispatcher: Pick<Dispatcher, 'active' | 'drain'>;
-  /** Milliseconds for load balancers to let go, and for running answers to finish after that. */
+  /** Milliseconds for load balancers to stop sending requests; `drainMs` after that are for running answers to finish. */
   leaveMs: number;
   drainMs: number;
-  /** Is called when no connection is accepted any more: what another node can go on with ends. */
+  /** Called once the server accepts no more connections: ends streams that another node can continue. */
   onFinishing: () => void;
-  /** Is called when the time is over: nothing is begun any more, and what runs is ended. */
+  /** Called when `drainMs` are over: from here on nothing new starts, and running requests are ended. */
   onEnding: () => void;
   log: Pick<Logger, 'info'>;
 }
 
-/** Leaves the clients to other nodes, and lets running answers finish. What is not over by then receives an error. */
+/**
+ * Drains the ingress: sends clients to other nodes, then lets running answers finish. Answers still running after `drainMs` receive an
+ * error.
+ */
 export async function drainRequests(parts: DrainParts): Promise<void> {
   const { open, server, dispatcher, leaveMs, drainMs, onFinishing, onEnding, log } = parts;
   open.leave();

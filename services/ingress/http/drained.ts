@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 /**
- * Waits until the client has read what was sent; a client that reads nothing for so many milliseconds is disconnected.
- * @param gone aborts when the client is gone
+ * Waits until the client has read what was sent. Disconnects a client that reads nothing for `unreadMs` milliseconds.
+ * @param gone aborts when the client has disconnected
  */
 export async function drained(response: ServerResponse, unreadMs: number, gone: AbortSignal): Promise<void> {
   const timer = setTimeout(() => response.destroy(), unreadMs);

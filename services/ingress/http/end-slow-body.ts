@@ -1,9 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/**
- * Disconnects a client whose request does not arrive in time, where nothing else waits for it.
- * @param ms milliseconds
- */
+/** Disconnects a client whose request does not arrive within `ms` milliseconds. For routes where no body reader has a timeout. */
 export function endSlowBody(ms: number): RequestHandler {
   return (request, _response, next) => {
     if (!request.complete) {

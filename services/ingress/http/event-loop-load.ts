@@ -1,15 +1,15 @@
-/** Milliseconds between two looks. */
+/** Milliseconds between two samples. */
 const everyMs = 100;
 
-/** The share of a look in the average, which follows the last seven or so. */
+/** Weight of one sample in the moving average, which covers about the last seven samples. */
 const weight = 0.15;
 
-/** The most milliseconds that one look counts: a process that was stopped once is not behind. */
+/** Upper bound of one sample in milliseconds, so that a process that was suspended once does not count as overloaded. */
 const mostOfOneMs = 3_000;
 
 /**
- * How far behind this process is with its work: the milliseconds by which timers are late, on average over the last looks. An ingress that falls
- * behind reads too little from the broker, which then closes its connection; all its streams suffer. Before that, it refuses new requests.
+ * Measures the event loop's load: the milliseconds by which timers run late, as a moving average. An ingress that falls behind reads too
+ * slowly from the broker, which then closes its connection, and all its streams suffer. To prevent that, it refuses new requests before.
  */
 export class EventLoopLoad {
   readonly #mostMs: number;
@@ -18,14 +18,13 @@ export class EventLoopLoad {
   #isBehind = false;
   #dueAt = performance.now() + everyMs;
 
-  /** @param mostMs delay from which it is behind, until the delay is half of it; 0: never */
+  /** @param mostMs average delay above which `isBehind` turns true, until the delay falls to half of it; 0 turns the check off */
   constructor(mostMs: number) {
     this.#mostMs = mostMs;
     this.#timer = setInterval(() => this.#look(performance.now()), everyMs);
     this.#timer.unref();
   }
 
-  /** Whether new requests are to be refused. */
   get isBehind(): boolean {
     return this.#isBehind;
   }

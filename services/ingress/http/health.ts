@@ -6,12 +6,12 @@ import { version } from '#shared/core/version.ts';
 
 /** The body of `GET /health`. */
 export interface Health {
-  /** `draining` comes with status 503, on which load balancers stop sending requests. Those that arrive are served. */
+  /** `draining` comes with status 503, on which load balancers stop sending requests. Requests that still arrive are served. */
   status: 'ok' | 'degraded' | 'draining';
   version: string;
   nats: boolean;
   redis: boolean;
-  /** `lost`: emptied or replaced, and not confirmed by an operator. */
+  /** `lost`: the account store was emptied or replaced, and no operator has confirmed it. */
   store: 'intact' | 'lost';
   /** Live workers that take jobs, by tier. */
   workers: Record<Tier, number>;
@@ -27,7 +27,7 @@ export interface HealthParts {
   isDraining: () => boolean;
 }
 
-/** Reads the state of the parts. Resolves within about a second, also when Redis hangs. */
+/** Reads the state of broker, Redis, store and workers. Resolves within about a second, also when Redis hangs. */
 export async function readHealth({ workers, broker, redis, store, isDraining }: HealthParts): Promise<Health> {
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
   let failing = 0;
@@ -42,7 +42,7 @@ export async function readHealth({ workers, broker, redis, store, isDraining }: 
   return { status, version, nats, redis: redisAnswers, store: storeIs, workers: counts, failing };
 }
 
-/** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; 200 otherwise. */
+/** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; otherwise 200. */
 export function answerHealth(parts: HealthParts) {
   return async (_: Request, response: Response): Promise<void> => {
     const answer = await readHealth(parts);

@@ -3,25 +3,22 @@ import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 
 /** One request's share of this process's memory for bodies. */
 export interface Holding {
-  /** Counts bytes that were read. @throws RouterError `overloaded` when they exceed the limit of all bodies */
+  /** Adds bytes that were read. @throws RouterError `overloaded` when all bodies together exceed their limit */
   grow: (bytes: number) => void;
-  /** Says that the body is slow to arrive. `end` is called, and the share is released, when another request needs the place. */
+  /** Marks the body as slow to arrive. When another request needs the place, the share is released and `end` is called. */
   isSlow: (end: (error: RouterError) => void) => void;
-  /** Says that the body is there. */
+  /** Marks the body as complete. */
   arrived: () => void;
-  /** Releases the bytes of the body. */
   releaseBody: () => void;
-  /** Releases the whole share, at the end of the request. */
   release: () => void;
 }
 
-/** Who sends a body: a key, by its id, and the limits that hold for it. */
+/** The key that sends a body, by its id, and the limits that apply to it. */
 export interface BodySender {
   readonly id: string;
   readonly limits: readonly PartyLimits[];
 }
 
-/** What the requests of one key hold. */
 interface Share {
   bytes: number;
   requests: number;
@@ -29,57 +26,56 @@ interface Share {
   slow: number;
 }
 
-/** Memory of a request that runs or waits, in this process and with its sockets: as `npm run bench` measures it, and a margin. */
+/** Bytes of memory per running or waiting request, with its sockets: as measured by `npm run bench`, plus a margin. */
 const activeBytes = 64 * 1024;
 
-/** Requests at once where no number is set: as many as a half of the memory limit holds, and 20,000 at most. */
+/** Returns the default limit of concurrent requests: as many as fit into half of the memory limit, between 100 and 20,000. */
 export function defaultMaxActive(limitBytes: number): number {
   const fits = limitBytes > 0 ? Math.floor(limitBytes / 2 / activeBytes) : Number.POSITIVE_INFINITY;
   return Math.max(100, Math.min(20_000, fits));
 }
 
-/** Bytes of bodies where no number is set: a quarter of the memory limit, and 1 GiB at most. */
+/** Returns the default limit of bytes for bodies: a quarter of the memory limit, 1 GiB at most. */
 export function defaultHeldBytes(limitBytes: number): number {
   return limitBytes > 0 ? Math.min(1024 ** 3, Math.floor(limitBytes / 4)) : 1024 ** 3;
 }
 
-/** Slow bodies of a key besides as many as its requests at the same time: counts of tokens and calls of tools are not limited. */
+/** Slow bodies that a key may have on top of its concurrent-request limit, because token counts and tool calls are not under that limit. */
 const moreSlow = 8;
 
-/** One in so many places is for others than the key that has all the rest. */
+/** One of this many places stays free for other keys when one key holds all the rest. */
 const placesForOthers = 10;
 
 /**
- * Limits how many requests are read or running at once, and the memory of their bodies. A key may add a body to those that it has
- * as long as it holds no more than it leaves free, so that there is room for the others.
+ * Limits the requests that are read or running at once, and the memory of their bodies. A key that already holds bodies may add another
+ * only while its total does not exceed the memory that stays free, so that other keys have room.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
   readonly #maxCount: number;
-  /** By key, of each that holds any. */
+  /** By key id; only keys that hold a request. */
   readonly #shares = new Map<string, Share>();
-  /** Requests whose bodies are slow to arrive, the one that has waited for longest first. */
+  /** Requests whose bodies are slow to arrive, the longest wait first. */
   readonly #slow = new Map<Holding, (error: RouterError) => void>();
   readonly #load: { readonly isBehind: boolean };
   #bytes = 0;
   #count = 0;
 
-  /** @param load whether this process is behind with what it has */
+  /** @param load whether this process's event loop is behind */
   constructor(maxBytes: number, maxCount: number, load: { readonly isBehind: boolean } = { isBehind: false }) {
     this.#maxBytes = maxBytes;
     this.#maxCount = maxCount;
     this.#load = load;
   }
 
-  /** Bytes of all bodies held right now. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
    * Admits one more request of a key.
-   * @throws RouterError `overloaded` when there are too many, or this process is behind with them; `rate_limit_exceeded` when more bodies
-   * of the key are slow to arrive than it could have requests
+   * @throws RouterError `overloaded` when there are too many requests or the event loop is behind; `rate_limit_exceeded` when the key has
+   * more slow bodies than its limits would allow requests
    */
   open({ id, limits }: BodySender): Holding {
     const share = this.#shares.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
@@ -129,7 +125,7 @@ export class HeldBodies {
     return holding;
   }
 
-  /** Ends the request that has waited for its body for longest: whoever sends quickly shall not wait for who does not. */
+  /** Ends the request that has waited longest for its body: a fast client must not wait for a slow one. */
   #endSlowest(): void {
     const [slowest] = this.#slow;
     if (!slowest) return;
@@ -139,7 +135,6 @@ export class HeldBodies {
   }
 }
 
-/** Requests at the same time that all of these limits allow. */
 function requestsAtOnce(limits: readonly PartyLimits[]): number {
   return Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Number.POSITIVE_INFINITY));
 }

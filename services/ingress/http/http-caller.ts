@@ -9,7 +9,7 @@ import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 import { traceOf } from './trace-request.ts';
 
-/** The HTTP client of a request. Create it after `requireKey` only. */
+/** The HTTP client of a request. Construct it after `requireKey` only. */
 export class HttpCaller implements Caller {
   readonly requestId: string;
   readonly identity: KeyIdentity;
@@ -26,14 +26,14 @@ export class HttpCaller implements Caller {
     this.#format = format;
   }
 
-  /** Reports in the response's headers how much of the limits is left. */
+  /** Sets the response headers that report how much of the limits is left. */
   onStanding(standing: LimitStanding): void {
     if (this.#response.headersSent) return;
     const headers = this.#format.limitHeaders(standing);
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
   }
 
-  /** With an idempotency key, the request goes on without its client from now on: who repeats it gets its answer. */
+  /** Makes a request with an idempotency key run on without its client from now on: a repetition of the request gets the answer. */
   onEffects(): void {
     runUncancelled(this.#response);
   }
@@ -42,7 +42,7 @@ export class HttpCaller implements Caller {
     return this.#response.destroyed;
   }
 
-  /** Cancels a request when its client disconnects. A request that is over is not affected. */
+  /** Cancels the running request when its client disconnects. A finished request is not affected. */
   cancels(running: RunningRequest | undefined): RunningRequest | undefined {
     if (!running) return undefined;
     if (this.#response.destroyed) running.cancel();

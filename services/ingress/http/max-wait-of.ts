@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Header in which a client says how many seconds its request may wait in the queue. Decimals are allowed. */
+/** Header with the seconds that the client's request may wait in the queue. Decimals are allowed. */
 const header = 'x-rtr-max-wait';
 
 const maxSeconds = 3_600;
 
 /**
- * Milliseconds that a client lets its request wait in the queue; undefined if it sets no limit.
+ * Returns the milliseconds that a client lets its request wait in the queue; undefined without a limit.
  * @throws RouterError `invalid_request` for a value that is not a number of seconds above 0 and up to 3,600
  */
 export function maxWaitOf(headers: IncomingHttpHeaders): number | undefined {

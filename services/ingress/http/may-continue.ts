@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Header in which a client says that its stream is to end with an error rather than continue on another worker. */
+/** Header with which a client asks for an error instead of a stream that continues on another worker. */
 const header = 'x-rtr-continue';
 
 /**
- * Whether a client lets its stream continue on another worker when it loses its own.
+ * Returns whether a stream that loses its worker may continue on another one.
  * @throws RouterError `invalid_request` for any value but `never`
  */
 export function mayContinue(headers: IncomingHttpHeaders): boolean {

@@ -1,17 +1,16 @@
 import type { RequestHandler } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** An API, as far as it matters for paths. */
 export interface PlacedApi {
-  /** Where its paths are: `/api/<segment>`. */
+  /** Base path of the API: `/api/<segment>`. */
   base: string;
-  /** Paths of its formats below a prefix, such as `/chat/completions`. */
+  /** Paths of the API's formats below its version prefix, such as `/chat/completions`. */
   paths: readonly string[];
 }
 
 /**
- * Refuses a path of an API without the API's base, as it is asked for with a base URL that is too short, and says what is missing.
- * Mount it at a prefix of the APIs, such as `/v1`.
+ * Refuses a path of an API that lacks the API's base, as clients with a base URL that is too short send it, and names the missing part.
+ * Mount it at a version prefix of the APIs, such as `/v1`.
  */
 export function misplacedPath(api: PlacedApi): RequestHandler {
   return (request, _response, next) => {

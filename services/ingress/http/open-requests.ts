@@ -3,12 +3,12 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * Milliseconds after an answer for which a drain waits for the next request on the same connection: the client may have sent it
- * before it knew that the ingress stops.
+ * Milliseconds after an answer for which a drain waits for the next request on the same connection: the client may have sent it before it
+ * got `connection: close`.
  */
 const nextRequestMs = 250;
 
-/** Counts the requests whose answer is not completely sent, and waits for them in a drain. */
+/** Counts the requests whose answers are not completely sent. A drain waits for them. */
 export class OpenRequests {
   readonly #open = new Set<ServerResponse>();
   #closedAt = -Infinity;
@@ -20,7 +20,7 @@ export class OpenRequests {
     return this.#open.size;
   }
 
-  /** Whether clients and load balancers are being sent to other nodes. Requests that arrive are served. */
+  /** Whether the ingress sends clients and load balancers to other nodes. Requests that still arrive are served. */
   get isLeaving(): boolean {
     return this.#leaving;
   }
@@ -42,7 +42,7 @@ export class OpenRequests {
     next();
   };
 
-  /** Counts a response without a connection. @returns ends that */
+  /** Counts a response that has no connection. @returns a function that stops counting it */
   hold(response: ServerResponse): () => void {
     this.#open.add(response);
     return () => {
@@ -57,13 +57,13 @@ export class OpenRequests {
     return response !== undefined && response.headersSent && !response.closed;
   }
 
-  /** From now on, each answer that begins says that it is the last one on its connection. */
+  /** From now on, each answer that begins carries `connection: close`. */
   leave(): void {
     this.#leaving = true;
     for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Resolves when no request is open and none follows on a connection that was just in use, or after `ms` milliseconds. */
+  /** Resolves when no request is open and none has followed on a connection that was just in use, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let last: NodeJS.Timeout | undefined;

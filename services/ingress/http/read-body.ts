@@ -4,35 +4,36 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 import { RouterError } from '#shared/core/errors.ts';
 import type { Holding } from './held-bodies.ts';
 
-/** A stream that decodes, and the bytes that it was given. */
+/** A decoding stream; `bytesWritten` counts its input. */
 type Decoder = Transform & { bytesWritten: number };
 
 /** Log2 of the largest window of a zstd body: 16 MiB of memory in the decoder. The encoding allows far more. */
 const zstdWindowLog = 24;
 
-/** How many times as large as what was sent a body may become, and from which size on: texts and base64 shrink to a tenth at most times. */
+/**
+ * Largest ratio of a decompressed body to its compressed bytes, checked above `expandedBytes`. Texts and base64 usually compress to a tenth
+ * at best.
+ */
 const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
   maxBytes: number;
-  /** Milliseconds for a body to arrive. */
   timeoutMs: number;
 }
 
 /**
  * Reads a request's whole body, decompressed and without a byte order mark.
- * @param holding the request's share of memory, an error of which ends the reading
- * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off
- * or cannot be decompressed), as soon as it is known. The rest of the request stays unread; see `refuse`
+ * @param holding the request's share of memory; an error that it throws ends the reading
+ * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off or cannot be
+ * decompressed), as soon as the problem is detected. The rest of the request stays unread; see `refuse`
  */
 export type ReadBody = (
   request: IncomingMessage,
   holding: Pick<Holding, 'grow' | 'isSlow' | 'arrived'>,
 ) => Promise<Buffer>;
 
-/** Makes a reader with these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
   return async (request, holding) => {
     const decoder = decoderFor(request.headers['content-encoding']);
@@ -79,8 +80,8 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       isOver = true;
       holding.arrived();
       clearTimeout(timer);
-      // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing
-      // them costs more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
+      // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing them costs
+      // more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
       parts = [];
       if (decoder) {
         request.unpipe(decoder);
@@ -90,7 +91,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
   };
 }
 
-/** Some editors and programs of Windows write this in front of a text. JSON has no place for it. */
+/** Some editors and programs on Windows put this mark in front of a text. JSON does not allow it. */
 const byteOrderMark = Buffer.from('\uFEFF');
 
 function withoutMark(body: Buffer): Buffer {
@@ -99,7 +100,7 @@ function withoutMark(body: Buffer): Buffer {
 }
 
 /**
- * The stream that decodes a content-encoding; undefined if there is none.
+ * Returns the stream that decodes a content-encoding; undefined for an unencoded body.
  * @throws RouterError `unsupported_encoding`
  */
 function decoderFor(encoding: string | undefined): Decoder | undefined {

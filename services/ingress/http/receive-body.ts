@@ -8,22 +8,22 @@ import type { ReadBody } from './read-body.ts';
 export interface ReceiveParts {
   readBody: ReadBody;
   held: HeldBodies;
-  /** Whether the time to drain is over, and the process about to exit. */
+  /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
 }
 
-/** A request's body. It counts as held until the answer is over or `releaseBody` is called; keep no reference after that. */
+/** A request's body. It counts as held until the answer is complete or `releaseBody` is called; keep no reference after that. */
 export interface ReceivedBody {
   body: Buffer;
-  /** Counts bytes that are held in addition. @throws RouterError `overloaded` when they exceed the limit of all bodies */
+  /** Adds bytes that are held besides the body. @throws RouterError `overloaded` when all bodies together exceed their limit */
   grow: (bytes: number) => void;
   releaseBody: () => void;
 }
 
 /**
- * Reads a request's body within the limits of this process. Call it after `requireKey` only.
+ * Reads a request's body within the limits of this process, and claims the request's idempotency key. Call it after `requireKey` only.
  * @returns undefined if the client disconnects meanwhile
- * @throws RouterError `overloaded`, `shutting_down`, or as `ReadBody` and `claimKey` do
+ * @throws RouterError `overloaded`, `shutting_down`, or the errors of `ReadBody` and `claimKey`
  */
 export async function receiveBody(
   request: Request,
@@ -38,7 +38,7 @@ export async function receiveBody(
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const claimed = claimKey(response, body);
-  // Others need not wait, not even for the next turn.
+  // Requests without an idempotency key skip the wait, which would cost a turn of the microtask queue.
   if (claimed) await claimed;
   return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }

@@ -14,7 +14,7 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
   // A client that was too slow to send its request gets the answer, but no more time.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');
   else if (!response.req.complete) discardRest(response);
-  // Of a request that was not read, only this header says that it asks for a stream.
+  // For a request that was not read, only this header shows that it asks for a stream.
   const stream = response.req.headers.accept === 'text/event-stream' ? format.openStream({ requestId }) : undefined;
   if (stream?.opensToFail?.(error) === true) {
     startEvents(response);
@@ -30,7 +30,6 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
   response.end(text);
 }
 
-/** Begins an answer of server-sent events. */
 export function startEvents(response: ServerResponse): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -47,10 +46,10 @@ function discardRest({ req: request }: ServerResponse): void {
   request.resume();
 }
 
-/** The error that a client receives for a thrown value. The cause of an unexpected error is only logged. */
+/** Returns the error that a client receives for a thrown value. The cause of an unexpected error is only logged. */
 export function asRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
-  // Express's own errors have a status, for example that of a path that cannot be decoded.
+  // Express's own errors have a status, for example the error for a path that cannot be decoded.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return new RouterError('invalid_request', 'The request could not be understood.', { cause: error });
   }

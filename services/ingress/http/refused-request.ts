@@ -5,14 +5,14 @@ import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** A request that was answered with an error before any worker was given it, and the name of the format of that answer. */
+/** A request that was refused before any worker got it, and the name of the format of the refusal. */
 export interface RefusedRequest extends Refusal {
   format: string;
 }
 
 export type CountRefusal = (refused: RefusedRequest) => void;
 
-/** What is counted of a request that ends with this error. */
+/** Returns what the metrics count for a request that ends with this error. */
 export function refusedRequest(response: Response, format: string, error: RouterError): RefusedRequest {
   const identity = response.locals['identity'] as KeyIdentity | undefined;
   return {
@@ -24,12 +24,11 @@ export function refusedRequest(response: Response, format: string, error: Router
   };
 }
 
-/** Remembers which model or tool a request asked for. Called only when it fails, so that others cost nothing. */
+/** Stores which model or tool a request asked for. Called only when the request fails, so that other requests pay nothing for it. */
 export function setAsked(response: Response, name: string): void {
   response.locals['asked'] = name;
 }
 
-/** The key that was refused, where it is known. */
 function keyOf(error: RouterError): RefusedKey | undefined {
   const refusal = [error, error.cause].find((each) => each instanceof InvalidKeyError);
   return refusal?.key;

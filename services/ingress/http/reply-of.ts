@@ -1,12 +1,12 @@
 import type { Response } from 'express';
 import type { ClientReply } from './client-reply.ts';
 
-/** Remembers the reply of a request to a model, so that a failure before its dispatch can be written by it too. */
+/** Stores the reply of a model request, so that `answerError` can send a failure before dispatch through the same reply. */
 export function setReply(response: Response, reply: ClientReply): void {
   response.locals['reply'] = reply;
 }
 
-/** The reply of a request to a model; undefined for other requests, and before the request is read. */
+/** Returns the reply of a model request; undefined for other requests, and before the request is read. */
 export function replyOf(response: Response): ClientReply | undefined {
   return response.locals['reply'] as ClientReply | undefined;
 }

@@ -3,12 +3,12 @@ import type { NextFunction, Request, Response } from 'express';
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
-/** The response headers that carry the id; the SDKs read one or the other. */
+/** Response headers that carry the request id; SDKs read one or the other. */
 const headerNames = ['x-request-id', 'request-id'] as const;
 
 /**
- * Gives every request an id: the client's `x-request-id` if it is a plain token, otherwise a new one. The id is part of
- * the response headers and of every log line of the request, here and on the worker.
+ * Assigns an id to every request: the client's `x-request-id` if it is a plain token, otherwise a new one. The id is in the response
+ * headers and in every log line of the request, here and on the worker.
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.get('x-request-id');
@@ -18,17 +18,14 @@ export function assignRequestId(request: Request, response: Response, next: Next
   next();
 }
 
-/** The id that `assignRequestId` assigned. */
 export function requestIdOf(response: Response): string {
   return String(response.locals['requestId']);
 }
 
-/** A new id. */
 export function mintRequestId(): string {
   return `req_${randomUUID()}`;
 }
 
-/** The response headers that carry an id. */
 export function requestIdHeaders(id: string): Record<string, string> {
   return Object.fromEntries(headerNames.map((name) => [name, id]));
 }

@@ -2,10 +2,10 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 
-/** Resolves a raw key to its identity. Throws the RouterError that the client receives. */
+/** Resolves a raw key to its identity. @throws RouterError, which the client receives */
 export type VerifyKey = (rawKey: string) => KeyIdentity | Promise<KeyIdentity>;
 
-/** Resolves the console session of a request to an identity; undefined if it has none. Throws as `VerifyKey` does. */
+/** Resolves the console session of a request to an identity; undefined if it has none. Throws like `VerifyKey`. */
 export type VerifySession = (request: Request) => Promise<KeyIdentity | undefined>;
 
 export interface RequireKeyParts {
@@ -16,7 +16,7 @@ export interface RequireKeyParts {
 }
 
 /**
- * Admits requests with a valid key and, if they carry no key at all, requests of console pages with a session.
+ * Admits requests with a valid key. Requests without any key are admitted with the sign-in session of the console.
  * @param alsoHeader another header that may carry the key, besides `Authorization: Bearer`
  */
 export function requireKey(parts: RequireKeyParts, alsoHeader?: string): RequestHandler {
@@ -48,18 +48,18 @@ export function requireKey(parts: RequireKeyParts, alsoHeader?: string): Request
   };
 }
 
-/** The identity behind a request. Call it after `requireKey` only. */
+/** Returns the identity that `requireKey` has stored. Call it after `requireKey` only. */
 export function identityOf(response: Response): KeyIdentity {
   return response.locals['identity'] as KeyIdentity;
 }
 
-/** Where a key may come in two headers, the error for a wrong one says that it was in this one. */
+/** Adds to the error for a wrong key that the key came in `authorization`, for routes that accept a key in two headers. */
 function aboutBearer(error: unknown): unknown {
   if (!(error instanceof RouterError) || error.code !== 'invalid_api_key') return error;
   return new RouterError(error.code, error.message, { param: 'authorization', cause: error });
 }
 
-/** The token of an `Authorization` header; undefined for another scheme. */
+/** Returns the token of an `Authorization` header; undefined for another scheme. */
 export function bearerToken(header: string | undefined): string | undefined {
   return header?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
 }

@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NamedSession } from '#shared/serving/affinity-of.ts';
 
-/** Headers in which clients name a session: opencode and others, Claude Code, Codex. */
+/** Headers in which clients name an agent session: opencode and others, Claude Code, Codex. */
 const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'session-id'];
 
-/** The one whose sessions go on under the same name after a compaction. */
+/** Header of the client whose sessions keep their name after a compaction. */
 const restartingHeader = 'x-claude-code-session-id';
 
 /**
- * Headers in which they name one agent of a session, which has a conversation of its own: Claude Code, Codex. Codex numbers the
- * windows of a thread as well: each compaction begins a new one.
+ * Headers in which clients name one agent of a session, which has its own conversation: Claude Code, Codex. Codex also numbers the windows
+ * of a thread: each compaction begins a new window.
  */
 const agentHeaders = ['x-claude-code-agent-id', 'x-codex-window-id', 'thread-id'];
 
-/** Most characters of a name that count. Those in use are UUIDs. */
+/** Characters of a name that are used; the rest is cut. Names in use are UUIDs. */
 const maxLength = 256;
 
-/** The session and agent that a client names in its headers; undefined if it names no session. */
+/** Returns the session and agent that a client names in its headers; undefined without a session. */
 export function sessionOf(headers: IncomingHttpHeaders): NamedSession | undefined {
   const session = firstOf(headers, sessionHeaders);
   if (!session) return undefined;

@@ -3,15 +3,15 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** A request that has a span: the same object for all responses that stand for its own. */
+/** A request with a span. All responses that stand for the request's own share this object. */
 interface TracedRequest {
   readonly span: TraceSpan;
   held?: Promise<void>;
 }
 
 /**
- * Gives every request a span, in the client's trace if it sends a `traceparent` (W3C Trace Context). The span ends when the
- * response closes, see also `holdTrace`. Mount it after `assignRequestId`.
+ * Starts a span for every request, in the client's trace if it sends a `traceparent` (W3C Trace Context). The span ends when the response
+ * closes; see also `holdTrace`. Mount it after `assignRequestId`.
  */
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -35,14 +35,14 @@ export function traceRequests(tracing: Tracing): RequestHandler {
   };
 }
 
-/** The span of a request; undefined if tracing is off. */
+/** Returns the span of a request; undefined if tracing is off. */
 export function traceOf(response: Response): TraceSpan | undefined {
   return tracedOf(response)?.span;
 }
 
 /**
- * Holds the span of a request open until something is settled that its attributes depend on. The span's end is that of the response all the
- * same. To be called when the response closes.
+ * Keeps the span of a request open until `settled` resolves, because the span's attributes depend on it. The end time of the span remains
+ * the end of the response. Call it when the response closes.
  * @param settled must not reject
  */
 export function holdTrace(response: Response, settled: Promise<void>): void {
@@ -63,7 +63,7 @@ function end({ span, held }: TracedRequest, request: Request, response: Response
   void held.then(() => span.end(at));
 }
 
-/** The path as registered in the route table, not as sent by the client: there are few of them. */
+/** Returns the path as registered in the route table, not as the client sent it: the number of registered paths is small. */
 function routeOf({ baseUrl, route }: Request): string | undefined {
   const path: unknown = (route as { path?: unknown } | undefined)?.path;
   if (typeof path !== 'string') return undefined;

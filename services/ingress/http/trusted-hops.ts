@@ -1,11 +1,11 @@
-/** Whether a text is a number of proxies, each of which has appended the address that it saw to `X-Forwarded-For`. */
+/** Returns whether a text is a number of proxies (1 to 9), each of which has appended the address that it saw to `X-Forwarded-For`. */
 export function isHopCount(text = ''): boolean {
   return /^[1-9]$/.test(text);
 }
 
 /**
- * What Express trusts: addresses and networks, or a number of hops, counted from the ingress. With hops, no address that a client writes into
- * the header is believed, whatever networks clients are in.
+ * Returns Express's `trust proxy` value: addresses and networks, or a number of hops counted from the ingress. With hops, no address that a
+ * client writes into the header is believed, whatever network the client is in.
  * @param proxies `TRUSTED_PROXIES`
  */
 export function trustedBy(proxies: readonly string[]): readonly string[] | number {

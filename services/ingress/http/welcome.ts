@@ -3,7 +3,7 @@ import { routerAddress } from '#shared/core/router-address.ts';
 import { version } from '#shared/core/version.ts';
 
 /**
- * Answers `GET /` of clients that do not ask for HTML, such as `curl`, with the addresses of the console and the APIs.
+ * Answers `GET /` with the addresses of the console and the APIs, for clients that do not ask for HTML, such as `curl`.
  * @param publicUrl address at which people reach the router; the address of the request if unset
  * @param apis names and paths of the APIs
  */

@@ -9,17 +9,17 @@ import type {
 import type { Logger } from '#shared/core/log.ts';
 import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 
-/** Milliseconds for which pieces wait for others, and bytes that are written at once at most, unless one piece is longer. */
+/** Milliseconds for which pieces are gathered, and the bytes of one write, unless one piece is longer. */
 const gatherMs = 50;
 const bytesAtOnce = 128 * 1024;
 
-/** Milliseconds after a failed write until the next one, and after the end of an answer until it is given up. */
+/** Milliseconds between a failed write and the next, and from the end of an answer until its journal gives up. */
 const retryMs = 250;
 const endedMs = 60_000;
 
 export interface JournalParts {
   answers: Pick<IdempotentAnswers, 'append' | 'finish' | 'answerBytes'>;
-  /** Bounds what all answers have in memory until it is written. */
+  /** Bounds the memory of all answers that are not written yet. */
   room: Pick<StoringRoom, 'take' | 'give'>;
   log: Pick<Logger, 'warn'>;
 }
@@ -30,24 +30,22 @@ interface Piece {
 }
 
 /**
- * Writes an answer to Redis while it is made. What waits to be written is bounded; beyond, and when Redis does not take it in time, the
- * answer is not kept and goes on for its client.
+ * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. Beyond that bound, or when Redis does not
+ * accept writes in time, the answer is not kept; its client still gets it.
  */
 export class AnswerJournal {
   readonly #of: KeyedAttempt;
   readonly #parts: JournalParts;
-  /** What waits to be written. */
   #pieces: Piece[] = [];
   #waitingBytes = 0;
   #bytes = 0;
-  /** Number of the next piece. */
   #next = 0;
-  /** What is known of the answer, and of the request, and is not written yet. */
+  /** Status, headers and facts of the request that are not written yet. */
   #news: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
   #end: { kind: 'whole' | 'cut'; isFree: boolean; givenUpAt: number } | undefined;
-  /** Whether it is not kept, and Redis has to know that or knows it. */
+  /** Whether the answer is not kept: `untold` until Redis has recorded that, then `told`. */
   #isLost: false | 'untold' | 'told' = false;
-  /** Whether there may be more to write: the execution has its key, and neither its end was written nor was it given up. */
+  /** Whether writing goes on: the execution has its key, and its end was neither written nor given up. */
   #hasKey = true;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -57,13 +55,13 @@ export class AnswerJournal {
     this.#parts = parts;
   }
 
-  /** Status and headers, and what is known of the request by now, if that is more. They are written at once. */
+  /** Writes the status and headers at once, and the facts of the request that are known by now. */
   begin(head: AnswerHead, facts: RequestFacts | undefined): void {
     this.#news = { head, facts };
     void this.#write();
   }
 
-  /** The next part of the answer, whose memory is its own. */
+  /** Adds the next part of the answer. The journal keeps `bytes`: the caller must not reuse the memory. */
   add(bytes: Buffer, number: number): void {
     this.#next = number + 1;
     if (this.#isLost !== false || !this.#hasKey) return;
@@ -80,18 +78,18 @@ export class AnswerJournal {
   }
 
   /**
-   * Writes the end. Resolves when it is written, or given up.
-   * @param kind `cut` for an answer whose connection is closed midway
+   * Writes the end. Resolves when it is written or given up.
+   * @param kind `cut` for an answer whose connection was closed midway
    * @param isFree whether the next request with the key is executed
    */
   async finish(kind: 'whole' | 'cut', isFree: boolean): Promise<void> {
     this.#end = { kind, isFree, givenUpAt: performance.now() + endedMs };
-    // What is written may be over, and not have seen the end.
+    // A write that is running may end without having seen the end.
     while (this.#hasKey) await this.#write();
     this.drop();
   }
 
-  /** Forgets what waits, and writes no more. */
+  /** Discards the unwritten pieces and stops writing. */
   drop(): void {
     this.#hasKey = false;
     clearTimeout(this.#timer);
@@ -113,7 +111,7 @@ export class AnswerJournal {
       if (!end && this.#pieces.length === 0 && !this.#news && this.#isLost !== 'untold') return;
       const pieces = this.#pieces.splice(0, this.#countWithin(bytesAtOnce));
       const bytes = pieces.length === 0 ? undefined : Buffer.concat(pieces.map((piece) => piece.bytes));
-      // Beyond what was lost, the number shows the gap.
+      // After a loss, this number shows the gap.
       const from = pieces[0]?.number ?? this.#next;
       const { head, facts } = this.#news ?? {};
       const entry = { from, last: pieces.at(-1)?.number ?? from, bytes, head, facts };
@@ -124,7 +122,7 @@ export class AnswerJournal {
     }
   }
 
-  /** Writes the same until Redis has answered: what is written twice is kept once. */
+  /** Repeats one write until Redis confirms it: Redis stores a repeated write once. */
   async #writeOne(entry: AnswerEntry, end: { kind: 'whole' | 'cut'; isFree: boolean } | undefined): Promise<void> {
     const { answers, log } = this.#parts;
     while (this.#hasKey) {

@@ -2,15 +2,14 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PacedResponse } from '../http/unread/paced-response.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** The client whose request is executed. It gets the answer as it is made, until it leaves. */
+/** The client whose request is executed. It gets the answer as it is produced, until it disconnects. */
 export class AttachedClient {
   readonly #response: ServerResponse;
   readonly #output: PacedResponse;
 
-  /** @param unread the unread output of this process */
   constructor(response: ServerResponse, unread: UnreadOutputs) {
     this.#response = response;
-    // Who reads too little is disconnected, as one that leaves by itself; the answer may go on.
+    // A client that reads too slowly is disconnected, as if it had left by itself; the answer may go on.
     this.#output = new PacedResponse(response, unread, () => void response.destroy());
   }
 

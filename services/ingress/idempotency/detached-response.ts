@@ -2,27 +2,26 @@ import { ServerResponse, type IncomingMessage, type OutgoingHttpHeader, type Out
 import type { Response } from 'express';
 import type { RouterError } from '#shared/core/errors.ts';
 
-/** Who takes an answer that has no connection of its own. */
+/** Receives an answer that has no connection of its own. */
 export interface AnswerTaker {
-  /** Status and headers are known. */
+  /** Called with the status and the headers. */
   begin: (status: number, headers: OutgoingHttpHeaders) => void;
-  /** The owner of the memory may reuse it afterwards. */
+  /** Called with the next bytes. The caller may reuse their memory afterwards. */
   data: (bytes: Uint8Array) => void;
   end: () => void;
-  /** The answer ends without its end, because it failed midway, or was cancelled. */
+  /** Called when the answer stops before its end, because it failed midway or was cancelled. */
   cut: () => void;
 }
 
-/** Why an answer failed. */
 export interface AnswerFailure {
   error: RouterError;
-  /** Whether anything of the answer itself was sent before. */
+  /** Whether any of the answer itself was sent before the failure. */
   hasBegun: boolean;
 }
 
 /**
- * A response without a connection: what a handler writes goes to a taker, who takes all at once. It is used where an answer does not end
- * with the connection that asked for it.
+ * A response without a connection: what a handler writes goes to an `AnswerTaker`, which never blocks. It is used where an answer may
+ * outlive the connection of its client.
  */
 export class DetachedResponse extends ServerResponse {
   readonly locals: Record<string, unknown>;
@@ -30,26 +29,24 @@ export class DetachedResponse extends ServerResponse {
   readonly #taker: AnswerTaker;
   #state: 'open' | 'begun' | 'over' = 'open';
 
-  /** @param locals what earlier handlers have found out */
   constructor(request: IncomingMessage, locals: Record<string, unknown>, taker: AnswerTaker) {
     super(request);
     this.locals = locals;
     this.#taker = taker;
-    // The class that it extends derives it from what a connection would send.
+    // `ServerResponse` derives `headersSent` from what its connection would send.
     Object.defineProperty(this, 'headersSent', { get: () => this.#state !== 'open' });
   }
 
-  /** The same for handlers of Express, of which those that may be detached use nothing else of a response than there is here. */
+  /** The same object typed for handlers of Express. Handlers that may be detached use only the members that this class implements. */
   get asExpress(): Response {
     return this as unknown as Response;
   }
 
-  /** Whether it has its end. */
   get isOver(): boolean {
     return this.#state === 'over';
   }
 
-  /** Is called before the error is written. */
+  /** Records the failure. Called before the error is written. */
   noteFailure(failure: AnswerFailure): void {
     this.failure = failure;
   }

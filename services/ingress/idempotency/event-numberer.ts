@@ -1,31 +1,32 @@
-/** Is called with an event that is whole, and its number. The memory of its bytes is its own. */
+/** Called with each complete event and its number. The receiver owns the memory of `bytes`. */
 export type OnEvent = (bytes: Buffer, number: number) => void;
 
-/** An event that has begun. */
 interface OpenEvent {
-  /** What there is of it, its id included. */
+  /** Bytes of the event so far, with its id line. */
   pieces: Buffer[];
   isNumbered: boolean;
-  /** Whether a line of it ends with the last piece. */
+  /** Whether the last piece ends a line. */
   endsLine: boolean;
 }
 
-/** What is added to the numbers of events with each execution of a key: those of an earlier one are never taken for them. */
+/**
+ * Offset between the event numbers of two executions of one key, so that an event of an earlier execution is not mistaken for a newer one.
+ */
 export const numbersOfOne = 1_000_000;
 
 const lineFeed = 0x0a;
 
-/** Starts of what a client gets to keep its connection alive: comments, and the pings of the messages format. */
+/** Prefixes of keep-alive output: comments, and the pings of the messages format. */
 const signsOfLife = [Buffer.from(':'), Buffer.from('event: ping\n')];
 
-/** Whether a text of a stream is there to keep the connection alive alone, so that it has no number, and nobody misses it. */
+/** Returns whether a text of a stream only keeps the connection alive. Such a text has no number and need not be repeated. */
 export function isSignOfLife(text: Uint8Array): boolean {
   return signsOfLife.some((start) => start.equals(text.subarray(0, start.length)));
 }
 
 /**
- * Numbers the events of a stream from 0 on, by a line `id:` ahead of each (WHATWG HTML, "Server-sent events"), however the stream is split.
- * Events of the Responses format have the numbers that they carry, because these are counted from 0 on, too.
+ * Numbers the events of a stream from 0 with a line `id:` ahead of each (WHATWG HTML, "Server-sent events"), however the stream is split
+ * into pieces. For the Responses format these numbers equal the sequence numbers in the events, which also start at 0.
  */
 export class EventNumberer {
   readonly #first: number;
@@ -34,13 +35,13 @@ export class EventNumberer {
   #open: OpenEvent | undefined;
   #next = 0;
 
-  /** @param first what is added to the numbers in the ids */
+  /** @param first number that the ids start from */
   constructor(first: number, onEvent: OnEvent) {
     this.#first = first;
     this.#onEvent = onEvent;
   }
 
-  /** Takes the next bytes of the stream and returns those to send. The owner of their memory may reuse it afterwards. */
+  /** Adds the next bytes of the stream and returns the bytes to send. The caller may reuse the memory of the input afterwards. */
   take(bytes: Uint8Array): Buffer {
     const given = Buffer.from(bytes);
     const sent: Buffer[] = [];
@@ -62,7 +63,7 @@ export class EventNumberer {
     return Buffer.concat(sent);
   }
 
-  /** Ends the stream: an event without its empty line is one of it all the same. */
+  /** Ends the stream. A last event without its empty line counts as an event. */
   end(): void {
     if (this.#open) this.#close(this.#open);
   }
@@ -79,7 +80,10 @@ export class EventNumberer {
   }
 }
 
-/** Where the event ends that goes on at `at`; undefined if it does not end. @param endsLine whether a line of it ends ahead of `at` */
+/**
+ * Returns where the event that continues at `at` ends; undefined if it does not end in `bytes`.
+ * @param endsLine whether the byte before `at` ends a line of the event
+ */
 function endOfEvent(bytes: Buffer, at: number, endsLine: boolean): number | undefined {
   if (endsLine && bytes[at] === lineFeed) return at + 1;
   for (let end = bytes.indexOf(lineFeed, at); end >= 0; end = bytes.indexOf(lineFeed, end + 1)) {

@@ -16,27 +16,27 @@ import { eventsAfter } from './events-after.ts';
 import { isSignOfLife, numbersOfOne } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
-/** Milliseconds between two looks at an answer: they say that somebody waits for it, too. */
+/** Milliseconds between two reads of an answer. Each read also registers that a client waits for it. */
 const lookMs = 1_000;
 
-/** Milliseconds for which a client whose answer has begun waits for a store that is away. */
+/** Milliseconds for which a client whose answer has begun waits for an unavailable store. */
 const storeAwayMs = 60_000;
 
-/** An answer that a client wants, and did not ask for first. */
+/** An answer that was begun for an earlier request with the same key. */
 export interface FollowedAnswer {
   of: KeyedAttempt;
-  /** The id of the event that its first one follows; undefined for the whole answer. */
+  /** Id of the event that the answer continues after; undefined for the whole answer. */
   after: number | undefined;
   format: AnswerFormat;
-  /** @throws RouterError if the answer is one to another request */
+  /** @throws RouterError if the answer belongs to a different request */
   compare: (facts: RequestFacts) => void;
 }
 
 /**
- * Sends the answer of an execution, what there is of it and then what comes, until it is over or the client leaves.
- * @returns `free` if there will be no answer, and nothing was sent
- * @throws RouterError `answer_not_kept`, `invalid_value` for an event that there is not, `store_unavailable`, or as `compare` does, while
- * nothing was sent
+ * Sends the answer of an execution, first the stored part and then what is added, until it is over or the client disconnects.
+ * @returns `free` if there will be no answer and nothing was sent
+ * @throws RouterError `answer_not_kept`, `invalid_value` for an event that does not exist, `store_unavailable`, or the errors of `compare`,
+ * while nothing was sent
  */
 export async function followAnswer(
   response: Response,
@@ -54,7 +54,7 @@ class Follower {
   readonly #id = randomUUID();
   readonly #gone = new AbortController();
   readonly #sign: string;
-  /** Number of the last event that was sent or is not wanted, within the execution. */
+  /** Number within the execution of the last event that was sent or that the client has already. */
   #last = -1;
   #head: AnswerHead | undefined;
   #writtenAt = 0;
@@ -107,7 +107,6 @@ class Follower {
     }
   }
 
-  /** Sends what was read. */
   async #take(read: ReadAnswer | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
     if (!read || read.state === 'cancelled' || read.state === 'gone') {
       if (this.#head) throw new RouterError('worker_lost', 'Whoever made the answer was lost.');
@@ -120,13 +119,13 @@ class Follower {
       this.#seek(read, read.head);
       this.#begin(read.head);
       this.#head = read.head;
-      // What was asked for stands in the next answer of the store.
+      // The events after `#last` come with the next read.
       if (this.#last >= 0) return 'more';
     }
     const isEnd = read.state !== 'running';
     if (read.entries.length === 0) {
       if (!isEnd) return 'later';
-      // Somebody has removed them by hand, or the client names an event that never came.
+      // An operator has removed the events by hand, or the client names an event that never existed.
       if (this.#last !== read.next - 1) throw notKept();
       if (read.state === 'cut') this.#response.destroy();
       else this.#response.end();
@@ -136,7 +135,7 @@ class Follower {
     return 'more';
   }
 
-  /** @throws RouterError unless the event that the client has seen is one of this execution */
+  /** @throws RouterError unless the event that the client has seen belongs to this execution */
   #seek({ number, next, state }: ReadAnswer, { isEvents }: AnswerHead): void {
     const { after } = this.#followed;
     if (after === undefined) return;
@@ -177,7 +176,6 @@ class Follower {
     this.#response.write(this.#sign);
   }
 
-  /** Ends an answer that has begun with an error. */
   #break(error: RouterError): void {
     if (this.#head?.isEvents !== true) return void this.#response.destroy();
     const { openStream } = this.#followed.format;
@@ -187,7 +185,7 @@ class Follower {
   }
 }
 
-/** The error of a request whose answer, or the part of it that is wanted, is not kept. */
+/** Returns the error for a request whose answer, or the wanted part of it, is not kept. */
 export function notKept(): RouterError {
   const message =
     'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';

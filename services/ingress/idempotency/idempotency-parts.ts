@@ -6,30 +6,28 @@ import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** What became of a request with an idempotency key. */
 export type KeyedOutcome = 'executed' | 'joined' | 'replayed' | 'resumed' | 'abandoned';
 
-/** What requests with an idempotency key need at the ingress. One object per process. */
 export interface IdempotencyParts {
   answers: IdempotentAnswers;
-  /** Has requests wait while Redis is restarted. */
+  /** Makes requests wait while Redis restarts. */
   outages: Pick<ShortOutages, 'through'>;
   changes: Pick<ResponseChanges, 'watch'>;
-  /** Bounds what answers have in memory until it is written. */
+  /** Bounds the memory of all answers that are not written yet. */
   room: StoringRoom;
   unread: UnreadOutputs;
   open: Pick<OpenRequests, 'hold'>;
   store: {
-    /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+    /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;
   };
   /** Milliseconds for which an answer goes on without a client. */
   graceMs: number;
-  /** Milliseconds without a byte after which the client of a stream gets a sign of life. */
+  /** Milliseconds without a byte after which the client of a stream gets a keep-alive comment. */
   keepAliveMs: number;
-  /** Milliseconds for which a client may read nothing of an answer. */
+  /** Milliseconds without progress after which a client that does not read its answer is disconnected. */
   unreadMs: number;
-  /** Milliseconds for which a client may send nothing of an upload. */
+  /** Milliseconds without progress after which an upload is aborted. */
   bodyTimeoutMs: number;
   /** Aborts when the time to drain is over. */
   ending: AbortSignal;

@@ -10,33 +10,33 @@ import type { AnswerTaker, DetachedResponse } from './detached-response.ts';
 import { EventNumberer, numbersOfOne } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
-/** Milliseconds between two renewals of a lease, and two looks for somebody who waits for an answer whose client is gone. */
+/** Milliseconds between two renewals of a lease, and between two checks for clients that wait for an answer whose own client has left. */
 const renewMs = 1_500;
 const lookMs = 400;
 
-/** Milliseconds for which the client of a refused request waits at most until its key is free. */
+/** Longest time in milliseconds for which the client of a refused request waits until its key is free. */
 const heldMs = 1_000;
 
-/** Bytes of an answer that is no stream of events which are written together. */
+/** Bytes per piece of an answer that is not a stream of events. */
 const pieceBytes = 64 * 1024;
 
-/** Headers that stay with the connection that they were sent on, or are true for a moment. */
+/** Headers that belong to one connection or are true only for a moment. */
 const unkept = /^(?:connection|keep-alive|date|x-request-id|request-id|vary|access-control-.*|.*ratelimit.*)$/;
 
-/** What there is to an execution before it begins. */
+/** A request that has claimed its key and is not executed yet. */
 export interface ClaimedRequest {
   of: KeyedAttempt;
-  /** How many executions of the key came before it. */
+  /** Number of earlier executions of the key. */
   number: number;
-  /** What is known of the request, asked for when its answer begins. */
+  /** Returns the known facts of the request. Called when its answer begins. */
   facts: () => RequestFacts;
-  /** Whether it goes on without its client, because what it does cannot be cancelled. */
+  /** Whether the request goes on without its client, because its work cannot be cancelled. */
   isUncancelled: boolean;
 }
 
 /**
- * The execution of a request with an idempotency key. Its answer does not end with its client's connection: it is written to Redis as it
- * is made, and ends when nobody waits for it any more.
+ * The execution of a request with an idempotency key. The answer does not depend on the client's connection: it is written to Redis as it
+ * is produced, and ends when no client waits for it any more.
  */
 export class KeyedExecution implements AnswerTaker {
   readonly #response: Response;
@@ -49,11 +49,11 @@ export class KeyedExecution implements AnswerTaker {
   #client: AttachedClient | undefined;
   #numberer: EventNumberer | undefined;
   #pieces = 0;
-  /** What the client gets when the key is free; undefined if nothing waits for that. */
+  /** Output that the client gets once the key is free; undefined if none is held back. */
   #held: ((client: AttachedClient) => void)[] | undefined;
   #isUncancelled: boolean;
   #isRefused = false;
-  /** Whether nobody waited for it, so that its key is free again. */
+  /** Whether the execution ended because no client waited, so that its key is free again. */
   #isAbandoned = false;
 
   constructor(response: Response, detached: DetachedResponse, claimed: ClaimedRequest, parts: IdempotencyParts) {
@@ -69,17 +69,17 @@ export class KeyedExecution implements AnswerTaker {
     parts.count('executed');
   }
 
-  /** Is called when the handler has thrown: what follows is a refusal, which came of no execution. */
+  /** Marks the answer that follows as a refusal: the handler has thrown before any execution. */
   refuse(): void {
     this.#isRefused = true;
   }
 
-  /** From now on it goes on without its client. */
+  /** Makes the execution continue without its client from now on. */
   runUncancelled(): void {
     this.#isUncancelled = true;
   }
 
-  /** Is called when the connection of the client is closed. */
+  /** Detaches the client. Called when its connection closes. */
   leave(): void {
     this.#client = undefined;
     if (!this.#detached.isOver && !this.#isUncancelled) void this.#endAlone();
@@ -93,7 +93,7 @@ export class KeyedExecution implements AnswerTaker {
     const kept = Object.entries(given).filter(([name, value]) => value !== undefined && !unkept.test(name));
     const headers = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
     this.#journal.begin({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
-    // Who knows that it may try again finds the key free.
+    // A client that may try again must find the key free.
     if (this.#isFree('whole')) this.#held = [];
     this.#toClient((client) => client.begin(status, given));
   }
@@ -149,7 +149,7 @@ export class KeyedExecution implements AnswerTaker {
     }
   }
 
-  /** Whether the next request with the key is executed: this answer did not come of an execution, or of one that may be tried again. */
+  /** Returns whether the next request with the key is executed: this answer is a refusal, or a failure that may be retried. */
   #isFree(kind: 'whole' | 'cut'): boolean {
     if (this.#isRefused) return true;
     const { failure, headersSent } = this.#detached;
@@ -158,18 +158,18 @@ export class KeyedExecution implements AnswerTaker {
   }
 
   async #renew(): Promise<void> {
-    // Without an answer, the next time is the next attempt: the lease is longer.
+    // If this fails, the next interval tries again: the lease is longer than several intervals.
     await this.#parts.answers.renew(this.#claimed.of).catch(() => undefined);
   }
 
-  /** Waits without a client for somebody to come, and cancels the request when nobody does. */
+  /** Waits without a client for a new one, and cancels the request when none comes. */
   async #endAlone(): Promise<void> {
     const { answers, graceMs, count } = this.#parts;
     const { of } = this.#claimed;
     let aloneAt = performance.now();
     while (!this.#detached.isOver && !this.#isUncancelled) {
       const left = aloneAt + graceMs - performance.now();
-      // Who does not know whether somebody waits does not go on for long.
+      // Without an answer of the store, nothing shows whether a client waits: the execution ends soon.
       const waiting = await (left > 0 ? answers.renew(of) : answers.abandon(of)).catch(() => 0);
       if (this.#detached.isOver) return;
       if (waiting > 0) aloneAt = performance.now();

@@ -17,30 +17,28 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 import { KeyedExecution } from './keyed-execution.ts';
 import { readKey, type RepeatableRequest } from './read-key.ts';
 
-/** A handler that answers a request, and does no more with a response than a `DetachedResponse` can. */
+/** A handler that answers a request and uses only those members of a response that a `DetachedResponse` has. */
 export type AnsweringHandler = (request: Request, response: Response) => Promise<void>;
 
-/** How a route serves requests with an idempotency key. */
 export interface KeyedRoute {
-  /** What answers errors that are thrown, and its format. */
   answerError: ErrorRequestHandler;
   format: AnswerFormat;
   /**
-   * Whether the handler claims the key once it has the whole body, or reads the body while it works, so that its digest is known
-   * afterwards, or reads none.
+   * When the key is claimed. `whole`: the handler claims it after it has read the body. `arrives`: the handler reads the body while it
+   * works, so the digest is known only afterwards. `unread`: the request has no body.
    */
   body: 'whole' | 'arrives' | 'unread';
-  /** Whether what was begun goes on without its client, because it cannot be cancelled, or must not be done twice. */
+  /** Whether an execution goes on without its client, because it cannot be cancelled or must not be done twice. */
   isUncancelled: boolean;
 }
 
-/** Ends a handler whose request was answered with an earlier answer. */
+/** Thrown to end a handler whose request was answered with an earlier answer. */
 const answered = Symbol('answered');
 
-/** What there is of an answer that was not begun. */
+/** The entry of an answer that never began. */
 const nothing: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
 
-/** Milliseconds for which one request takes part in executions that others give up. */
+/** Longest time in milliseconds for which one request retries after executions that others gave up. */
 const longestMs = 600_000;
 
 /** One request with an idempotency key: it is executed, or gets the answer to an earlier one. */
@@ -54,7 +52,7 @@ export class KeyedRequest implements AnswerTaker {
   readonly #facts: RequestFacts;
   #execution: KeyedExecution | undefined;
 
-  /** @throws RouterError as `readKey` does */
+  /** @throws RouterError the errors of `readKey` */
   constructor(request: Request, response: Response, route: KeyedRoute, parts: IdempotencyParts) {
     this.#request = request;
     this.#response = response;
@@ -70,11 +68,11 @@ export class KeyedRequest implements AnswerTaker {
 
   /**
    * Answers the request.
-   * @throws what the handler throws before the request is executed
+   * @throws the errors of the handler, up to its execution
    */
   async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
     const detached = this.#detached;
-    // The client may have disconnected while its account was looked up: nothing else would end what is begun for it.
+    // The client may have disconnected while its account was looked up; nothing else would end what is begun for it.
     if (this.#response.destroyed) return;
     this.#response.on('close', () => {
       if (this.#execution) this.#execution.leave();
@@ -94,7 +92,7 @@ export class KeyedRequest implements AnswerTaker {
         detached.destroy();
       } else this.#route.answerError(error, this.#request, detached.asExpress, next);
     } finally {
-      // Releases what is held for a request that was not executed.
+      // Releases the memory held for a request that was not executed.
       if (!this.#execution) detached.destroy();
     }
   }
@@ -122,7 +120,7 @@ export class KeyedRequest implements AnswerTaker {
       const taken = await this.#claim();
       if (!taken) return;
       if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
-      // Whoever executed it has given up, or died: this request may be the next one.
+      // The earlier execution gave up or died: this request may be the next to execute.
       if (this.#asked.after !== undefined) throw notKept();
       if (performance.now() - startedAt > longestMs) throw overtaken();
       if (this.#response.destroyed) throw answered;
@@ -137,14 +135,14 @@ export class KeyedRequest implements AnswerTaker {
     for await (const _ of arrivingBody(this.#request, this.#parts.bodyTimeoutMs));
     this.#facts.digest = digest.digest();
     if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
-    // Nobody has its body any more.
+    // The body is read and discarded, so this request cannot be executed.
     throw this.#asked.after === undefined ? overtaken() : notKept();
   }
 
   /**
    * Claims the key.
-   * @param digest of a body that arrives, to be called once it has
-   * @returns who has the key; undefined if this request is executed
+   * @param digest returns the digest of a body that arrives; called once the body is complete
+   * @returns the execution that has the key; undefined if this request is executed
    */
   async #claim(digest?: () => string): Promise<{ of: KeyedAttempt; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
@@ -162,7 +160,7 @@ export class KeyedRequest implements AnswerTaker {
         this.#compare(claim.facts);
         return claim;
       case 'claimed': {
-        // The client may have left meanwhile, and nothing was begun. Without an answer of the store, the lease ends by itself.
+        // The client may have left meanwhile, and nothing was begun. If the store does not answer, the lease runs out by itself.
         if (this.#detached.isOver) {
           await answers.finish(claim.of, nothing, 'cut', true).catch(() => undefined);
           throw answered;
@@ -188,10 +186,10 @@ export class KeyedRequest implements AnswerTaker {
     return followAnswer(this.#response, { of, after, format, compare }, this.#parts);
   }
 
-  /** @throws RouterError `idempotency_key_reused` if the key was used for another request */
+  /** @throws RouterError `idempotency_key_reused` if the key was used for a different request */
   #compare({ endpoint, digest }: RequestFacts): void {
     if (endpoint !== this.#facts.endpoint) throw reused('another endpoint');
-    // What arrives is compared when it has.
+    // The digest of an arriving body is compared once the body is complete.
     if (digest !== undefined && this.#facts.digest !== undefined && digest !== this.#facts.digest)
       throw reused('another body');
   }

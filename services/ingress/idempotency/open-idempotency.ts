@@ -13,10 +13,9 @@ import { unreadMs } from '../http/unread/unread-outputs.ts';
 import { countKeyed } from '../metrics/count-keyed.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
-/** Bytes of answers to idempotency keys that wait to be written to Redis, of all together. */
+/** Bytes of all answers to idempotency keys that wait to be written to Redis. */
 const mostUnwritten = 32 * 1024 * 1024;
 
-/** Milliseconds between two pings of Redis. */
 const pingMs = 1_000;
 
 export interface OpenIdempotencyOptions extends Pick<
@@ -30,11 +29,10 @@ export interface OpenIdempotencyOptions extends Pick<
   releases: Releases;
 }
 
-/** Opens what requests with an idempotency key need, with its metric. */
 export function openIdempotency(options: OpenIdempotencyOptions): IdempotencyParts {
   const { config, serving, outages, changes, unread, open, ending, registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;
-  // An idle connection does not notice that Redis hangs, in which leases of idempotency keys run out.
+  // An idle connection does not show that Redis hangs, and leases of idempotency keys run out meanwhile.
   const pings = setInterval(() => void storedRedis.ready(), pingMs);
   releases.add('pings of redis', () => clearInterval(pings));
   return {

@@ -3,11 +3,9 @@ import { RouterError } from '#shared/core/errors.ts';
 
 const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** What a request says of repetitions. */
 export interface RepeatableRequest {
-  /** Its `Idempotency-Key`. */
   key: string;
-  /** The number of the event that its answer is to follow; undefined for the whole answer. */
+  /** Number of the event that the answer continues after; undefined for the whole answer. */
   after: number | undefined;
 }
 

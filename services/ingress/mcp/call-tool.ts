@@ -12,7 +12,6 @@ import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
-/** What tools are called with over MCP. */
 export interface McpToolParts extends ToolParts {
   countRefusal: CountRefusal;
 }
@@ -20,16 +19,16 @@ export interface McpToolParts extends ToolParts {
 export interface McpCall extends ToolCall {
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal;
-  /** Called with the tool's progress; undefined if the client did not ask for it. */
+  /** Called with the tool's progress; undefined if the client did not ask for progress. */
   onProgress: ((progress: ToolProgress) => void) | undefined;
-  /** The HTTP exchange that the call came with. */
+  /** The HTTP exchange that carries the call. */
   response: Response;
 }
 
 /**
- * Runs a tool for an MCP client. Errors that the client's language model can correct or should know (wrong input, a tool
- * that failed or timed out) become results with `isError`; all others are protocol errors, as those of a tool's own server are (Model Context Protocol, "Tools:
- * Error Handling").
+ * Runs a tool for an MCP client. Errors that the client's language model can correct or should see (wrong input, a tool that failed or
+ * timed out) become results with `isError`. All others are protocol errors, as are errors of a tool's own server (Model Context Protocol,
+ * "Tools: Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
 export async function callTool(parts: McpToolParts, call: McpCall): Promise<CallToolResult> {
@@ -55,7 +54,7 @@ export async function runTool(
   try {
     running = await serveTool(parts, request, reply, new HttpCaller(response, mcpFormat));
   } catch (error) {
-    // The HTTP request that it came with does not end with an error.
+    // The HTTP request of the call does not end with an error, so its handler would not count the refusal.
     setAsked(response, tool);
     parts.countRefusal(refusedRequest(response, mcpFormat.name, asRouterError(error)));
     throw error;
@@ -72,13 +71,13 @@ export async function runTool(
     return await Promise.race([reply.result, aborted]);
   } finally {
     signal.removeEventListener('abort', onAbort);
-    // Ends a call whose answer could not be read. A call that is over is not affected.
+    // Ends a call whose answer could not be read. A finished call is not affected.
     running.cancel();
     await running.finished;
   }
 }
 
-/** @throws ProtocolError, which the tool's server answered with */
+/** @throws ProtocolError if the tool's server answered with one */
 function toMcp({
   content,
   is_error: isError,
@@ -86,7 +85,7 @@ function toMcp({
   error,
 }: ToolResult): CallToolResult {
   if (error) throw new ProtocolError(error.code, error.message, error.data);
-  // Blocks pass as the tool's server sent them.
+  // Content blocks pass unchanged, as the tool's server sent them.
   const blocks = content as unknown as ContentBlock[];
   return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };
 }

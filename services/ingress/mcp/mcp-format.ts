@@ -5,16 +5,17 @@ import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { ErrorAnswer } from '#shared/formats/retry-headers.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
-/** Codes of JSON-RPC 2.0, "Error object"; `server` is the first of those reserved for servers. */
+/** Codes of JSON-RPC 2.0, "Error object"; `server` is the first code of the range reserved for servers. */
 export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_000 } as const;
 
 /**
- * The answers of the MCP endpoint to requests that fail before they are read as JSON-RPC: the HTTP status and a JSON-RPC
- * error (Model Context Protocol, "Streamable HTTP"). Without a known id it has none: unlike JSON-RPC's, the protocol's schema knows no null.
+ * Answers of the MCP endpoint to requests that fail before they are parsed as JSON-RPC: the HTTP status and a JSON-RPC error (Model Context
+ * Protocol, "Streamable HTTP"). Without a known id the error has no `id` field: JSON-RPC uses null there, but the schema of the protocol
+ * does not allow null.
  */
 export const mcpFormat: AnswerFormat = mcpFormatFor(undefined);
 
-/** The same for a request that is parsed. */
+/** Returns the same format for a parsed request, with the request's id. */
 export function mcpFormatFor(message: unknown): AnswerFormat {
   const id = isJsonObject(message) && isRequestId(message['id']) ? { id: message['id'] } : {};
   return { ...toolsFormat, errorAnswer: (error, requestId) => errorAnswer(error, requestId, id) };
@@ -24,7 +25,7 @@ function isRequestId(id: unknown): boolean {
   return typeof id === 'string' || Number.isInteger(id);
 }
 
-/** @param id the field of that name, if it is known */
+/** @param id object with the field `id` if the id is known, else empty */
 function errorAnswer(error: RouterError, requestId: string, id: object): ErrorAnswer<object> {
   const { status, headers } = openaiErrorAnswer(error);
   return {
@@ -35,7 +36,7 @@ function errorAnswer(error: RouterError, requestId: string, id: object): ErrorAn
   };
 }
 
-/** The error object of a JSON-RPC answer; `data` has the router's own code. */
+/** Returns the error object of a JSON-RPC answer; `data` has the router's own code. */
 function rpcError({ code, message }: RouterError, requestId: string): object {
   return { code: rpcCode(code), message, data: { code, request_id: requestId } };
 }

@@ -10,13 +10,13 @@ import { RouterError } from '#shared/core/errors.ts';
 
 export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireKeyParts {
   mcp: ToolsMcp;
-  /** Hosts of web pages that may use the endpoint, besides those of this machine. */
+  /** Hosts of web pages that may use the endpoint, besides this machine. */
   mcpOrigins: readonly string[];
   /** Origins of web pages that may use all APIs, or `*` alone. */
   corsOrigins: readonly string[];
 }
 
-/** The tools as an MCP server, mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
+/** Creates the routes of the tools' MCP server, mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
 export function mcpRoutes(parts: McpRoutesParts): Router {
   const { mcp, mcpOrigins, corsOrigins } = parts;
   const routes = Router({ caseSensitive: true });
@@ -39,9 +39,9 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
 }
 
 /**
- * Refuses requests from web pages of hosts that are neither listed nor this machine: a page could point its own host name
- * at this machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only
- * browsers send the `Origin` header. `*` among the origins allows none here.
+ * Refuses requests from web pages of hosts that are neither listed nor this machine: a page could point its own host name at this machine
+ * and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the `Origin` header.
+ * `*` among the origins does not open this endpoint.
  */
 function requireOrigin(hosts: readonly string[], origins: readonly string[]): RequestHandler {
   const allowed = [...localhostAllowedOrigins(), ...hosts];

@@ -1,13 +1,13 @@
 import type { Response } from 'express';
 
-/** Most streams of one node, as many as those of the newest revision may be. */
+/** Largest number of streams per node; the SDK has the same bound for streams of the newest revision. */
 const maxStreams = 1_024;
 
 const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
 
 /**
- * The streams on which clients of protocol revisions up to 2025-11-25 are told that the tools have changed (Model Context Protocol,
- * "Listening for Messages from the Server"). Those of newer revisions ask for such notices with `subscriptions/listen`.
+ * The streams on which clients of protocol revisions up to 2025-11-25 receive notices of changed tools (Model Context Protocol, "Listening
+ * for Messages from the Server"). Clients of newer revisions subscribe to such notices with `subscriptions/listen`.
  */
 export class NoticeStreams {
   readonly #open = new Set<Response>();
@@ -15,12 +15,12 @@ export class NoticeStreams {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param keepAliveMs milliseconds after which open streams get a comment */
+  /** @param keepAliveMs interval of the comments on open streams */
   constructor(keepAliveMs: number) {
     this.#keepAliveMs = keepAliveMs;
   }
 
-  /** Begins a stream that ends when its client leaves or the streams are closed. @returns false when there are too many */
+  /** Starts a stream that ends when its client disconnects or `close` is called. @returns false when there are too many streams */
   open(response: Response): boolean {
     if (this.#open.size >= maxStreams) return false;
     response.writeHead(200, {
@@ -28,7 +28,7 @@ export class NoticeStreams {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // Its client connects again, and must do so at another node.
+    // The client connects again, and must then reach another node.
     if (this.#isClosed) response.end();
     else this.#begin(response);
     return true;
@@ -50,7 +50,7 @@ export class NoticeStreams {
     for (const response of this.#open) response.destroy();
   }
 
-  /** Who does not read has notices in front of it already, which say the same. */
+  /** Writes to all streams. A client that does not read is skipped: its unread output already contains the same notice. */
   #write(text: string): void {
     for (const response of this.#open) if (!response.writableNeedDrain) response.write(text);
   }

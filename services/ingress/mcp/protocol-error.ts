@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Throws a `RouterError` as the JSON-RPC error of a server, whose `data` have the router's own code, and any other error as it is. */
+/** Throws a `RouterError` as a JSON-RPC internal error with the router's own code in `data`. Throws any other error unchanged. */
 export function throwProtocolError(error: unknown): never {
   if (!(error instanceof RouterError)) throw error;
   const { code, message, retryAfter } = error;

@@ -5,15 +5,15 @@ import { identityOf } from '../http/require-key.ts';
 const sessionHeader = 'mcp-session-id';
 
 /**
- * Lets clients of protocol revisions up to 2025-11-25 cancel a call. They send a separate request that names the call by a
- * number which every client counts from zero, so a session id distinguishes the clients. The router only issues the id and
- * the client repeats it: any node serves it, none stores it. A cancellation that reaches another node than the call has no
- * effect there, but the client has stopped waiting anyway. Newer revisions cancel a call by closing its stream.
+ * Lets clients of protocol revisions up to 2025-11-25 cancel a call. They send a separate request that names the call by a number, and
+ * every client counts from zero, so a session id distinguishes the clients. The router only issues the id and the client repeats it: any
+ * node accepts it, none stores it. A cancellation that reaches another node than the call has no effect, but the client has stopped waiting
+ * anyway. Clients of newer revisions cancel a call by closing its stream.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
-  /** Called before a request is served: issues the id of a session that begins, and aborts the call that it cancels. */
+  /** Issues a session id for an `initialize` request, and aborts the call that a cancellation names. Called before a request is served. */
   onRequest(request: Request, response: Response, body: unknown): void {
     if (isMessage(body, 'initialize')) response.setHeader(sessionHeader, randomUUID());
     if (!isMessage(body, 'notifications/cancelled')) return;
@@ -21,7 +21,7 @@ export class RunningCalls {
     if (key !== undefined) this.#running.get(key)?.abort(new Error('the client has cancelled the call'));
   }
 
-  /** Runs a call with a signal that aborts when it is cancelled. */
+  /** Runs a call with a signal that aborts when the client cancels the call. */
   async run<T>(response: Response, id: string | number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const key = this.#keyOf(response.req, response, id);
@@ -39,7 +39,7 @@ export class RunningCalls {
   }
 }
 
-/** Whether a parsed body is a JSON-RPC message of this method. Its parameters are unchecked. */
+/** Returns whether a parsed body is a JSON-RPC message of this method. Its parameters are unchecked. */
 export function isMessage(body: unknown, method: string): body is { params?: Record<string, unknown> } {
   return typeof body === 'object' && body !== null && 'method' in body && body.method === method;
 }

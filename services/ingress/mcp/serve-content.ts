@@ -20,7 +20,6 @@ import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
-/** A prompt, with the server that has it and its name there. */
 interface OfferedPrompt {
   server: string;
   ownName: string;
@@ -28,8 +27,8 @@ interface OfferedPrompt {
 }
 
 /**
- * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each question to one of them is a job
- * of its own, as a call of a tool is. Lists have what the servers answer that can be asked now.
+ * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each request to a server is a job of its
+ * own, like a tool call. Lists contain the answers of those servers that can be reached now.
  */
 export function serveContent(server: Server, parts: McpToolParts, response: Response): void {
   const caller = new HttpCaller(response, mcpFormat);
@@ -70,7 +69,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 
-  /** The servers that have content of a kind which the key may use, sorted by name. @throws ProtocolError while they are away */
+  /** Returns the servers whose content of this kind the key may use, sorted by name. @throws ProtocolError while the workers are away */
   async function serversWith(kind: ContentKind): Promise<string[]> {
     await waitForTools(parts, caller).catch(throwProtocolError);
     const permits = toolPermitsOf(identityOf(response));
@@ -80,7 +79,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return [...new Set(names)].sort();
   }
 
-  /** @throws ProtocolError of the server, or for a server that cannot be asked */
+  /** @throws ProtocolError of the server, or for a server that cannot be reached */
   async function ask(
     server: string,
     method: ContentMethod,
@@ -96,7 +95,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     throw new ProtocolError(code, message, data);
   }
 
-  /** The answers of all servers that give one. @throws the first error if none gives any */
+  /** Returns the answers of all servers that give one. @throws the first error if none does */
   async function askAll(
     kind: ContentKind,
     method: ContentMethod,
@@ -114,11 +113,11 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
 
   async function gather<T>(kind: ContentKind, method: ContentMethod, field: string, signal: AbortSignal): Promise<T[]> {
     const answers = await askAll(kind, method, signal);
-    // Entries pass as their server sent them.
+    // Entries pass unchanged, as their server sent them.
     return answers.flatMap(([, answer]) => (answer[field] ?? []) as unknown as T[]);
   }
 
-  /** The answer of the first server that gives one, in their order. @throws the first error if none does */
+  /** Returns the answer of the first server that gives one, in the order of `servers`. @throws the first error if none does */
   async function firstOf(
     servers: readonly string[],
     method: ContentMethod,
@@ -138,7 +137,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return undefined;
   }
 
-  /** All prompts. A name that several servers use gets the name of its server as a prefix, as names of tools do. */
+  /** Returns all prompts. A name that several servers use gets the server's name as a prefix, like names of tools. */
   async function offeredPrompts(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const all = (await askAll('prompts', 'prompts/list', signal)).flatMap(([server, { prompts = [] }]) =>
       (prompts as unknown as Prompt[]).map((prompt) => ({ server, prompt })),

@@ -30,23 +30,21 @@ import { ProgressReporter } from './progress-reporter.ts';
 /** Milliseconds without a byte after which an open stream gets a comment. */
 const keepAliveMs = 10_000;
 
-/** The cluster's tools, and the resources and prompts of its MCP servers, as one MCP server. */
 export interface ToolsMcp {
   /**
    * Serves one HTTP request whose key is checked.
-   * @param body its body, parsed; undefined when it has none
+   * @param body the parsed body; undefined without one
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
   /** Ends the streams that notify clients of changed tools; they have no end of their own. */
   stopListening(): void;
-  /** Ends all open requests. */
   close(): Promise<void>;
 }
 
 /**
- * Makes an MCP server of the tools of all connected workers. It keeps no sessions, so any node serves any request: revision
- * 2026-07-28 of the protocol has none, and older revisions are served without them.
+ * Creates an MCP server with the tools, resources and prompts of all connected workers. It keeps no sessions, so any node serves any
+ * request: revision 2026-07-28 of the protocol has none, and older revisions work without them.
  */
 export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;
@@ -123,7 +121,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   };
 }
 
-/** The SDK's own refusals have `"id": null` where they know none, which the protocol's schema does not. */
+/** Removes `"id": null` from the SDK's own refusals: the protocol's schema does not allow it. */
 async function withoutNullId(answer: globalThis.Response): Promise<globalThis.Response> {
   if (answer.ok || answer.headers.get('content-type') !== 'application/json') return answer;
   const { id, ...body } = (await answer.json()) as JsonObject;
@@ -134,7 +132,7 @@ function toMcpTool({ name, title, description, inputSchema, outputSchema, annota
   return {
     name,
     description,
-    // Every worker's schemas are of type object.
+    // Every worker's schemas have the type `object`.
     inputSchema: inputSchema as { type: 'object' },
     ...(title !== undefined && { title }),
     ...(outputSchema !== undefined && { outputSchema }),
@@ -142,7 +140,7 @@ function toMcpTool({ name, title, description, inputSchema, outputSchema, annota
   };
 }
 
-/** A text that changes when the tools change: the token of a pool is derived from its tools. */
+/** Returns a text that changes whenever the tools change: the token of a pool is derived from its tools. */
 function toolPools(pools: Iterable<LivePool>): string {
   return [...pools]
     .filter(({ tier }) => tier === 'tools')

@@ -3,7 +3,6 @@ import type { KeyedOutcome } from '../idempotency/idempotency-parts.ts';
 
 const outcomes: readonly KeyedOutcome[] = ['executed', 'joined', 'replayed', 'resumed', 'abandoned'];
 
-/** Adds the counter of requests with an idempotency key. */
 export function countKeyed(registry: Registry): (outcome: KeyedOutcome) => void {
   const counter = new Counter({
     name: 'rtr_idempotent_requests_total',

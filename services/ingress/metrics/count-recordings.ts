@@ -4,7 +4,6 @@ import type { TracedOutcome } from '../recording/trace-recorded.ts';
 
 const outcomes: readonly RecordingOutcome[] = ['kept', 'full', 'gone', 'lost'];
 
-/** Adds the counter of recorded requests. */
 export function countRecordings(registry: Registry): (outcome: RecordingOutcome) => void {
   const counter = new Counter({
     name: 'rtr_recorded_requests_total',
@@ -18,7 +17,6 @@ export function countRecordings(registry: Registry): (outcome: RecordingOutcome)
 
 const tracedOutcomes: readonly TracedOutcome[] = ['queued', 'full', 'late', 'failed', 'gone', 'lost'];
 
-/** Adds the counter of recorded requests whose messages were to be in traces. */
 export function countTraced(registry: Registry): (outcome: TracedOutcome) => void {
   const counter = new Counter({
     name: 'rtr_traced_recordings_total',
@@ -30,7 +28,6 @@ export function countTraced(registry: Registry): (outcome: TracedOutcome) => voi
   return (outcome) => counter.inc({ outcome });
 }
 
-/** Adds the gauge of what is held of requests that are being recorded. */
 export function watchRecorder(registry: Registry, recorder: { readonly heldBytes: number }): void {
   const held: Gauge = new Gauge({
     name: 'rtr_recording_held_bytes',

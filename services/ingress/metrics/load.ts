@@ -2,21 +2,19 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
-/** The load of one tier in the whole cluster. */
 export interface TierLoad {
-  /** Requests that wait for a worker and that this tier may serve, whether or not it has workers. */
+  /** Waiting requests that this tier may serve, whether or not it has workers. */
   waiting: number;
-  /** Requests that its workers are serving. */
   busy: number;
-  /** Requests that its workers can serve at once, without those of draining workers. */
+  /** Jobs that its workers can serve at once, without draining workers. */
   slots: number;
   /** Live workers, without draining ones. */
   workers: number;
 }
 
 /**
- * The body of `GET /load`, for autoscalers: the load of every tier of the cluster, the same from every ingress.
- * @returns undefined before the first ingress stats arrive, this node's own included: missing stats are not an empty queue
+ * Returns the body of `GET /load`, for autoscalers: the load of every tier of the cluster, the same from every ingress.
+ * @returns undefined before the first ingress stats arrive, this node's own included: missing stats do not mean an empty queue
  */
 export function loadOf(
   stats: readonly Pick<IngressStats, 'lanes' | 'waitingByTier'>[],

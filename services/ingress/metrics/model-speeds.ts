@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
-/** Part of the average that each new answer makes up. */
+/** Weight of a new answer in the moving average. */
 const newPart = 0.2;
 
-/** Models that are remembered at most. */
 const mostModels = 1_000;
 
-/** How fast each model has written its last answers, as this ingress has seen them stream, in output tokens per second. */
+/** Moving average of each model's output tokens per second, over the streams of this ingress. */
 export class ModelSpeeds {
   readonly #speeds = new LRUCache<string, number>({ max: mostModels });
 
@@ -15,7 +14,7 @@ export class ModelSpeeds {
     this.#speeds.set(model, known === undefined ? tokensPerSecond : known + newPart * (tokensPerSecond - known));
   }
 
-  /** Undefined for a model that has streamed no answer here. */
+  /** Returns the average; undefined for a model that has streamed no answer here. */
   of(model: string): number | undefined {
     return this.#speeds.get(model);
   }

@@ -12,13 +12,12 @@ import {
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { ModelSpeeds } from './model-speeds.ts';
 
-/** Models and tools that are counted by name. */
+/** Models and tools with series of their own. */
 const mostModels = 100;
 
-/** Rules of the registry that are counted by name. */
+/** Registry rules with series of their own. */
 const mostRules = 100;
 
-/** The error codes of requests that a limit refuses. */
 const limitCodes = [
   'rate_limit_exceeded',
   'token_limit_exceeded',
@@ -29,7 +28,6 @@ const limitCodes = [
 /** Milliseconds of the shortest stream whose speed is measured. */
 const leastStreamMs = 50;
 
-/** The metrics of the requests of one format for one model on one tier. */
 interface Series {
   outcomes: Record<'done' | 'failed' | 'cancelled', BoundCount>;
   duration: BoundObservations;
@@ -42,9 +40,9 @@ interface Series {
 }
 
 /**
- * The request metrics of an ingress: rate, errors and duration by format, model and tier, and the tokens. Names and units
- * follow Prometheus' conventions. A model's name comes from the worker that served it, never from a client. Models beyond
- * the hundredth count as `other`; requests that no worker served count under the tier and model `none`.
+ * The request metrics of an ingress: rate, errors and duration by format, model and tier, and the tokens. Names and units follow
+ * Prometheus' conventions. A model's name comes from the worker that served it, never from a client. Models beyond the hundredth count as
+ * `other`; requests that no worker served count under the tier and model `none`.
  */
 export class RequestMetrics {
   readonly #requests: BoundCounter<'format' | 'model' | 'tier' | 'outcome'>;
@@ -148,7 +146,6 @@ export class RequestMetrics {
     }
   }
 
-  /** Counts a dispatched job that is over. */
   countJob(format: string, report: JobReport): void {
     const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves, continuations } = report;
     const series = this.#of(format, attempt?.placement.model, attempt?.worker.announcement.tier ?? 'none');
@@ -171,18 +168,15 @@ export class RequestMetrics {
     if (attempt) this.speeds.add(attempt.placement.model, speed);
   }
 
-  /** Counts a request whose target a rule of the registry chose. */
   countRule(rule: string): void {
     const counted = this.#ruleNames.of(rule);
     bound(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();
   }
 
-  /** Counts a request that ended with an error. */
   countRefusal(format: string, { code }: Pick<RouterError, 'code'>): void {
     this.#refusal(format, code).add();
   }
 
-  /** Counts a request that a limit refused. */
   countLimited(code: ErrorCode): void {
     this.#limit(code).add();
   }

@@ -1,12 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Counts what nobody has finished in the cluster. May reject while Redis is away. */
 export type CountOpen = () => Promise<number>;
 
 /**
- * Adds the gauge of the background work that nobody has finished. Batch runners report theirs in more detail; this one is there without any
+ * Adds the gauge of unfinished background work in the cluster. Batch runners report theirs in more detail; this gauge exists even without a
  * runner.
- * @param counts of each kind of work
+ * @param counts count function by kind of work; may reject while Redis is away
  */
 export function watchBackground(registry: Registry, counts: Readonly<Record<string, CountOpen>>): void {
   const unfinished: Gauge<'kind'> = new Gauge({

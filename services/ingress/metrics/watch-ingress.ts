@@ -2,10 +2,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StoreOutcome } from '#shared/serving/stored/store-answers.ts';
 import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
-/** The parts of an ingress that keep bodies, requests and usage in memory. */
 export interface HeldParts {
   held: { bytes: number };
-  /** What is kept so that streams can continue on another worker. */
+  /** Bytes kept so that streams can continue on another worker. */
   kept: () => number;
   unread: { bytes: number; givenUp: number };
   open: { count: number };
@@ -16,7 +15,10 @@ export interface HeldParts {
   storer: { counts: Readonly<Record<StoreOutcome, number>> };
 }
 
-/** Adds gauges of what an ingress keeps in memory: bodies, open requests, and usage that is not stored yet. */
+/**
+ * Adds gauges for the ingress's memory (bodies, open requests, usage that is not stored yet) and counters for its hedges and stored
+ * responses.
+ */
 export function watchIngress(
   registry: Registry,
   { held, kept, unread, open, ledger, limits, hedges, store, storer }: HeldParts,

@@ -3,7 +3,7 @@ import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-co
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** Adds gauges of this ingress's jobs, computed at each scrape: all by state, and waiting ones by tier and lane. */
+/** Adds gauges for this ingress's jobs, computed at each scrape: all jobs by state, and waiting jobs by tier and lane. */
 export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): void {
   const registers = [registry];
   const jobs: Gauge<'state'> = new Gauge({
@@ -51,7 +51,7 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
   watchLanes(registry, jobsOf);
 }
 
-/** Adds gauges of lanes. Lanes come and go with the workers' models, so only lanes with waiting requests have series. */
+/** Adds gauges for lanes. Lanes come and go with the workers' models, so only lanes with waiting requests have series. */
 function watchLanes(registry: Registry, jobsOf: () => Iterable<Job>): void {
   const labelNames = ['tier', 'pool', 'class'] as const;
   const depth = new Gauge({

@@ -10,7 +10,7 @@ const mostWorkers = 500;
 
 const states = ['serving', 'paused', 'failing', 'draining', 'ejected'] as const;
 
-/** Adds gauges of the cluster's workers; every ingress reports the same ones. A worker's series end when it is gone. */
+/** Adds gauges for the cluster's workers; every ingress reports the same ones. The series of a worker end when the worker is gone. */
 export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>): void {
   const registers = [registry];
   const workers: Gauge<'tier' | 'state'> = new Gauge({

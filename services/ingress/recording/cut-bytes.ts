@@ -1,6 +1,6 @@
 import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 
-/** Keeps a copy of the first bytes of something, within its own bound and the room of all. */
+/** Copies the first bytes of a body or an answer, within its own bound and the shared room. */
 export class CutBytes {
   readonly #most: number;
   readonly #room: Pick<StoringRoom, 'take' | 'give'>;
@@ -8,23 +8,22 @@ export class CutBytes {
   #kept = 0;
   #bytes = 0;
 
-  /** @param most bytes that are kept at most */
+  /** @param most bytes that are copied at most */
   constructor(most: number, room: Pick<StoringRoom, 'take' | 'give'>) {
     this.#most = most;
     this.#room = room;
   }
 
-  /** Bytes that there were. */
+  /** All bytes added, copied or not. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether not all of them were kept. */
   get isCut(): boolean {
     return this.#kept < this.#bytes;
   }
 
-  /** The owner of the memory may reuse it afterwards. */
+  /** Adds bytes. The caller may reuse their memory afterwards. */
   add(bytes: Uint8Array): void {
     const isWhole = !this.isCut;
     this.#bytes += bytes.length;
@@ -35,14 +34,14 @@ export class CutBytes {
     this.#pieces.push(Uint8Array.from(kept));
   }
 
-  /** What is kept, as one piece in place of the others: both together would take twice the room. */
+  /** Joins the pieces and returns them. The pieces themselves are dropped, because both together would take twice the room. */
   joined(): Buffer {
     const whole = Buffer.concat(this.#pieces);
     this.#pieces = [whole];
     return whole;
   }
 
-  /** Gives the room back. What was kept is gone. */
+  /** Discards the copied bytes and returns their room. */
   release(): void {
     this.#room.give(this.#kept);
     this.#pieces = [];

@@ -1,12 +1,13 @@
-/** As many elements of a list as fit, as JSON. */
+/** The JSON of the elements of a list that fit. */
 export interface Fitting {
   text: string;
-  /** How many do not fit; absent if all do. */
+  /** Number of elements that do not fit; absent if all fit. */
   leftOut?: number;
 }
 
 /**
- * The JSON of a list with as many whole elements as fit: the first ones, or the last ones. Undefined for a list without any.
+ * Returns the JSON of a list with as many whole elements as fit, counted from its first or from its last element; undefined for an empty
+ * list.
  * @param most bytes in UTF-8
  */
 export function fitting(list: readonly object[], most: number, end: 'first' | 'last'): Fitting | undefined {

@@ -2,16 +2,13 @@ import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { loggableError } from '#shared/core/loggable-error.ts';
 
-/** What became of a recording: `lost` where Redis has not taken it. */
+/** Outcome of a recording: `lost` if Redis did not store it. */
 export type RecordingOutcome = KeepOutcome | 'lost';
 
-/** Minimum interval between two log lines about recordings that are lost, in milliseconds. */
+/** Milliseconds between two log lines about lost recordings. */
 const quietMs = 60_000;
 
-/**
- * Logs recordings that are lost: the first one at once, and those that follow once a minute, as their number. While Redis is away, each
- * recorded request is one.
- */
+/** Logs lost recordings: the first at once, further ones once a minute as a number. While Redis is away, every recorded request is lost. */
 export class LostRecordings {
   readonly #log: Pick<Logger, 'warn'>;
   #unlogged = 0;
@@ -22,14 +19,13 @@ export class LostRecordings {
     this.#log = log;
   }
 
-  /** Takes a recording that is lost. @param error why */
   add(error: unknown): void {
     this.#unlogged += 1;
     this.#reason = reasonOf(error);
     if (this.#timer === undefined) this.#write();
   }
 
-  /** Logs those that are not logged yet, and ends. */
+  /** Logs the losses that are not logged yet, and stops the timer. */
   close(): void {
     if (this.#unlogged > 0) this.#write();
     clearTimeout(this.#timer);
@@ -47,7 +43,7 @@ export class LostRecordings {
   }
 }
 
-/** What Redis or its client said, rather than the sentence for clients around it. */
+/** Returns the message of Redis or its client, in preference to the sentence for clients around it. */
 function reasonOf(error: unknown): string | undefined {
   const { message, cause } = loggableError(error) ?? {};
   return cause?.message ?? message;

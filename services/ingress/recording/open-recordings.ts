@@ -10,13 +10,12 @@ import { countRecordings, countTraced, watchRecorder } from '../metrics/count-re
 import { Recorder } from './recorder.ts';
 import { traceRecorded } from './trace-recorded.ts';
 
-/** Bytes of bodies and answers of an ingress that are being recorded, in sum. */
+/** Bytes of bodies and answers that are being recorded in this ingress, in total. */
 const roomBytes = 32 * 1024 * 1024;
 
 export interface OpenRecordingsOptions {
   config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings>;
   serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'unreadable'>;
-  /** Whether requests are traced. */
   isTracing: boolean;
   registry: Registry;
   log: Logger;
@@ -24,17 +23,15 @@ export interface OpenRecordingsOptions {
 }
 
 export interface OpenRecordings {
-  /** What is kept can be read and deleted also where nothing is recorded any more. */
+  /** Recordings stay readable and deletable after recording was switched off. */
   store: Recordings;
-  /** Whether requests are recorded at all. */
   isOn: boolean;
-  /** Whether messages of what is recorded are sent to a collector of traces, too. */
   isTraced: boolean;
-  /** Undefined where nothing is recorded. */
+  /** Undefined where recording is switched off. */
   recorder: Recorder | undefined;
 }
 
-/** Opens the store of recorded requests, and where requests are recorded, what does that, with its metrics. */
+/** Creates the store of recorded requests and, where recording is on, the recorder, with their metrics. */
 export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
   const { config, serving, isTracing, registry, log, releases } = options;
   const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
@@ -44,7 +41,7 @@ export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
   });
   const isOn = config.RECORDINGS === 'on';
   const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';
-  // Metrics are there whether or not anything is counted.
+  // The series exist even where recording is off.
   const count = { recorded: countRecordings(registry), traced: countTraced(registry) };
   const recorder = new Recorder({
     recordings: store,

@@ -14,34 +14,33 @@ import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
 import type { RecordedTraces } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
 
-/** Characters of a model's name that are kept: clients choose names of any length, and lists read many at once. */
+/** Characters of a model's name that are kept: clients choose names of any length, and lists read many recordings at once. */
 const mostModelLength = 256;
 
-/** Milliseconds for which a process that ends waits for recordings to be written. */
+/** Milliseconds for which an exiting process waits for recordings to be written. */
 const lastWritesMs = 2_000;
 
 export interface RecorderParts {
   recordings: Pick<Recordings, 'keep'>;
-  /** Bytes that are recorded of a body, and of an answer. */
+  /** Bytes recorded of each body, and of each answer. */
   bytes: number;
-  /** Bytes of all that is being recorded, until it is written. */
+  /** Bytes of all recordings that are not written yet. */
   roomBytes: number;
   count: (outcome: RecordingOutcome) => void;
-  /** Absent where the messages of requests are not to be in traces. */
+  /** Undefined if the messages of requests must not be in traces. */
   traces?: RecordedTraces | undefined;
   log: Pick<Logger, 'warn'>;
 }
 
-/** A request that is being recorded: what is found out of it while it is served. */
+/** A request that is being recorded. The handler fills in these fields while it serves the request. */
 export interface RunningRecording {
-  /** The model that it asks for. */
   model?: string;
   turn?: AgentTurn | undefined;
 }
 
 /**
- * Records requests: body and answer are copied in memory up to a bound while the request is served, and written when its response is over.
- * The request waits for nothing of it.
+ * Records requests: copies body and answer in memory, up to a bound, while the request is served, and writes them when the response is
+ * over. The request never waits for the recorder.
  */
 export class Recorder {
   readonly #parts: RecorderParts;
@@ -55,14 +54,13 @@ export class Recorder {
     this.#lost = new LostRecordings(parts.log);
   }
 
-  /** Bytes that are held of requests being recorded. */
   get heldBytes(): number {
     return this.#room.taken;
   }
 
   /**
-   * Records a request from now on, and says so in the headers of its response.
-   * @param body as it has come
+   * Starts recording a request and sets the header `x-rtr-recorded` on its response.
+   * @param body the body as it was received
    */
   begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
     const { recordings, bytes, count, traces } = this.#parts;
@@ -107,7 +105,7 @@ export class Recorder {
         isRequestCut: asked.isCut,
         isAnswerCut: answer.isCut,
       };
-      // Joined: sealing takes some microseconds for each piece, of which a stream has hundreds.
+      // Joined, because sealing takes some microseconds per piece, and a stream has hundreds of pieces.
       const content = { request: asked.joined(), answer: answer.joined() };
       const write = recordings
         .keep(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
@@ -130,7 +128,7 @@ export class Recorder {
     return running;
   }
 
-  /** Waits for what is being written, for two seconds at most. */
+  /** Waits for pending writes, for two seconds at most. */
   async close(): Promise<void> {
     const timeout = AbortSignal.timeout(lastWritesMs);
     const isOver = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));

@@ -26,8 +26,7 @@ export interface RecordedContent extends Pick<
 }
 
 /**
- * What became of messages that were to be in a trace: `failed` if they could not be read; `gone` and `lost` as of the recording, of which
- * there is none.
+ * Outcome of messages that were to be in a trace: `failed` if they could not be read; `gone` and `lost` if their recording was not stored.
  */
 export type TracedOutcome = MessagesOutcome | 'failed' | Extract<RecordingOutcome, 'gone' | 'lost'>;
 
@@ -37,19 +36,20 @@ export interface TraceRecordedParts {
   log: Pick<Logger, 'warn'>;
 }
 
-/** Sends the messages of recorded requests to the collector of traces. */
+/** Adds the messages of recorded requests to their trace spans. */
 export interface RecordedTraces {
-  /** Whether the messages of a request in a client format are sent, unless there is no room for them. */
+  /** Returns whether the messages of a request in this format are sent, room permitting. */
   sends(response: Response, format: string): boolean;
   /**
-   * Adds the messages to the request's span. To be called when the response is closed, before its span ends. A body that was cut has no
-   * messages; of a stream that was cut there are those that it has. Nor are there any unless the store says that the key still stands.
-   * @param outcome of the recording
+   * Adds the messages to the request's span. Call it when the response has closed, before its span ends. A body that was cut yields no
+   * messages; a stream that was cut yields those that it contains. Without a stored recording nothing is added, because only the store
+   * confirms that the key still exists.
+   * @param outcome the outcome of the recording
    */
   add(response: Response, content: RecordedContent, outcome: RecordingOutcome): void;
 }
 
-/** Adds the messages of recorded requests to their spans, as the semantic conventions for generative AI have them. */
+/** Creates `RecordedTraces` that follow the semantic conventions for generative AI (OpenTelemetry). */
 export function traceRecorded({ formats, count, log }: TraceRecordedParts): RecordedTraces {
   const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const sends = (response: Response, format: string): boolean =>
@@ -58,11 +58,11 @@ export function traceRecorded({ formats, count, log }: TraceRecordedParts): Reco
     const span = traceOf(response);
     const parts = partsOf.get(content.format);
     if (!span?.isSampled || !parts) return;
-    // What was sent cannot be removed with its owner.
+    // Messages already sent to a collector cannot be deleted with their owner.
     if (outcome === 'gone' || outcome === 'lost') return count(outcome);
     try {
       const { instructions, asked, answered } = messagesOf(content, parts);
-      // Of a conversation the end says more than the beginning.
+      // The end of a conversation says more than its beginning.
       const input = fitting(asked, mostMessageBytes, 'last');
       const output = fitting(answered, mostMessageBytes, 'first');
       const system = fitting(instructions, mostMessageBytes, 'first');
@@ -80,7 +80,7 @@ export function traceRecorded({ formats, count, log }: TraceRecordedParts): Reco
       };
       if (Object.keys(messages).length > 0) span.setMessages(messages, count);
     } catch (error) {
-      // No request may suffer from what is only looked at.
+      // A failure in recording must not affect the request.
       count('failed');
       log.warn({ err: error, requestId: content.id }, 'the messages of a recorded request are not in its trace');
     }

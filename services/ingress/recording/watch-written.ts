@@ -4,9 +4,10 @@ type Written = ServerResponse['write'];
 type Ended = ServerResponse['end'];
 
 /**
- * Calls with what is written to a response from now on. Only this response is changed: others are written as before, and cost nothing.
- * @param onBytes is called before they are written; the memory may be reused afterwards
- * @param onEnd is called when the response is ended, not when its connection closes
+ * Calls back with everything that is written to a response from now on. Replaces methods of this response object only, so that other
+ * responses cost nothing.
+ * @param onBytes called before the bytes are written; their memory may be reused afterwards
+ * @param onEnd called when the response is ended, not when its connection closes
  */
 export function watchWritten(response: ServerResponse, onBytes: (bytes: Uint8Array) => void, onEnd: () => void): void {
   const write = response.write.bind(response) as (...given: unknown[]) => boolean;

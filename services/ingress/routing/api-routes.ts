@@ -28,12 +28,11 @@ export interface ApiRoutesParts
     Pick<DesktopConfigurationParts, 'publicUrl'> {
   idempotency: IdempotencyParts;
   files: FileRoutesParts['files'] & BatchRoutesParts['files'];
-  /** Output tokens per second of a model's last answers, where known. */
+  /** Moving average of a model's output tokens per second; undefined if unknown. */
   speedOf: (model: string) => number | undefined;
   store: HealthParts['store'] & FileRoutesParts['store'];
 }
 
-/** A path that generates answers, with its handlers. */
 export interface GenerateRoute {
   path: string;
   handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];
@@ -44,13 +43,13 @@ function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutes
   return idempotent(serveModelRequest(format, route, parts), keyed, parts.idempotency);
 }
 
-/** Serves requests with an idempotency key to paths whose work is not cancelled when the client leaves. */
+/** Returns the wrapper for handlers of requests with an idempotency key whose work continues when the client disconnects. */
 function keyedBy(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
   const route = { format, answerError: answerError(format, parts), isUncancelled: true };
   return (body, handler) => idempotent(handler, { ...route, body }, parts.idempotency);
 }
 
-/** The routes that generate answers. They are the busiest ones, so the app mounts them ahead of all routers. */
+/** Returns the routes that generate answers. They are the busiest ones, so the app mounts them ahead of all routers. */
 export function generateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
   const { prefixes, keyHeader } = format.api;
   return format.routes
@@ -64,8 +63,8 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
 }
 
 /**
- * All other routes of an API, mounted at `/api/<segment>`: greetings, health, models, and the operations of its formats
- * other than generating.
+ * Creates all other routes of an API, mounted at `/api/<segment>`: greetings, health, models, and the operations of its formats other than
+ * generating.
  * @param formats the formats of the API; the first one writes the errors of paths that belong to no format
  */
 export function apiRoutes(

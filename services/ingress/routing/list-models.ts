@@ -6,8 +6,8 @@ import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
 
 /**
- * The models that a key may name now: `auto` when a model is served, then every live model and every registry name with a
- * live target, once each, sorted by name.
+ * Returns the models that a key may use now: `auto` if any model is live, then every live model and every registry name with a live target,
+ * once each, sorted by name.
  */
 export function listModels(
   pools: readonly LivePool[],
@@ -48,7 +48,7 @@ export function listModels(
   );
   const generating = [...cards.values()].filter(generates);
   const windows = generating.flatMap((card) => card.contextWindow ?? []);
-  // A long input goes to a model that it fits into.
+  // `auto` sends a long input to a model with a large enough window, so the largest window counts.
   const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
   const operations = [...new Set([...cards.values()].flatMap((card) => card.operations))];
   const capabilities = [...new Set(generating.flatMap((card) => card.capabilities))];
@@ -57,7 +57,7 @@ export function listModels(
 }
 
 /**
- * Finds a model by name, or by a name that stands for it.
+ * Finds a model by its name or an alias.
  * @param id the path after `/models/`, in segments: ids may contain slashes, percent-encoded or not
  * @throws RouterError `model_not_found`
  */

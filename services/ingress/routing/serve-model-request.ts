@@ -32,7 +32,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { purposeOf } from './purpose/purpose-of.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** Most characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
+/** Characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
 
 export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBackgroundParts, keyof ServingParts> {
@@ -40,18 +40,17 @@ export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBac
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
-  /** Milliseconds for which the client of a form may send nothing. */
+  /** Milliseconds without a byte after which a form is refused. */
   bodyTimeoutMs: number;
-  /** See `LimitKeeper.knownRefusal`. */
   knownRefusal: LimitKeeper['knownRefusal'];
-  /** Records the requests of keys that are switched to that; undefined where nothing is recorded. */
+  /** Records the requests of keys that have recording switched on; undefined where recording is off. */
   recorder: Pick<Recorder, 'begin'> | undefined;
 }
 
-/** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
+/** Creates the handler of a model route: it receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {
   return async (request, response) => {
-    // The body stays in `start`, because the locals of this function live as long as the answer.
+    // `start` keeps the body out of this function, whose locals live as long as the answer.
     const running = await start(request, response, format, route, parts);
     await running?.finished;
   };
@@ -85,12 +84,12 @@ async function start(
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
     const about = contextOf(request.headers, format, given);
-    // It is made, and paid for, whoever asks for it.
+    // From here on the answer is made and paid for, even if the client leaves.
     runUncancelled(response);
     const { isRecorded } = caller;
     const wanted = await answerInBackground(response, { format, request: given, isRecorded, ...about }, parts);
     received.releaseBody();
-    // The client may leave at any time, which stops nothing.
+    // The client may leave at any time without stopping the answer.
     return wanted && { finished: streamBackground(response, wanted, parts.background) };
   }
   const { answers } = parts;
@@ -110,7 +109,7 @@ async function start(
   const { grow: hold, releaseBody: onBegin } = received;
   const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin, hold });
   setReply(response, reply);
-  // The input of an answer that is stored stays in memory until the answer is complete.
+  // The input of a stored answer stays in memory until the answer is complete.
   if (toStore) reply.keepBody();
   let sink: ModelSink = reply;
   if (reshape) sink = new ReshapedSink(sink, reshape.answer);
@@ -142,14 +141,13 @@ async function start(
 }
 
 /**
- * Whether a request may be taken although its key is over a rate, which its body tells: its answer was made before, or is to be made in the
- * background.
+ * Returns whether a request is accepted although a rate limit of its key is exhausted, because only its body shows whether it needs the
+ * rate: its answer may exist already, or may be made in the background.
  */
 function mayWait({ headers }: Request, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;
 }
 
-/** What a request depends on besides its body. */
 function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
   return {
     headers: passedHeaders(headers, format.passedHeaders),
@@ -159,7 +157,7 @@ function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { paramet
 }
 
 /**
- * The client's headers that an upstream of the same format receives; undefined if the client sent none of them.
+ * Returns the client's headers that an upstream of the same format receives; undefined if the client sent none of them.
  * @throws RouterError `headers_too_large` for a header that is too long
  */
 export function passedHeaders(

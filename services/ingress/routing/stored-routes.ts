@@ -19,16 +19,14 @@ export interface StoredRoutesParts {
   background: BackgroundParts;
 }
 
-/** A format whose answers are stored. */
 export interface StoringFormat extends Pick<ClientFormat, 'read'> {
   stored: StoredAnswers;
   background: BackgroundAnswers | undefined;
 }
 
 /**
- * Adds the paths of a format's stored answers to a router, those that are made in the background among them. They find the answers of
- * the key's owner alone; those of others are unknown. Mount it behind `requireKey`, and behind the paths of the format that look like
- * an answer's.
+ * Adds the routes of a format's stored answers, background ones included, to a router. They serve the answers of the key's owner only;
+ * other answers are not found. Mount the router behind `requireKey`, and behind the format's paths that look like the id of an answer.
  */
 export function addStoredRoutes(
   router: Router,
@@ -84,13 +82,12 @@ export function addStoredRoutes(
   router.all(`${one}/cancel`, wrongMethod('POST'));
 }
 
-/** Which answer a request is about. */
 interface Wanted {
   id: string;
   owner: string;
 }
 
-/** The object of an answer as it is now. */
+/** Returns the current object of an answer. */
 async function show(
   format: StoringFormat,
   { answers, background }: StoredRoutesParts,
@@ -102,13 +99,13 @@ async function show(
   const record = await background.responses.find(owner, id);
   const object = record && (await background.responses.objectOf(record));
   if (record && object && format.background) return format.background.inState(object, record.state);
-  // One that is over by now is stored.
+  // A background response that ended meanwhile is stored by now.
   return (await findStored(answers, wanted)).response;
 }
 
 /**
- * Cancels an answer that is being made in the background, and may remove it with that. One that is over stays as it is.
- * @returns whether it was not over
+ * Cancels an answer that is being made in the background, and with `isRemoved` deletes it too. A finished answer stays as it is.
+ * @returns whether the answer was cancelled
  */
 async function cancel(
   { background: shape }: StoringFormat,
@@ -121,7 +118,7 @@ async function cancel(
   return object !== undefined && responses.cancel(record, shape.inState(object, 'cancelled'), isRemoved);
 }
 
-/** The items of an answer's own input, also while it is being made. */
+/** Returns the items of an answer's own input, also while the answer is being made. */
 async function inputOf(format: StoringFormat, parts: StoredRoutesParts, wanted: Wanted): Promise<JsonObject[]> {
   const { answers, background } = parts;
   const { id, owner } = wanted;
@@ -156,7 +153,7 @@ function wantsStream({ stream }: Query): boolean {
   return stream !== undefined && stream !== 'false';
 }
 
-/** The number of the event that a stream is to follow; -1 for the whole stream. */
+/** Returns the number of the event that a stream continues after; -1 for the whole stream. */
 function afterOf({ starting_after: after }: Query): number {
   if (after === undefined) return -1;
   if (typeof after === 'string' && /^\d{1,15}$/.test(after)) return Number(after);

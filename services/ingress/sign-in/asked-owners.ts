@@ -6,22 +6,22 @@ import type { UserStore } from '#shared/accounts/people/user-store.ts';
 import type { Confirm } from '#shared/accounts/sign-in/confirmation.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Milliseconds in which one person is asked about once. */
+/** Milliseconds for which a person is not checked again. */
 const againMs = 60_000;
 
-/** People about whom providers are asked at the same time: a provider that hangs takes its time for each of them. */
+/** Largest number of concurrent checks: a provider that hangs takes its full timeout for each of them. */
 const mostAtOnce = 16;
 
-/** People who are remembered to have been asked about. */
+/** People whose last check is remembered. */
 const maxKnown = 10_000;
 
-/** Milliseconds for which the end of the process waits for answers: one that is lost may have a new refresh token in it. */
+/** Milliseconds for which the exiting process waits for answers: a lost answer may contain a new refresh token. */
 const closeMs = 10_000;
 
 /**
- * Keys of people from providers: when the record of one that is used is read, which is every half a minute, it is found out whether the
- * provider still lets its person in, once a minute at most. No request waits for that: a person who is refused loses their keys by the change
- * that is announced then.
+ * Checks the owners of keys with their identity providers. Reading the record of a key in use, which happens every half minute, triggers
+ * the check that the provider still admits the owner, at most once a minute per person. No request waits for the check: a refused person
+ * loses their keys through the announcement of the change.
  */
 export class AskedOwners implements KeySource {
   readonly #keys: KeySource;
@@ -52,7 +52,7 @@ export class AskedOwners implements KeySource {
     return this.#keys.replaceHash(id, from, to);
   }
 
-  /** Waits for what is being asked, for ten seconds at most. */
+  /** Waits for running checks, for ten seconds at most. */
   async close(): Promise<void> {
     const isOver = new AbortController();
     const bound = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
@@ -72,7 +72,7 @@ export class AskedOwners implements KeySource {
       const user = await this.#users.find(id);
       if (user) await this.#confirm(user);
     } catch (error) {
-      // It is asked again when the key is read in a minute.
+      // The next reading of the key after a minute checks again.
       this.#log.warn({ err: error, user: id }, 'it cannot be found out whether the owner of a key is still let in');
     }
   }

@@ -3,15 +3,18 @@ import { routerAddress } from '#shared/core/router-address.ts';
 
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** The one version of the contract between Claude Code and a gateway that it signs in to. */
+/** Version of the contract between Claude Code and a gateway that it signs in to; the only one so far. */
 const gatewayProtocolVersion = 1;
 
-/** Where the router describes how programs sign in: below an address of it, or before the path of that address (RFC 8414, section 3). */
+/**
+ * Path of the router's OAuth metadata: appended to an address of the router, or inserted before the path of that address (RFC 8414, section
+ * 3).
+ */
 export const metadataPath = '/.well-known/oauth-authorization-server';
 
 /**
- * Answers where programs sign in (RFC 8414).
- * @param base the path that the endpoints stand below, `''` for the root
+ * Creates the handler of the OAuth metadata (RFC 8414).
+ * @param base path of the endpoints, `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
 export function answerMetadata(

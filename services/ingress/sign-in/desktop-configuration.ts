@@ -13,9 +13,9 @@ export interface DesktopConfigurationParts {
 }
 
 /**
- * Answers the whole configuration of a desktop program for the person whose token it sends. Call it after `requireKey`, which has verified
- * the token.
- * @param prefixes of the API's paths, which are no part of its base URL
+ * Creates the handler that serves the whole configuration of a desktop program to the person whose token it sends. Call it after
+ * `requireKey`, which has verified the token.
+ * @param prefixes path prefixes of the API, which are not part of its base URL
  */
 export function answerDesktopConfiguration(
   desktopApi: Pick<ApiDesktop, 'configuration'>,

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 
-/** Bytes of a body that are read to be thrown away. */
+/** Bytes of a body that are read and discarded. */
 const maxBytes = 8 * 1024 * 1024;
 
 /**
- * Accepts the telemetry that a program sends to the router that it is signed in to (OTLP over HTTP), and throws it away: a refusal would be
- * an error in the log of every person.
+ * Accepts and discards the telemetry that a program sends to the router as its gateway (OTLP over HTTP): a refusal would put an error into
+ * every person's log.
  */
 export const discardTelemetry: RequestHandler = (request, response) => {
   let bytes = 0;

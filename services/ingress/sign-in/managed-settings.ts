@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 
 /**
- * Answers the settings of a program as `{ uuid, checksum, settings }`, with the checksum as the ETag: 304 for those that the program has. Claude
- * Code 2.1.330 computes the checksum of what it has itself: SHA-256 of the JSON with sorted names and without blanks.
- * @param settingsOf the settings for the person of a request
+ * Creates the handler of a program's settings, `{ uuid, checksum, settings }`. The checksum is the ETag: a program that has these settings
+ * gets 304. Claude Code 2.1.330 computes the checksum of its own copy: SHA-256 of the JSON with sorted names and without blanks.
+ * @param settingsOf returns the settings for the person of a request
  */
 export function answerManagedSettings(settingsOf: (response: Parameters<RequestHandler>[1]) => object): RequestHandler {
   return (request, response) => {
@@ -17,7 +17,7 @@ export function answerManagedSettings(settingsOf: (response: Parameters<RequestH
   };
 }
 
-/** The same settings have the same id, on every ingress. */
+/** Derives the id from the digest, so that the same settings have the same id on every ingress. */
 function uuidOf(digest: string): string {
   return [8, 4, 4, 4, 12]
     .map((length, index, lengths) => {
@@ -27,7 +27,7 @@ function uuidOf(digest: string): string {
     .join('-');
 }
 
-/** The same value with the names of all objects in order. */
+/** Returns the same value with the names of all objects sorted. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

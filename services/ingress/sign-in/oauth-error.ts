@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { requestIdOf } from '../http/request-id.ts';
 
-/** The `error` of an answer: RFC 6749, section 5.2, and RFC 8628, section 3.5. */
+/** The `error` field of an answer: RFC 6749, section 5.2, and RFC 8628, section 3.5. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_grant'
@@ -15,12 +15,11 @@ export type OAuthErrorCode =
   | 'temporarily_unavailable'
   | 'server_error';
 
-/** An error of the endpoints that programs sign in at. */
 export class OAuthError extends Error {
   override name = 'OAuthError';
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** Seconds. */
+  /** Seconds, for the header `retry-after`. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -35,7 +34,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Answers every thrown error as `{ error, error_description }`. */
+/** Creates the error handler that answers every thrown error as `{ error, error_description }`. */
 export function answerOAuthError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request: Request, response: Response, next: NextFunction): void => {
     const error = asOAuthError(thrown);
@@ -56,7 +55,7 @@ function asOAuthError(thrown: unknown): OAuthError {
     if (code === 'rate_limit_exceeded') return new OAuthError('slow_down', message, { status: 429, retryAfter });
     return new OAuthError('temporarily_unavailable', message, { status: 503, retryAfter });
   }
-  // Express's own errors, as for a form that is too large, have a status.
+  // Express's own errors, for example for a form that is too large, have a status.
   if (thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && thrown.status < 500) {
     const { status } = thrown;
     const message = status === 413 ? 'The form is too large.' : 'The request could not be understood.';

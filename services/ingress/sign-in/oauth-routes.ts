@@ -13,7 +13,6 @@ import { answerOAuthError, OAuthError } from './oauth-error.ts';
 /** Bytes of a form. A refresh token has about 80. */
 const maxFormBytes = 16 * 1024;
 
-/** The page of the console on which people approve sign-ins. */
 export const devicePage = '/device';
 
 export interface OAuthRoutesParts {
@@ -22,11 +21,10 @@ export interface OAuthRoutesParts {
   };
   /** Announces to every ingress that `program:<id>` is signed out. Never throws. */
   announce: (changed: string) => Promise<void>;
-  /** Records that the refresh token of a program came a second time, and that the program was signed out for it. */
+  /** Records that the refresh token of a program was used twice, and that the program was signed out for it. */
   noteReplay: (program: { programId: string; userId: string }) => Promise<void>;
   store: { assertIntact(): void };
   publicUrl: string | undefined;
-  /** Milliseconds for a form to arrive. */
   bodyTimeoutMs: number;
   log: Logger;
 }
@@ -42,9 +40,9 @@ const form = z.object({
 });
 
 /**
- * The endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
- * revocation (RFC 7009). They read no cookie, and no page of another origin can send them a form or read their answers.
- * @param base the path that they stand below, `''` for the root
+ * Creates the endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
+ * revocation (RFC 7009). They read no cookie, and a page of another origin cannot send them a form or read their answers.
+ * @param base path of the endpoints, `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
 export function oauthRoutes(
@@ -93,7 +91,7 @@ export function oauthRoutes(
       token_type: 'Bearer',
       expires_in: expiresIn,
       refresh_token: refreshToken,
-      // Claude Code has the person confirm it, so that nobody is signed in to the account of somebody else unnoticed.
+      // Claude Code shows it to the person for confirmation, so that nobody is signed in to another person's account unnoticed.
       email,
     });
   });
@@ -101,11 +99,11 @@ export function oauthRoutes(
     const { token } = read(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const signedOut = await programs.signOut(token);
-    // Also of a program that has ended before: the store may have done that without an answer, so that nobody has announced it.
+    // Also for a program that was signed out before: the store may have done so without its answer arriving, and then nobody announced it.
     const programId = signedOut?.programId ?? (await programs.programOf(token));
     if (programId !== undefined) await announce(`program:${programId}`);
     if (signedOut?.isReplayed) await noteReplay(signedOut);
-    // The same for a token that is unknown: RFC 7009, section 2.2.
+    // An unknown token gets the same answer: RFC 7009, section 2.2.
     response.status(200).end();
   });
   endpoints.use(answerOAuthError(parts.log));
@@ -139,17 +137,20 @@ function requirePost({ method }: Request, response: Response, next: NextFunction
   throw new OAuthError('invalid_request', 'Send a POST request with a form.', { status: 405 });
 }
 
-/** A page could begin as many sign-ins as may wait for the network address of whoever reads it. Programs send no headers of pages. */
+/**
+ * Refuses requests that pages of other origins make: such a page could use up the number of pending sign-ins per network address. Programs
+ * do not send the headers of pages.
+ */
 function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
-  // What a person does in the browser itself.
+  // The browser itself made the request for the person, not a page.
   const isNoPage = request.get('sec-fetch-site') === 'none';
   if (isNoPage || isSameOrigin(request)) return next();
   throw new OAuthError('invalid_request', 'Pages of other origins may not do this.', { status: 403 });
 }
 
 /**
- * The fields of a form; none for an empty body.
- * @throws OAuthError for a field that comes twice or is too long, and for a body that is no form
+ * Returns the fields of a form; none for an empty body.
+ * @throws OAuthError for a field that is repeated or too long, and for a body that is not a form
  */
 function read(request: Request): z.infer<typeof form> {
   if (!isForm(request) && !isEmpty(request)) {
@@ -164,7 +165,7 @@ function isForm(request: Request): boolean {
   return request.is('urlencoded') === 'urlencoded';
 }
 
-/** Whatever type it names: `request.is` knows none of a request without a body. */
+/** Returns whether the body is empty, whatever type it declares: `request.is` returns null for every request without a body. */
 function isEmpty(request: Request): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   return encoding === undefined && Number(length) === 0;
@@ -183,7 +184,7 @@ function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
     case 'unknown':
     case 'ended':
     case 'replayed':
-      // Claude Code sends the person to sign in again for this status alone.
+      // Claude Code asks the person to sign in again only on this status.
       return new OAuthError('invalid_grant', 'The program is signed out. Sign in again.', { status: 401 });
   }
 }
@@ -191,7 +192,7 @@ function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
 /** Names of programs that do not send one, by the `surface` of their form (Claude Code 2.1.330). */
 const surfaces: Readonly<Record<string, string>> = { claude_code: 'Claude Code' };
 
-/** What the program is called on the page that approves it: nothing proves that it is that. */
+/** Returns the program's name for the approval page. The name is not proof of identity. */
 function clientName({ client_id: clientId, surface = '' }: z.infer<typeof form>, request: Request): string {
   const [product = ''] = (request.get('user-agent') ?? '').split(/[\s/]/);
   const named = [clientId, surfaces[surface], product].map((name) => displayNameSchema.safeParse(name).data);

@@ -18,25 +18,25 @@ import { AskedOwners } from './asked-owners.ts';
 
 export interface OpenCredentialsOptions {
   serving: OpenServing;
-  /** Of the connection that accounts are read from. */
+  /** Outage handling of the connection that accounts are read from. */
   outages: ShortOutages;
-  /** What all names in Redis begin with. */
+  /** Prefix of all names in Redis. */
   prefix: string;
   log: Logger;
   releases: Releases;
 }
 
-/** What credentials are verified with: keys, and tokens of programs and of other issuers. */
+/** Verifiers of credentials: keys, and tokens of programs and of other issuers. */
 export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
   programs: Programs;
   externals: ExternalAccounts;
-  /** Has providers asked about the owners of keys that are used. */
+  /** Triggers the providers' checks of key owners, see `AskedOwners`. */
   owners: Pick<AskedOwners, 'confirmWith'>;
   /** Announces a change of a key, a person or a team to all ingress nodes, and applies it here at once. */
   announce: ReturnType<typeof announcer>;
 }
 
-/** Opens the verifiers of credentials. What has changed is known within a second, from announcements of the other nodes. */
+/** Creates the verifiers of credentials. Announcements of other nodes make a change effective within a second. */
 export function openCredentials({ serving, outages, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
   const { redis, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
   const owners = new AskedOwners(store.guard(accounts.keys), accounts.users, log);
@@ -60,7 +60,7 @@ export function openCredentials({ serving, outages, prefix, log, releases }: Ope
   const markStale = (): void => verifiers.forEach((each) => each.markStale());
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
   broker.onReconnect(markStale);
-  // What ended while the store did not answer may not have been announced. Keys, people and teams are read again every 30 seconds.
+  // Sign-ins that ended while the store did not answer may not have been announced. Keys, people and teams are read again every 30 seconds.
   redis.redis.on('ready', () => programs.verifier.markStale());
   const announce = announcer(broker, drop, log);
   const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });

@@ -23,7 +23,7 @@ export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorPa
   idempotency: IdempotencyParts;
 }
 
-/** The tools API, mounted at `/api/tools/v1`: lists the tools, and runs one without a language model. */
+/** Creates the routes of the tools API, mounted at `/api/tools/v1`: one lists the tools, one runs a tool without a language model. */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
@@ -36,7 +36,7 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
     format: toolsFormat,
     answerError: answerError(toolsFormat, parts),
     body: 'whole',
-    // A tool may have had effects when its client leaves, and would have them again.
+    // A tool may have had effects by the time its client leaves; a second execution would repeat them.
     isUncancelled: true,
   } as const;
   routes.post('/execute', idempotent(execute(parts), keyed, parts.idempotency));
@@ -46,7 +46,6 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
   return routes;
 }
 
-/** Fields that are undefined do not appear. */
 function toolAnswer({ name, title, description, inputSchema, outputSchema, annotations, server, worker }: ListedTool) {
   const schemas = { input_schema: inputSchema, output_schema: outputSchema };
   return { name, title, description, ...schemas, annotations, server, worker };
@@ -54,7 +53,7 @@ function toolAnswer({ name, title, description, inputSchema, outputSchema, annot
 
 function execute(parts: ToolsRoutesParts): AnsweringHandler {
   return async (request, response) => {
-    // The body stays in `start`, because the locals of this function live as long as the answer.
+    // `start` keeps the body out of this function, whose locals live as long as the answer.
     const running = await start(request, response, parts);
     await running?.finished;
   };

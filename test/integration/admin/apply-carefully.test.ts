@@ -25,7 +25,7 @@ function fileWith(text: string): string {
   return path;
 }
 
-it('names teams that are one to the router before anything is changed', async () => {
+it('apply names teams that are one to the router before anything is changed', async () => {
   await rtr('teams', 'create', 'Folded');
   const before = await rtr('audit', 'list', '--json');
   const people = 'people:\n  folded@example.com: { name: Fold }\n';
@@ -42,7 +42,7 @@ it('names teams that are one to the router before anything is changed', async ()
   await rtr('apply', '-f', fileWith('teams:\n  Folded: { weight: 2 }\n'));
 });
 
-/** A way to the cluster on which each request waits for what is to happen before it. */
+/** Returns access to the cluster with a hook that runs before each request. */
 function wayWith(before: (method: string, path: string) => Promise<void>): Promise<string> {
   return serveInTest(async (request, response) => {
     const { method = '', url = '' } = request;
@@ -61,7 +61,7 @@ function wayWith(before: (method: string, path: string) => Promise<void>): Promi
   });
 }
 
-it('overwrites nothing that somebody else has changed since the plan was made', async () => {
+it('apply overwrites nothing that another client has changed since the plan was made', async () => {
   await rtr('teams', 'create', 'Lab');
   const { id: keyId } = await rtr.json('keys', 'create', '--name', String(farm), '--router-key');
   const changes: Record<string, { text: string; other: string[]; path: RegExp; kept: () => Promise<unknown> }> = {
@@ -91,7 +91,7 @@ it('overwrites nothing that somebody else has changed since the plan was made', 
     },
   };
   for (const [what, { text, other, path, kept }] of Object.entries(changes)) {
-    // Before the first change is sent, or before it is read again: settings are read for the plan, too.
+    // Before the first change is sent, or before the object is read again: the plan reads settings, too.
     let reads = what === 'settings' ? 0 : 1;
     const url = await wayWith(async (method, asked) => {
       if (method === 'GET' && path.test(asked)) reads += 1;
@@ -106,7 +106,7 @@ it('overwrites nothing that somebody else has changed since the plan was made', 
   }
 });
 
-it('finishes the change under way when it is interrupted, keeps its secret, and says what is not done', async () => {
+it('apply finishes the current change when it is interrupted, keeps its secret, and lists the remaining changes', async () => {
   const url = await wayWith(async (method, path) => {
     if (method !== 'PUT' || !path.includes(`keys-by-name/${first}`)) return;
     command.child.kill('SIGINT');
@@ -134,7 +134,7 @@ it('finishes the change under way when it is interrupted, keeps its secret, and 
   expect(names).not.toContain(second);
 });
 
-it('says before anything is changed that the token may not make the changes', async () => {
+it('apply reports before any change that the token lacks the permission', async () => {
   const { raw } = await rtr.json('tokens', 'create', '--name', 'reader', '--scopes', 'read');
   const reader = adminCommandsOf({ ...cluster, token: raw });
   expect((await reader('tokens', 'current')).join('\n')).toMatch(/scopes +read\nrole +admin/);

@@ -12,7 +12,6 @@ import { until } from '../../helpers/until.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
-/** Of the addresses of this file. */
 const domain = `${uniqueName('apply')}.example`.toLowerCase();
 
 const folder = useFolder();
@@ -26,7 +25,7 @@ function fileWith(text: string): string {
   return path;
 }
 
-/** All that a file may change, as one text; when a key was used last is noted now and then. */
+/** Returns everything that a file may change, as one text, without the last use of keys. */
 async function everything(): Promise<string> {
   const lists = ['users', 'teams', 'keys'].map((subject) => rtr(subject, 'list', '--json'));
   const others = [rtr('prices', 'list', '--changed', '--json'), rtr('settings', 'show', '--json')];
@@ -62,7 +61,7 @@ const second = first
   .replace('output: 1.5', 'output: 2');
 
 describe('rtr apply', () => {
-  it('makes everything what the file says, once, then changes nothing, then what has changed alone', async () => {
+  it('applies the whole file once, then changes nothing, then applies only later edits', async () => {
     const empty = await everything();
     const [one, two] = [fileWith(first), fileWith(second)];
     const dry = await rtr.whole('apply', '-f', one, '--dry-run');
@@ -129,7 +128,7 @@ describe('rtr apply', () => {
     expect(await rtr('apply', '-f', only, '--prune')).toEqual(['Nothing to change: one thing is as the file says.']);
   });
 
-  it('writes the secrets of new keys into a file that its owner alone can read', async () => {
+  it('writes the secrets of new keys into a file that only its owner can read', async () => {
     const file = fileWith('keys:\n  one:\n  two:\n');
     const out = join(folder, 'keys.jsonl');
     const printed = (await rtr('apply', '-f', file, '--keys-out', out, '--json')).map((line) => JSON.parse(line));
@@ -148,7 +147,7 @@ describe('rtr apply', () => {
     expect((await rtr('keys', 'list')).join('\n')).not.toContain('three');
   });
 
-  it('keeps what it gives to a key from its owner, also what the owner has set before', async () => {
+  it('hides values that it gives to a key from its owner, including values that the owner has set before', async () => {
     await rtr('teams', 'create', 'Owners');
     const owner = { name: 'Olga', email: `olga@${domain}`, password: goodPassword };
     const { link } = await rtr.json('invitations', 'create', owner.email, '--team', 'Owners');
@@ -170,7 +169,7 @@ describe('rtr apply', () => {
     expect((await rtr('apply', '-f', file)).at(-1)).toMatch(/^Nothing to change: 2 /);
   });
 
-  it('takes a rotated key for the one of its name, and leaves keys of blocked people alone', async () => {
+  it('treats a rotated key as the key of its name, and skips keys of blocked people', async () => {
     const person = `people:\n  eve@${domain}:\n    keys:\n      laptop: { class: low }\n`;
     const text = `${person}teams:\n  Rotators:\n    keys:\n      ci: { class: low }\n`;
     await rtr('apply', '-f', fileWith(text));
@@ -190,7 +189,7 @@ describe('rtr apply', () => {
     );
   });
 
-  it('takes fields of its own and merges', async () => {
+  it('accepts its own extra fields and merges', async () => {
     const text = 'x-small: &small\n  weight: 2\nteams:\n  Merged:\n    <<: *small\n    limits: { costPerDay: 1 }\n';
     await rtr('apply', '-f', fileWith(text));
     expect(await rtr.json('teams', 'show', 'Merged')).toMatchObject({ weight: 2, limits: { costPerDay: 1 } });
@@ -237,7 +236,7 @@ describe('rtr apply', () => {
     expect(await everything()).toBe(before);
   });
 
-  it('takes several files as one, and names both of which each has the same thing', async () => {
+  it('treats several files as one, and names both files that define the same thing', async () => {
     const one = fileWith(`teams:\n  Twin A:\npeople:\n  tom@${domain}: { name: Tom }\n`);
     const two = fileWith(`teams:\n  Twin B:\n    members: { tom@${domain}: owner }\n`);
     expect((await rtr('apply', '-f', one, '-f', two)).at(-1)).toMatch(/^4 created, 0 changed/);
@@ -251,7 +250,7 @@ describe('rtr apply', () => {
     await expect(rtr('apply', '-f', one, '-f', wrong)).rejects.toThrow(`${wrong}: line 3, teams.Twin C.members.nobody`);
   });
 
-  it('says what was done and what was not when a change is refused', async () => {
+  it('lists the changes that were made and those that were not when a change is refused', async () => {
     const { id: ownerId } = await rtr.json('teams', 'create', 'Full');
     const { store } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const full = { kind: 'team', class: 'normal', ownerId } as const;
@@ -265,7 +264,7 @@ describe('rtr apply', () => {
     expect((await rtr('users', 'list')).join('\n')).toContain(`zoe@${domain}`);
   });
 
-  it('makes everything once, however many apply a file at the same time', async () => {
+  it('creates everything once, however many processes apply a file at the same time', async () => {
     const file = fileWith(`people:\n  tim@${domain}:\nteams:\n  Parallel:\n    members: { tim@${domain}: owner }\n`);
     await Promise.all([1, 2, 3].map(() => rtr('apply', '-f', file)));
     const named = (await rtr('teams', 'list')).filter((line) => line.endsWith('Parallel'));
@@ -273,7 +272,7 @@ describe('rtr apply', () => {
     expect((await rtr('apply', '-f', file)).at(-1)).toMatch(/^Nothing to change/);
   });
 
-  it('applies the file of the documentation, and finds nothing to change afterwards', async () => {
+  it('applies the file of the documentation, and has nothing to change afterwards', async () => {
     const [example = ''] = codeBlocks(readFileSync('docs/admin-api.md', 'utf8'), 'yaml');
     const piped = adminCommandsOf({ ...cluster, piped: example });
     expect((await piped('apply', '-f', '-')).at(-1)).toMatch(/created/);

@@ -27,7 +27,7 @@ async function statusWith(key: string): Promise<number> {
   return answer.status;
 }
 
-// Before the others, which send more requests.
+// Ahead of the others, which send more requests.
 describe('rtr usage', () => {
   beforeAll(async () => {
     await ask('first', [{ write: '{}' }]);
@@ -70,7 +70,7 @@ describe('rtr usage', () => {
     expect(byKey[3]).toMatch(/^Requests that began from \S+ \d\d:00 to \S+ \d\d:00 \(UTC\)\.$/);
     expect(byKey).toHaveLength(4);
     expect(await rtr(...hours, '--by', 'key', '--key', '0123456789ab')).toHaveLength(3);
-    // 24 unless it is said, with the one that has begun.
+    // 24 hours by default, with the current one.
     const { times, groups } = await rtr.json('usage', 'report', '--step', 'hour');
     expect(times).toHaveLength(24);
     expect(times[23] - times[22]).toBe(3_600_000);
@@ -79,7 +79,7 @@ describe('rtr usage', () => {
     expect(counts.slice(-2).reduce((sum, count) => sum + count)).toBe(2);
   });
 
-  it('report refuses hours of what they are not kept by', async () => {
+  it('report refuses hours for groups that are not kept by the hour', async () => {
     const hours = ['usage', 'report', '--step', 'hour'];
     const unkept = { '--model': 'demo', '--tier': 'gpu', '--purpose': 'main' };
     for (const narrowed of Object.entries(unkept))
@@ -100,7 +100,7 @@ describe('rtr usage', () => {
 });
 
 describe('rtr keys', () => {
-  it('makes keys of people, teams and the router that work, changes, rotates and revokes them', async () => {
+  it('creates keys of people, teams and the router that work, and changes, rotates and revokes them', async () => {
     const { key, id } = await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com');
     expect(await statusWith(key)).toBe(200);
     const settings = [
@@ -135,7 +135,7 @@ describe('rtr keys', () => {
     const next = await rtr.json('keys', 'rotate', ofTeam.id, '--overlap-hours', '0');
     expect([await statusWith(ofTeam.key), await statusWith(next.key)]).toEqual([401, 200]);
     expect(await rtr.json('keys', 'show', ofTeam.id)).toMatchObject({ replacedBy: next.id });
-    // What the person has stored with it is the person's.
+    // The person's stored data belongs to the person.
     await expect(rtr('keys', 'rotate', id)).rejects.toThrow('Revoke it, and make another one.');
     expect(await rtr('keys', 'revoke', key)).toEqual([`Key ${id} is revoked.`]);
     expect(await statusWith(key)).toBe(401);
@@ -147,14 +147,14 @@ describe('rtr keys', () => {
     expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${next.id} .* team Research .* build`));
   });
 
-  it('does not repeat text that is no key', async () => {
+  it('does not repeat text that is not a key', async () => {
     await expect(rtr('keys', 'revoke', 'rtr_secret')).rejects.toThrow('This is neither a key nor the id of a key.');
     await expect(rtr('keys', 'show', '000000000000')).rejects.toThrow('(/keys/000000000000)');
   });
 });
 
 describe('rtr limits', () => {
-  it('sets some limits of somebody and keeps the others, and shows their use', async () => {
+  it('sets some limits of a party and keeps the others, and shows their use', async () => {
     await rtr('limits', 'set', 'user:ada@example.com', 'requests-per-minute=60', 'tokens-per-day=1000');
     expect(await rtr('limits', 'set', 'user:ada@example.com', 'tokens-per-day=none', 'cost-per-month=20')).toEqual([
       'Limits of ada@example.com: requests-per-minute=60 cost-per-month=20.',
@@ -236,7 +236,7 @@ describe('rtr usage and rtr audit', () => {
 });
 
 describe('rtr workers, rtr models and rtr background', () => {
-  it('list workers and models, drain a worker and have it work again', async () => {
+  it('list workers and models, drain a worker and undrain it', async () => {
     expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* serving +0 of 1000 .* demo$/);
     const drained = { id: 'one', state: 'draining', safeToStop: true, lastFor: ['demo'] };
     expect(await rtr.json('workers', 'drain', 'one')).toMatchObject(drained);
@@ -261,7 +261,7 @@ describe('rtr workers, rtr models and rtr background', () => {
     expect(await rtr.json('workers', 'gone')).toMatchObject({ id: 'short', why: 'drained', state: 'draining' });
   });
 
-  it('show queues, and say of a job that does not wait that it does not', async () => {
+  it('show queues, and report that a job does not wait if it does not', async () => {
     const [head, ...queues] = await rtr('background', 'show');
     expect(head).toMatch(/^QUEUE +WAITING/);
     const queue = queues[0]?.split(' ')[0] ?? '';
@@ -335,7 +335,7 @@ describe('rtr prices, rtr settings and rtr registry', () => {
 });
 
 describe('rtr admin batches and rtr admin files', () => {
-  it('list, show, cancel and delete what belongs to a router key', async () => {
+  it('list, show, cancel and delete the batches and files of a router key', async () => {
     const upload = async (): Promise<string> => {
       const form = new FormData();
       form.set('purpose', 'batch');

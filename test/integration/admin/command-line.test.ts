@@ -15,7 +15,7 @@ const cluster = useScriptedCluster();
 
 const rtr = (...words: string[]): Promise<EndedRtr> => runRtr(cluster, words, { RTR_URL: cluster.url });
 
-/** The commands in this process, with other settings. */
+/** Returns the commands in this process, with other settings. */
 function commandsWith(environment: Record<string, string>): AdminCommands {
   return adminCommandsOf({ ...cluster, environment });
 }
@@ -48,7 +48,7 @@ describe('a command of the Admin API', () => {
     ]);
   });
 
-  it('fails with a code that says what kind of failure it is', async () => {
+  it('fails with a code for the kind of failure', async () => {
     const failing = async (...words: string[]): Promise<unknown> =>
       adminCommandsOf(cluster)(...words).then(() => 'done', failureObject);
     expect(await failing('users', 'show', '')).toEqual({
@@ -62,7 +62,7 @@ describe('a command of the Admin API', () => {
     await expect(unknownLimit).rejects.toThrow(/^fun is none of requests-per-minute, /);
   });
 
-  it('takes a token of the environment or of a file, and needs no store then', async () => {
+  it('takes a token of the environment or of a file, and needs no store with it', async () => {
     const { raw } = await adminCommandsOf(cluster).json('tokens', 'create', '--name', 'reader');
     const away = { REDIS_URL: 'redis://127.0.0.1:9' };
     const file = join(temporaryFolder(), 'token');
@@ -81,7 +81,7 @@ describe('a command of the Admin API', () => {
     );
   });
 
-  it('is for a router of another machine only with a token of it, and sends it none otherwise', async () => {
+  it('works on a router of another machine only with a token, and sends none otherwise', async () => {
     const asked: IncomingHttpHeaders[] = [];
     const { port } = new URL(
       await serveInTest((request, response) => {
@@ -102,10 +102,10 @@ describe('a command of the Admin API', () => {
       await expect(adminCommandsOf(cluster)(...words, '--router', url)).rejects.toThrow(needsToken);
       await expect(commandsWith({ RTR_URL: url })(...words)).rejects.toThrow(needsToken);
     }
-    // Beside the router of this machine, whose store is that of the folder, there may be a way to another one.
+    // Besides the router of this machine, whose store is that of the folder, there may be access to another one.
     const near = commandsWith({ REDIS_URL: '' })('users', 'list', '--router', `http://127.0.0.1:${port}`);
     await expect(near).rejects.toThrow();
-    // The settings of where this machine's router listens may be those of another program, or of another machine.
+    // The settings of this machine's router may be those of another program, or of another machine.
     const listens = { RTR_URL: '', PORT: port };
     for (const words of [
       ['users', 'list'],

@@ -6,13 +6,12 @@ import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
-/** Of the addresses of this file. */
 const domain = `${uniqueName('names')}.example`.toLowerCase();
 
 const cluster = useScriptedCluster();
 const rtr = adminCommandsOf(cluster);
 
-it('makes a thing once of many requests with one new name, and answers all of them', async () => {
+it('many requests with one new name create one thing, and all get an answer', async () => {
   const { raw } = await rtr.json('tokens', 'create', '--name', 'many', '--scopes', 'admin');
   const put = async (path: string, body: object): Promise<number> => {
     const headers = { authorization: `Bearer ${raw}`, 'content-type': 'application/json' };
@@ -34,7 +33,7 @@ it('makes a thing once of many requests with one new name, and answers all of th
   }
 });
 
-it('adds no member again with another role, which would demote an owner', async () => {
+it('adding a member again with another role fails, because it would demote an owner', async () => {
   await rtr('users', 'create', `bob@${domain}`, '--name', 'Bob');
   await rtr('teams', 'create', 'Crew');
   const add = (role: string) => rtr('teams', 'members', 'add', 'Crew', `bob@${domain}`, '--role', role);
@@ -46,7 +45,7 @@ it('adds no member again with another role, which would demote an owner', async 
   expect((await rtr.json('teams', 'show', 'Crew')).members).toMatchObject([{ role: 'member' }]);
 });
 
-it('says what is missing: a token, a scope, a person, a registry', async () => {
+it('a missing token, scope, person or registry is named', async () => {
   const answer = await fetch(`${cluster.url}/api/admin/v1/teams`);
   expect([answer.status, await answer.json()]).toMatchObject([
     401,
@@ -63,7 +62,7 @@ it('says what is missing: a token, a scope, a person, a registry', async () => {
   expect(await rtr('registry', 'show')).toEqual(['No registry is stored, and none is a file.']);
 });
 
-it('says that Redis refuses the password, where it does', async () => {
+it('a password that Redis refuses is reported', async () => {
   const url = new URL(inject('redisUrl'));
   const { connection } = await openKeyStore(url.href);
   const user = `tester-${cluster.prefix}`;

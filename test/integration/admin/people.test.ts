@@ -19,15 +19,15 @@ beforeAll(async () => {
   ({ client: ada } = await firstAdministrator(cluster));
 });
 
-/** The commands with a token that somebody makes in the console. */
+/** Returns the commands with a token that a person creates in the console. */
 async function withToken(client: ConsoleClient, scopes: string[]): Promise<AdminCommands> {
   const { status, body } = await client.post('/tokens', { name: 'ci', scopes });
   expect(status).toBe(201);
   return adminCommandsOf({ ...cluster, token: body.raw });
 }
 
-describe('without a token, where the account store can be reached', () => {
-  it('a command makes one that is gone at its end, and the audit trail names it and the command line', async () => {
+describe('a command without a token, where the account store can be reached', () => {
+  it('creates a token that is gone at its end, and the audit trail names the token and the command line', async () => {
     await rtr('users', 'create', 'bob@example.com', '--name', 'Bob');
     const [entry] = (await ada.get('/audit?action=user.create')).body.data;
     expect(entry).toMatchObject({
@@ -40,7 +40,7 @@ describe('without a token, where the account store can be reached', () => {
     expect(text).toContain(`${entry.from.commandLine}, token rtr`);
   });
 
-  it('says that the router uses another store', async () => {
+  it('reports that the router uses another store', async () => {
     const elsewhere = adminCommandsOf({ url: cluster.url, prefix: `${cluster.prefix}x` });
     await expect(elsewhere('users', 'list')).rejects.toThrow(
       /^The router at http:\S+ does not use the account store at .*: set RTR_ADMIN_TOKEN to an admin token of the router\.$/,
@@ -53,8 +53,8 @@ describe('without a token, where the account store can be reached', () => {
   });
 });
 
-describe('with a token', () => {
-  it('of a member, what is for administrators is refused', async () => {
+describe('a command with a token', () => {
+  it('of a member is refused operations for administrators', async () => {
     const { link } = await rtr.json('invitations', 'create', 'carol@example.com');
     const carol = new ConsoleClient(cluster.url);
     const form = { name: 'Carol', email: 'carol@example.com', password: goodPassword };
@@ -68,7 +68,7 @@ describe('with a token', () => {
     expect(await asCarol('keys', 'list')).toHaveLength(2);
   });
 
-  it('to read, changes are refused with the scope that they need', async () => {
+  it('to read is refused changes, with the scope that they need', async () => {
     const reader = await withToken(ada, ['read']);
     expect((await reader('users', 'list')).join('\n')).toContain('ada@example.com');
     await expect(reader('users', 'create', 'x@example.com')).rejects.toThrow(
@@ -76,7 +76,7 @@ describe('with a token', () => {
     );
   });
 
-  it('that is unknown, says so and how to make one', async () => {
+  it('that is unknown reports that, and how to create one', async () => {
     const stranger = adminCommandsOf({ ...cluster, token: `rtradmin_${'0'.repeat(12)}_${'a'.repeat(43)}` });
     await expect(stranger('users', 'list')).rejects.toThrow(
       /refuses the admin token: it is unknown, revoked or expired/,
@@ -97,7 +97,7 @@ describe('rtr tokens', () => {
 });
 
 describe('rtr users', () => {
-  it('gives nothing to an address that somebody has typed in, until it is confirmed', async () => {
+  it('gives nothing to an address that was only typed in, until it is confirmed', async () => {
     const { link } = await rtr.json('invitations', 'create', 'mallory@example.com');
     const mallory = new ConsoleClient(cluster.url);
     const form = { name: 'Mallory', password: goodPassword };
@@ -182,7 +182,7 @@ describe('rtr users', () => {
     await rtr('users', 'delete', id);
   });
 
-  it('is left as an administrator, whatever a file says', async () => {
+  it('keeps the last administrator, whatever a file says', async () => {
     const file = join(temporaryFolder(), 'access.yaml');
     for (const [field, value] of Object.entries({ role: 'member', blocked: 'true' })) {
       writeFileSync(file, `people:\n  ada@example.com: { ${field}: ${value} }\n`);
@@ -192,7 +192,7 @@ describe('rtr users', () => {
     }
   });
 
-  it('refuses a name that would make a path that of another operation, before anything is sent', async () => {
+  it('refuses a name that would turn a path into that of another operation, before anything is sent', async () => {
     await rtr('users', 'create', 'victim@example.com');
     const { length } = await rtr('audit', 'list', '--json');
     for (const name of ['..', '.', '']) {
@@ -208,7 +208,7 @@ describe('rtr users', () => {
 });
 
 describe('rtr teams and rtr invitations', () => {
-  it('make a team, its members and its limits, and delete it', async () => {
+  it('create a team, its members and its limits, and delete it', async () => {
     const made = await rtr.json('teams', 'create', 'Research', '--limit', 'cost-per-month=500');
     expect(made).toMatchObject({ name: 'Research', limits: { costPerMonth: 500 }, members: [] });
     await rtr('teams', 'members', 'add', 'Research', 'bob@example.com');
@@ -230,10 +230,10 @@ describe('rtr teams and rtr invitations', () => {
     await expect(rtr('teams', 'show', 'Lab')).rejects.toThrow('There is no team Lab.');
   });
 
-  it('ask for the id where several teams have a name', async () => {
+  it('ask for the id if several teams have a name', async () => {
     const one = await rtr.json('teams', 'create', 'Twin');
     await expect(rtr('teams', 'create', 'twin')).rejects.toThrow('There is a team of this name already.');
-    // As an earlier release let one be made.
+    // A second team of the same name, written into the store directly.
     const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const two = await accounts.teams.create('Twin');
     await expect(rtr('teams', 'delete', 'Twin')).rejects.toThrow(`Give the id of one: ${one.id}, ${two.id}.`);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { rtrProgram } from '../../helpers/rtr/rtr-program.ts';
 
-/** What people do with their own account, which is no operation because it needs the person. */
+/** Operations of people on their own account, which are not in the Admin API because they need the person. */
 const ownAccount: Record<string, string> = {
   'POST /session': 'signing in',
   'POST /session/second': 'signing in with a second factor',
@@ -55,8 +55,8 @@ describe('every operation of the console', () => {
     expect(missing.map(({ operationId, description }) => [operationId, description])).toEqual([]);
   });
 
-  it('is declared as one, unless people do it with their own account', () => {
-    // These go through the operations themselves.
+  it("is declared as an operation, unless it belongs to people's own accounts", () => {
+    // These files route the operations themselves.
     const isGeneric = (file: string): boolean => /\/(mount-operations|refuse-if-match)\.ts$/.test(file);
     const files = globSync('services/console/api/**/*.ts').filter((file) => !isGeneric(file));
     const changes = files.flatMap((file) => changesIn(readFileSync(file, 'utf8')));
@@ -64,7 +64,7 @@ describe('every operation of the console', () => {
   });
 });
 
-/** The routes of a file that change something, as `POST /session`. Fails for a route whose path it cannot read. */
+/** Returns the routes of a file that change something, as `POST /session`. Fails for a route whose path it cannot read. */
 function changesIn(source: string): string[] {
   if (!/from 'express'/.test(source)) return [];
   return [...source.matchAll(/\broutes\s*(?:\.(post|put|patch|delete|all|route)\(\s*(?:'([^']+)')?|\[)/g)].map(

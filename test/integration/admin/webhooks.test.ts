@@ -12,7 +12,6 @@ import { uniqueName } from '../../helpers/unique-name.ts';
 const url = 'https://hooks.example.com/in';
 const unknown = '000000000000';
 
-/** Of the addresses of this file. */
 const domain = `${uniqueName('webhooks')}.example`.toLowerCase();
 
 let open: TestWebhooks;
@@ -30,7 +29,7 @@ beforeEach(async () => {
 });
 
 describe('rtr webhooks add', () => {
-  it('makes a webhook of the router, a team or a person, and shows its secret once', async () => {
+  it('creates a webhook of the router, a team or a person, and shows its secret once', async () => {
     const [line] = await rtr('webhooks', 'add', url, '--events', 'batch.*, response.failed');
     expect(line).toMatch(/^Webhook \w+, with the secret shown only this once: whsec_\S+$/);
     await rtr('webhooks', 'add', url, '--events', 'batch.*', '--team', 'Blue');
@@ -63,7 +62,7 @@ describe('rtr webhooks add', () => {
     expect(await open.endpoints.list()).toEqual([]);
   });
 
-  it('lets a member make webhooks for nobody else', async () => {
+  it('lets a member create webhooks only for themselves', async () => {
     const { id: ownerId } = await rtr.json('users', 'create', `bob@${domain}`);
     const wanted = { name: 'bob', scopes: ['admin'], expiresAt: Date.now() + 60_000, ownerId } as const;
     const token = await open.accounts.adminTokens.create(wanted);
@@ -111,7 +110,7 @@ describe('rtr webhooks test, deliveries and repeat', () => {
     const failing = expect(rtr('webhooks', 'test', endpoint.id)).rejects.toThrow('Not delivered: it answered 404.');
     await until(async () => (await open.deliverDue()).length > 0);
     await failing;
-    // Where nobody delivers, the outcome is waited for for a bounded time.
+    // Without a runner, the command waits for the outcome for a bounded time.
     const { raw } = await rtr.json('tokens', 'create', '--name', 'waits', '--scopes', 'admin');
     const client = new AdminClient({ url: cluster.url, token: () => Promise.resolve(String(raw)), unknownToken: '' });
     const context = { client, print: () => undefined, json: false };

@@ -128,7 +128,7 @@ async function failWith(prompt: string, headers: Record<string, string>, url = c
   return answer.headers.get('x-request-id') ?? '';
 }
 
-/** All that a person can read through the console's API, as one text. */
+/** Returns everything that a person can read through the console's API, as one text. */
 async function readEverything(client: ConsoleClient): Promise<string> {
   const range = `from=${Date.now() - 60_000}&to=${Date.now() + 60_000}`;
   const paths = ['session', 'models', 'about', 'keys', 'users', 'teams', 'invitations', 'settings', 'audit', 'prices'];
@@ -137,7 +137,7 @@ async function readEverything(client: ConsoleClient): Promise<string> {
   return JSON.stringify(answers.map(({ body }) => body));
 }
 
-it('administrators see the code and place of every failure, members of their own, and no one an upstream message', async () => {
+it('administrators see the code and place of every failure, members of their own, and nobody an upstream message', async () => {
   const engine = await startQuotingEngine();
   onTestFinished(() => engine.stop());
   const quoting = await cluster.addWorker({ ENGINE_URL: engine.url, ENGINE_KIND: 'openai' });
@@ -173,7 +173,7 @@ it('administrators see the code and place of every failure, members of their own
   const worker = String((await quoting.line('gpu-worker is ready'))['worker']);
   for (const failure of seenByAdmin?.failures ?? []) expect(failure).toMatchObject({ tier: 'gpu', worker });
 
-  // Carol's page has the counts of the whole cluster, and no failure: none of her requests has failed.
+  // Carol's page has the counts of the whole cluster, and no failure, because none of her requests has failed.
   await until(() => (seenByCarol?.overview?.errorsPerSecond ?? []).reduce((sum, count) => sum + count, 0) === 5);
   expect(seenByCarol?.failures).toEqual([]);
 
@@ -185,7 +185,7 @@ it('administrators see the code and place of every failure, members of their own
   expect(logs.join('\n')).not.toContain(secret);
 });
 
-it('the live feed does not keep an ingress from stopping', async () => {
+it('an open live feed does not keep an ingress from stopping', async () => {
   const { news, isOver } = await listenLive(admin, other.url);
   await until(() => news.workers !== undefined);
   const begin = performance.now();

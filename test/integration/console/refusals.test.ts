@@ -44,7 +44,7 @@ async function ask(key: string): Promise<number> {
   return answer.status;
 }
 
-/** The same key with another secret. */
+/** Returns the same key with another secret. */
 function forged(raw: string): string {
   const unchecked = raw.slice(0, -40) + '1'.repeat(40 - checksumLength);
   return unchecked + keyChecksum(unchecked);
@@ -57,13 +57,12 @@ async function read(client: ConsoleClient, more = ''): Promise<RefusalReport> {
   return body as RefusalReport;
 }
 
-/** Counts by reason. */
 function counts({ groups }: RefusalReport): Record<string, number> {
   return Object.fromEntries(groups.map(({ id, count }) => [id, count]));
 }
 
 describe('refused requests', () => {
-  it('appear by reason, to administrators all and to members their own, and are no requests', async () => {
+  it('appear by reason, to administrators all and to members their own, and do not count as requests', async () => {
     const page = await listenLive(admin);
     const ofMember = await listenLive(bob);
     const limited = await makeKey(bob, { limits: { requestsPerMinute: 1 } });
@@ -102,7 +101,7 @@ describe('refused requests', () => {
 
     await until(async () => (await admin.get('/usage/requests')).body.requests.length > 0);
     expect((await admin.get('/usage/requests')).body.requests).toHaveLength(1);
-    // News come once a second, and those of a second in which only some were refused may be the last so far.
+    // News arrive once a second, and the last ones may cover only some of the refusals.
     await until(() => {
       expect(page.news.refused?.map(({ code }) => code)).toContain('permission_denied');
       expect(page.news.refused).toContainEqual({ code: 'invalid_api_key', minute: 3, hour: 3 });
@@ -110,7 +109,7 @@ describe('refused requests', () => {
     expect(ofMember.news.refused).toEqual([]);
   });
 
-  it('are kept without what they say, wherever they say it', async () => {
+  it('are kept without their content, wherever it is', async () => {
     const { id, raw } = await makeKey(bob, { name: 'indiscreet' });
     const authorization = `Bearer ${raw}`;
     const hello = [{ role: 'user', content: secret }];
@@ -143,7 +142,7 @@ describe('refused requests', () => {
     expect(JSON.stringify(report)).not.toContain('zebra');
   });
 
-  it('are those that find the queue full, whose keys are named', async () => {
+  it('include those that find the queue full, with their keys', async () => {
     const { id, raw } = await makeKey(carol, { name: 'flood' });
     const before = started;
     const gone = new AbortController();
@@ -155,7 +154,7 @@ describe('refused requests', () => {
     };
     const all = [hang()];
     await until(() => started > before);
-    // One waits, further ones find no room.
+    // One request waits, further ones find no room.
     while (statuses.length === 0 && all.length < 10) {
       all.push(hang());
       await until(() => statuses.length > 0, 500).catch(() => undefined);
@@ -169,7 +168,7 @@ describe('refused requests', () => {
     expect(JSON.stringify(requests)).not.toContain('overloaded');
   });
 
-  it('are calls of tools over MCP, which end no HTTP request with an error', async () => {
+  it('include calls of tools over MCP, which end no HTTP request with an error', async () => {
     const { id, raw } = await makeKey(bob, { name: 'agent' });
     const answer = await post({
       url: cluster.url,
@@ -189,7 +188,7 @@ describe('refused requests', () => {
     expect(samples).toMatchObject([{ code: 'not_found', key: { name: 'agent' }, model: 'nonesuch' }]);
   });
 
-  it('are none where a client is sent from WebSockets to HTTP', async () => {
+  it('exclude a client that is sent from WebSockets to HTTP', async () => {
     const before = (await read(admin)).total;
     const headers = { connection: 'upgrade', upgrade: 'websocket', authorization: `Bearer ${cluster.key}` };
     const status = await new Promise((resolve, reject) => {
@@ -205,7 +204,7 @@ describe('refused requests', () => {
     expect(counts(await read(admin))).not.toHaveProperty('upgrade_refused');
   });
 
-  it('with random keys take one row, however many they are', { timeout: 60_000 }, async () => {
+  it('with random keys take one row, however many there are', { timeout: 60_000 }, async () => {
     const before = counts(await read(admin))['invalid_api_key'] ?? 0;
     const most = 300;
     for (let sent = 0; sent < most; sent += 50)

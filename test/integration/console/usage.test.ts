@@ -20,7 +20,7 @@ const ask = (url: string, key: string): Promise<Response> =>
   post({ url, key, body: { model: 'demo', max_tokens: 20, messages: [{ role: 'user', content: 'Hello!' }] } });
 
 describe("a key's use", () => {
-  it('has the price and the limit that an admin sets, and shows in the console', async () => {
+  it('has the price and the limit that an admin sets, and appears in the console', async () => {
     const price = { input: 1_000, output: 2_000, asOf: '2026-11-01' };
     expect((await ada.put('/prices/demo', price)).body).toMatchObject({ model: 'demo', source: 'changed' });
     const { body } = await ada.post('/keys', { kind: 'user', name: 'laptop', limits: { requestsPerMinute: 2 } });

@@ -10,10 +10,10 @@ import {
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
-/** A model of an engine that only the workers of this file serve. */
+/** A model that only the workers of this file serve. */
 const model = 'cut';
 
-/** Another ingress, on which no stream continues. */
+/** Another ingress, on which streams do not continue. */
 let without: string;
 /** Kills the worker of the model, and starts another one in its place. */
 let replaceWorker: () => Promise<void>;
@@ -39,7 +39,7 @@ function ask(asked: Asked): Promise<StreamedText> {
   return askText({ url: cluster.url, key: cluster.key, model, ...asked });
 }
 
-/** Asks for all of these, and has their worker killed once each has begun, or has so many characters. */
+/** Sends all these requests, and kills their worker once each has begun, or has this many characters. */
 async function cutAll(asked: readonly Asked[], length = 0): Promise<StreamedText[]> {
   const begun = new Set<number>();
   const answers = asked.map((options, at) =>
@@ -54,13 +54,13 @@ async function cutAll(asked: readonly Asked[], length = 0): Promise<StreamedText
   return Promise.all(answers);
 }
 
-/** A text with all that is easily lost or doubled: spaces, line ends, characters of several tokens. */
+/** A text with parts that are easily lost or doubled: spaces, line ends, characters of several tokens. */
 const tricky = Array.from(
   { length: 12 },
   (_, at) => `${at}. Über 👩‍👩‍👧‍👦 — naïve  text,\n\n    indented\tline ${'ha'.repeat(at)} 漢字 `,
 ).join('\n');
 
-/** The demo engine's answer to it: about 400 tokens in some seconds; completions get filler. */
+/** Returns a prompt for this text: the demo engine answers with about 400 tokens in some seconds; completions get filler. */
 function promptOf(format: TextFormat): string {
   if (format === 'completions') return '[demo tokens=300 rate=100]\nCount:';
   return `Say it.\n[demo say ${JSON.stringify(tricky)}]\n[demo rate=100]`;
@@ -162,16 +162,16 @@ describe('a stream that cannot continue exactly', () => {
     expect(answers[at]?.comments).toEqual([]);
   });
 
-  it('is the only one: another one beside it goes on', () => {
+  it('does not affect another stream beside it', () => {
     const beside = answers.at(-1);
     expect([beside?.error, beside?.comments.length, beside?.usage?.output]).toEqual([undefined, 1, 200]);
   });
 
-  it('is counted, unless it was not to continue at all', () => {
+  it('is counted, unless it opted out of continuing', () => {
     expect(counted).toMatchObject({ refused: Object.keys(refused).length, continued: 1 });
   });
 
-  it('is not asked for by any other word in its header', async () => {
+  it('is refused with any other word in its header', async () => {
     const answer = await ask({ format: 'chat', prompt: 'Hi', headers: { 'x-rtr-continue': 'no' } });
     expect([answer.status, answer.error]).toEqual([400, expect.stringContaining('x-rtr-continue')]);
   });

@@ -24,7 +24,7 @@ async function toolNames(): Promise<string> {
   return (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text();
 }
 
-/** How often the tool was called that does not end by itself. */
+/** Returns how often the tool was called that does not end by itself. */
 function calls(): number {
   return readFileSync(diary, 'utf8')
     .split('\n')

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const said = [{ role: 'user', content: 'Hello.\n[demo tokens=5]' }];
 
-/** The form of a file. Its boundary is another one each time it is sent. */
+/** Returns a form with a file. Its boundary differs each time. */
 function form(content: string, fields: Record<string, string>, field = 'file', name = 'a.bin'): FormData {
   const made = new FormData();
   for (const [key, value] of Object.entries(fields)) made.append(key, value);
@@ -36,7 +36,7 @@ function form(content: string, fields: Record<string, string>, field = 'file', n
 
 const line = JSON.stringify(chatLine('a', 'Hello.\n[demo tokens=5]'));
 
-/** What each of them is sent, and how many requests to workers one execution is. */
+/** The request to each endpoint, and the number of jobs in one execution. */
 const endpoints: { path: string; body: () => object; other: () => object; records?: number }[] = [
   json('/openai/v1/chat/completions', { model: 'demo', messages: said }),
   json('/openai/v1/chat/completions', { model: 'demo', messages: said, stream: true }),
@@ -142,7 +142,7 @@ describe('a POST with an idempotency key', () => {
     expect(await again.text()).toBe(cancelled);
   });
 
-  it('to MCP, or to the console, is served as one without', async () => {
+  it('to MCP or to the console is served as a request without one', async () => {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
     for (const _ of [1, 2]) {
       const answer = await post({

@@ -8,7 +8,7 @@ const { cluster } = useHostedTools();
 
 const pages = { type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1/mcp', require_approval: 'never' };
 
-/** Sends a request, leaves as soon as its text has begun, and sends it again later. @param pause what it waits for between the two */
+/** Sends a request, leaves as soon as its text has begun, and sends it again later. @param pause wait between the two */
 async function leaveAndReturn(
   input: string,
   tools: object[],
@@ -37,7 +37,7 @@ async function leaveAndReturn(
 const slowly = `[demo rate=40]\n[demo say ${JSON.stringify('Badgers dig. '.repeat(30))}]`;
 
 describe('a keyed request whose client leaves', () => {
-  it('goes on to its end once a tool of an MCP server was called: the tool is not called again', async () => {
+  it('continues to its end once a tool of an MCP server was called: the tool is not called again', async () => {
     const input = `[demo call mcp_pages_find_pages {"query": "b"}]\n${slowly}`;
     // Without a client it would be cancelled after that time.
     const { turns, again } = await leaveAndReturn(input, [pages], () => sleep(600));
@@ -45,7 +45,7 @@ describe('a keyed request whose client leaves', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('is cancelled and served anew when only a search was made', async () => {
+  it('is cancelled and served again when only a search was made', async () => {
     const input = `[demo call web_search {"query": "b"}]\n${slowly}`;
     const { aborted } = await engineState(cluster);
     const { turns, again } = await leaveAndReturn(input, [{ type: 'web_search' }], () =>

@@ -23,7 +23,7 @@ async function executions(): Promise<number> {
   return (await engineState(cluster)).started;
 }
 
-/** The ids of these requests that stand in the ledger, once each ingress has written what came before. */
+/** Returns those ids of these requests that are in the ledger, after each ingress has written all earlier requests. */
 async function recorded(...answers: Response[]): Promise<string[]> {
   const ids = new Set(answers.map(idOf));
   const later = await Promise.all(places().map(({ url }) => post({ url, key: cluster.key, body: chat('tokens=1') })));
@@ -45,7 +45,7 @@ const places = () => [
 ];
 
 describe('a request with an idempotency key', () => {
-  it.each([0, 1])('joins the one that runs, which is executed once (ingress %i)', async (at) => {
+  it.each([0, 1])('joins the running one, which is executed once (ingress %i)', async (at) => {
     const { url } = places()[at] ?? { url: '' };
     for (const stream of [false, true]) {
       const key = newKey();
@@ -81,7 +81,7 @@ describe('a request with an idempotency key', () => {
       error: { type: 'invalid_request_error', message: expect.stringContaining('another endpoint') as string },
     });
     expect(await executions()).toBe(started + 1);
-    // Also while the first one runs.
+    // Also while the first request runs.
     const running = newKey();
     const first = send(running, { body: chat('tokens=20 rate=40') });
     await until(async () => (await executions()) === started + 2);
@@ -89,7 +89,7 @@ describe('a request with an idempotency key', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('with a key that is none is refused', async () => {
+  it('with a malformed key is refused', async () => {
     for (const wrong of ['', 'a'.repeat(256), 'tab\there']) {
       const answer = await send(wrong, { body: chat('tokens=3') });
       expect(answer.status).toBe(400);
@@ -102,7 +102,7 @@ describe('a request with an idempotency key', () => {
     expect(await event.json()).toMatchObject({ error: { code: 'invalid_value', param: 'last-event-id' } });
   });
 
-  it('that was refused before it was executed leaves its key free', async () => {
+  it('that was refused before its execution leaves its key free', async () => {
     const key = newKey();
     const body = { ...chat('tokens=3'), model: 'nobody-serves-this' };
     expect((await send(key, { body })).status).toBe(404);
@@ -145,7 +145,7 @@ describe('a request with an idempotency key', () => {
     expect(await executions()).toBe(started);
   });
 
-  it('is counted by what became of it', async () => {
+  it('is counted by its outcome', async () => {
     const counts = async (): Promise<number[]> => {
       const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
       return ['executed', 'joined', 'replayed'].map((outcome) =>
@@ -162,7 +162,7 @@ describe('a request with an idempotency key', () => {
     await (await send(key, asked)).text();
     await (await first).text();
     expect(await counted()).toEqual([1, 1, 0]);
-    // The end may still be on its way to Redis, and who asks then joins.
+    // The end may still be on its way to Redis; a request before its arrival joins.
     await until(async () => (await connection.redis.zcard(`${cluster.prefix}:idempotent-ended-of:${id}`)) === 1);
     await (await send(key, asked)).text();
     expect(await counted()).toEqual([1, 1, 1]);

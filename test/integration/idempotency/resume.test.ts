@@ -46,7 +46,7 @@ const formats = [
 const send = (asked: RepeatedPost) => sendWithKey(cluster, asked);
 
 describe.each(formats)('a stream of the $format format with an idempotency key', ({ format, path, body }) => {
-  it('has an id at each event, and goes on after any of them', async () => {
+  it('has an id at each event, and continues after any of them', async () => {
     const asked = { path, body: body('tokens=12'), key: newKey() };
     const events = eventsIn(await (await send(asked)).text());
     expect(events.length).toBeGreaterThan(format === 'responses' ? 15 : 10);
@@ -66,7 +66,7 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
     expect((await engineState(cluster)).started).toBe(started);
   });
 
-  it('goes on at another ingress while it is made, after its client was cut off', async () => {
+  it('continues at another ingress while it is produced, after its client was cut off', async () => {
     const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
     const words = 'tokens=40 rate=60';
     const whole = textOf(format, eventsIn(await (await send({ path, body: body(words), key: newKey() })).text()));
@@ -87,7 +87,7 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
 });
 
 describe('a stream with an idempotency key', () => {
-  it('has no ids at signs of life, which are not sent again', async () => {
+  it('has no ids at keep-alives, which are not sent again', async () => {
     for (const { path, body, format } of formats.slice(0, 3)) {
       const asked = { path, body: body('tokens=6 delay=1500'), key: newKey() };
       const [first, joined] = await Promise.all([
@@ -106,7 +106,7 @@ describe('a stream with an idempotency key', () => {
     }
   });
 
-  it('that is not known is not executed when it is to go on', async () => {
+  it('that is unknown is not executed when it is to continue', async () => {
     const { started } = await engineState(cluster);
     const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5', { stream: true }), key: newKey() };
     const answer = await send({ ...asked, after: 3 });
@@ -116,7 +116,7 @@ describe('a stream with an idempotency key', () => {
     expect((await engineState(cluster)).started).toBe(started);
   });
 
-  it('that is executed anew has other ids, so that nobody gets the rest of another text', async () => {
+  it('that is executed again has other ids, so that no client gets the rest of another text', async () => {
     const asked = {
       path: '/openai/v1/chat/completions',
       body: chat('tokens=900 rate=60', { stream: true }),
@@ -136,7 +136,7 @@ describe('a stream with an idempotency key', () => {
     expect(idsOf(await readEvents(rest, 2, end))).toEqual([1_000_003, 1_000_004]);
   });
 
-  it('that is to go on after an event which never comes ends with an error', async () => {
+  it('that is to continue after an event which never comes ends with an error', async () => {
     const body = chat('tokens=20 rate=20', { stream: true });
     const asked = { path: '/openai/v1/chat/completions', body, key: newKey() };
     const { started } = await engineState(cluster);
@@ -145,11 +145,11 @@ describe('a stream with an idempotency key', () => {
     const rest = await send({ ...asked, after: 500, url: other.url });
     expect(await rest.text()).toContain('answer_not_kept');
     const last = eventsIn(await first).at(-1);
-    // Nothing comes after the last one.
+    // Nothing follows the last event.
     expect(eventsIn(await (await send({ ...asked, after: Number(last?.id) })).text())).toEqual([]);
   });
 
-  it('that is no stream cannot go on after an event', async () => {
+  it('whose answer is not a stream cannot continue after an event', async () => {
     const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5'), key: newKey() };
     await (await send(asked)).text();
     const answer = await send({ ...asked, after: 3 });
@@ -158,7 +158,6 @@ describe('a stream with an idempotency key', () => {
   });
 });
 
-/** The text of an answer's events. */
 function textOf(format: string, events: readonly NumberedEvent[]): string {
   return events.map(({ data }) => (data === '[DONE]' ? '' : pieceOf(format, data))).join('');
 }
@@ -180,7 +179,7 @@ function pieceOf(format: string, data: string): string {
 
 const content = 'Tell a story.\n[demo tokens=60 rate=80]';
 
-/** Streams an answer by an SDK: the text of each event, which is empty for most that are no text. */
+/** Streams an answer through an SDK: the text of each event, empty for most other events. */
 type Ask = (url: string, headers: Record<string, string>, signal: AbortSignal) => AsyncIterable<string>;
 
 async function* chatTexts(...[url, headers, signal]: Parameters<Ask>): AsyncIterable<string> {
@@ -219,14 +218,14 @@ const asks: { name: string; ask: Ask }[] = [
 ];
 
 describe.each(asks)('the official SDK ($name)', ({ ask }) => {
-  it('goes on after a cut connection, again and again, without a lost or doubled character', async () => {
+  it('continues after a cut connection, repeatedly, without a lost or doubled character', async () => {
     let expected = '';
     for await (const text of ask(cluster.url, {}, AbortSignal.timeout(30_000))) expected += text;
     expect(expected.length).toBeGreaterThan(200);
     const { started } = await engineState(cluster);
     const key = newKey();
     let got = '';
-    // Events are numbered one after the other from 0 on, and both SDKs hand each of them on once.
+    // Events are numbered consecutively from 0, and both SDKs pass on each of them once.
     let seen = 0;
     for (let connections = 0; connections < 6; connections += 1) {
       const cut = new AbortController();

@@ -20,7 +20,7 @@ import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
 
 let otherUrl: string;
-/** Ingress nodes with a time of grace, and little room for answers: of each owner, or of all owners. The last tests end them. */
+/** Ingress nodes with a grace time, and with little room for answers: of each owner, or of all owners. The last tests stop them. */
 let ofOwner: Node;
 let ofAll: Node;
 
@@ -38,8 +38,8 @@ beforeAll(async () => {
 
 const send = (asked: RepeatedPost) => sendWithKey(cluster, asked);
 
-describe('when the client of a request with an idempotency key is gone', () => {
-  it('it is cancelled at once, and the next one with the key is executed', async () => {
+describe('when the client of a request with an idempotency key has left', () => {
+  it('the request is cancelled at once, and the next one with the key is executed', async () => {
     const cancel = async (stream: boolean): Promise<number> => {
       const asked = { key: newKey(), body: chat('tokens=3000 rate=30', { stream }) };
       const before = await engineState(cluster);
@@ -65,7 +65,7 @@ describe('when the client of a request with an idempotency key is gone', () => {
     for (const stream of [true, false]) expect(await least(() => cancel(stream), 1_500, 3)).toBeLessThan(1_500);
   });
 
-  it('it goes on for somebody who joined, at another ingress too, and is cancelled when they leave', async () => {
+  it('the request continues for a client that joined, at another ingress too, and is cancelled when it leaves', async () => {
     for (const url of [cluster.url, otherUrl]) {
       const asked = { key: newKey(), body: chat('tokens=90 rate=30', { stream: true }) };
       const before = await engineState(cluster);
@@ -95,7 +95,7 @@ describe('when the client of a request with an idempotency key is gone', () => {
     await until(async () => (await engineState(cluster)).aborted === aborted + 1);
   });
 
-  it('it goes on for the time of grace: who comes in it gets all of it, and without anybody it is cancelled', async () => {
+  it('the request continues for the grace time: a client that joins gets the whole answer, and without one it is cancelled', async () => {
     const { url } = ofOwner;
     const asked = { key: newKey(), body: chat('tokens=100 rate=30', { stream: true }), url };
     const before = await engineState(cluster);
@@ -118,8 +118,8 @@ describe('when the client of a request with an idempotency key is gone', () => {
   });
 });
 
-describe('what is kept for idempotency keys', () => {
-  it('is sealed: neither the request nor the answer nor the key stands in Redis', async () => {
+describe('the stored answer to an idempotency key', () => {
+  it('is sealed: neither the request nor the answer nor the key is readable in Redis', async () => {
     const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const key = 'a-key-with-a-name';
     const secret = 'zanzibar-und-timbuktu';
@@ -132,7 +132,7 @@ describe('what is kept for idempotency keys', () => {
     await until(async () => (await connection.redis.zcard(`${cluster.prefix}:idempotent-ended-of:${id}`)) === 1);
     const names = await connection.redis.keys(`${cluster.prefix}:idempotent-events:${id}:*`);
     expect(names.length).toBeGreaterThan(0);
-    // What stands there unsealed is found.
+    // The search would find an unsealed text.
     await connection.redis.xadd(`${cluster.prefix}:control`, '*', 'e', 'unsealed-and-found');
     const texts = await readAllValues(connection.redis, `${cluster.prefix}:`);
     await connection.redis.del(`${cluster.prefix}:control`);
@@ -142,7 +142,7 @@ describe('what is kept for idempotency keys', () => {
     expect(texts).toContain('idempotent-answer');
   });
 
-  it('is there for ten minutes, and then the request is executed', async () => {
+  it('stays for ten minutes, and then the request is executed again', async () => {
     const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const { raw, id } = await cluster.addKey({});
     const asked = { url: cluster.url, key: raw, body: chat('tokens=3'), headers: { 'idempotency-key': newKey() } };
@@ -163,7 +163,7 @@ describe('what is kept for idempotency keys', () => {
     expect((await engineState(cluster)).started).toBe(started + 1);
   });
 
-  it('goes with its owner', async () => {
+  it('is removed with its owner', async () => {
     const { store, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const { raw, id } = await cluster.addKey({});
     await (
@@ -176,7 +176,7 @@ describe('what is kept for idempotency keys', () => {
     expect(await connection.redis.zscore(`${cluster.prefix}:idempotent-bytes`, id)).toBeNull();
   });
 
-  it('is bounded for each answer: a longer one is not kept, and a duplicate is told so', async () => {
+  it('is bounded per answer: a longer one is not kept, and a duplicate gets an error', async () => {
     const { url } = ofOwner;
     for (const [stream, tokens] of [
       [true, 600],
@@ -187,7 +187,7 @@ describe('what is kept for idempotency keys', () => {
       const text = await (await send(asked)).text();
       expect(text.length).toBeGreaterThan(45_000);
       if (stream) expect(idsOf(eventsIn(text))).toEqual(upTo(eventsIn(text).length));
-      // Who comes before Redis knows gets the beginning, and then the error.
+      // A client that comes before Redis has recorded the loss gets the beginning, and then the error.
       await until(async () => {
         const again = await send(asked);
         await again.text();
@@ -200,7 +200,7 @@ describe('what is kept for idempotency keys', () => {
       }
       expect((await engineState(cluster)).started).toBe(started + 1);
     }
-    // While it runs.
+    // While the request runs.
     const asked = { key: newKey(), body: chat('tokens=1000 rate=400', { stream: true }), url };
     const { started } = await engineState(cluster);
     const first = send(asked).then((answer) => answer.text());
@@ -210,7 +210,7 @@ describe('what is kept for idempotency keys', () => {
     expect(eventsIn(await first).at(-1)?.data).toBe('[DONE]');
   });
 
-  it('is bounded for each owner and in all: the oldest answers go, and are not executed again', async () => {
+  it('is bounded per owner and in total: the oldest answers go, and are not executed again', async () => {
     const { url } = ofOwner;
     const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const [one, other] = [await cluster.addKey({}), await cluster.addKey({})];
@@ -235,7 +235,7 @@ describe('what is kept for idempotency keys', () => {
     expect(statuses[0]).toBe(409);
     expect(statuses.at(-1)).toBe(200);
     expect(await (await ask(others, other.raw)).text()).toBe(kept);
-    // All of all owners.
+    // The bound of all owners.
     const third = await cluster.addKey({});
     const key = newKey();
     await (await post({ url: ofAll.url, key: third.raw, body, headers: { 'idempotency-key': key } })).text();
@@ -244,7 +244,7 @@ describe('what is kept for idempotency keys', () => {
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
   });
 
-  it('is bounded in the number of keys, for each owner', async () => {
+  it('is bounded in the number of keys per owner', async () => {
     const { url } = ofOwner;
     const [one, other] = [await cluster.addKey({}), await cluster.addKey({})];
     const ask = async (raw: string) =>

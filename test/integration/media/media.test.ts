@@ -36,7 +36,7 @@ function formOf(fields: Record<string, string | Blob>): FormData {
 }
 
 describe('pictures, by the official SDK', () => {
-  it('are as many as asked for, each a PNG', async () => {
+  it('are as many as requested, each a PNG', async () => {
     const { created, data = [] } = await openai().images.generate({ model: 'painter', prompt: 'A cat', n: 3 });
     expect(created).toBeGreaterThan(1_700_000_000);
     const pictures = data.map(({ b64_json: coded = '' }) => Buffer.from(coded, 'base64'));
@@ -49,7 +49,7 @@ describe('pictures, by the official SDK', () => {
     }
   });
 
-  it('are drawn by any model that draws where none is named', async () => {
+  it('are drawn by any model that draws if none is named', async () => {
     const answer = await post('/images/generations', { prompt: 'A dog' });
     expect(await answer.json()).toMatchObject({ data: [{ b64_json: expect.any(String) as string }] });
   });
@@ -162,7 +162,7 @@ describe('speech, by the official SDK', () => {
     expect(sound.equals(Buffer.from(await direct.arrayBuffer()))).toBe(true);
   });
 
-  it('comes while it is spoken', async () => {
+  it('arrives while it is spoken', async () => {
     const slow = { model: 'speaker', input: 'one two three four five six', demo: { tokens_per_second: 10 } };
     const begun = performance.now();
     const answer = await post('/audio/speech', slow);
@@ -183,7 +183,7 @@ describe('speech, by the official SDK', () => {
     });
   });
 
-  it('that breaks off closes the connection, so that no one takes a part for the whole', async () => {
+  it('that breaks off closes the connection, so that no client takes a part for the whole', async () => {
     const request = {
       model: 'speaker',
       input: 'one two three four five six',
@@ -202,7 +202,7 @@ describe('speech, by the official SDK', () => {
 });
 
 describe('transcriptions, by the official SDK', () => {
-  /** A second of it has 1000 bytes. */
+  /** Returns sound of this size; a second has 1000 bytes. */
   function wave(bytes: number): Buffer {
     const file = randomBytes(bytes);
     file.write('RIFF', 0, 'latin1');
@@ -215,7 +215,7 @@ describe('transcriptions, by the official SDK', () => {
     return `I heard ${content.length} bytes of “${name}”, ${hash('sha256', content).slice(0, 12)}.`;
   }
 
-  it.each([1, 2, 3, 100_000, 3_000_001])('of a file of %d bytes are what the engine hears', async (bytes) => {
+  it.each([1, 2, 3, 100_000, 3_000_001])('of a file of %d bytes are those of the engine', async (bytes) => {
     const content = randomBytes(bytes);
     const file = await toFile(content, 'Rede, "Köln".mp3', { type: 'audio/mpeg' });
     const { text } = await openai().audio.transcriptions.create({ model: 'scribe', file });
@@ -223,7 +223,7 @@ describe('transcriptions, by the official SDK', () => {
     expect([textOf('Rede, "Köln".mp3', content), textOf('Rede, %22Köln%22.mp3', content)]).toContain(text);
   });
 
-  it('have segments if asked for, and all fields of the form reach the engine', async () => {
+  it('have segments on request, and all fields of the form reach the engine', async () => {
     const content = wave(5500);
     const answer = await openai().audio.transcriptions.create({
       model: 'scribe',
@@ -243,7 +243,7 @@ describe('transcriptions, by the official SDK', () => {
     ['text', 'text/plain; charset=utf-8', /^I heard 2500 bytes of “a.wav”, [0-9a-f]{12}.\n$/],
     ['srt', 'text/plain; charset=utf-8', /^1\n00:00:00,000 --> 00:00:02,500\nI heard/],
     ['vtt', 'text/vtt', /^WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nI heard/],
-  ] as const)('as %s pass as the engine writes them', async (format, type, text) => {
+  ] as const)('as %s pass unchanged from the engine', async (format, type, text) => {
     const file = new File([new Uint8Array(wave(2500))], 'a.wav', { type: 'audio/wav' });
     const form = formOf({ file, model: 'scribe', response_format: format });
     const answer = await post('/v1/audio/transcriptions', form, { 'x-request-id': `as-${format}` });
@@ -307,7 +307,7 @@ describe('transcriptions, by the official SDK', () => {
     });
   });
 
-  it('take of the limits of a key as long as the sound is', async () => {
+  it('count against the limits of a key by the length of the sound', async () => {
     const { raw } = await cluster.addKey({ limits: { tokensPerMinute: 1000 } });
     const sound = async (seconds: number) => ({ model: 'scribe', file: await toFile(wave(seconds * 1000), 'a.wav') });
     expect(await openai(raw).audio.transcriptions.create(await sound(60))).toHaveProperty('text');
@@ -337,7 +337,7 @@ describe('transcriptions, by the official SDK', () => {
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', ...expected } });
   });
 
-  it('of what is no form are refused', async () => {
+  it('of a body that is not a form are refused', async () => {
     const answer = await post('/audio/transcriptions', { model: 'scribe', file: 'x' });
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { type: 'invalid_request_error' } }]);
   });

@@ -93,7 +93,7 @@ describe('the AI SDK on every format', () => {
     const providerOptions = {
       anthropic: { thinking: { type: 'enabled', budgetTokens: 2_000 } },
       router: { reasoningEffort: 'high' },
-      // It does not know the model, so it has to be told that the model thinks.
+      // The SDK does not know the model, so the setting has to say that the model thinks.
       openai: { reasoningEffort: 'high', reasoningSummary: 'auto', forceReasoning: true },
     };
     const { reasoningText, text } = await generateText({

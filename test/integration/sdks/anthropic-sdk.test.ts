@@ -201,7 +201,7 @@ describe.each([
 });
 
 describe('the tool runner of the current Anthropic SDK', () => {
-  it('sends the whole history once the router has refused its thread', async () => {
+  it('sends the whole history after the router has refused its thread', async () => {
     const bodies: { thread?: unknown; messages: unknown[] }[] = [];
     const anthropic = new Anthropic1({
       baseURL: `${cluster.url}/api/anthropic`,
@@ -262,7 +262,7 @@ describe('the messages format over plain HTTP', () => {
     expect(await answer.json()).toMatchObject({ object: 'list' });
   });
 
-  it('lists models for Claude Code under names that it keeps, and serves them by these', async () => {
+  it('lists models for Claude Code under names that it keeps, and serves them by these names', async () => {
     const headers = { authorization: `Bearer ${cluster.key}`, 'user-agent': 'claude-code/2.1.330' };
     const list = await fetch(`${cluster.url}/api/anthropic/v1/models?limit=1000`, { headers });
     const { data } = (await list.json()) as { data: { id: string; display_name: string; description: string }[] };

@@ -56,12 +56,12 @@ describe.each([
     }
   });
 
-  it('puts a stream together, whose events have numbers without gaps', async () => {
+  it('assembles a stream, whose events have numbers without gaps', async () => {
     const runner = client().responses.stream({ model: 'demo', input: 'Count the planets.', store: false });
     const numbers: number[] = [];
     let streamed = '';
     for await (const event of runner) {
-      // A keep-alive is none of the SDK's types, and has a number too.
+      // A keep-alive has a number, too, and no type of the SDK's.
       numbers.push(event.sequence_number);
       if (event.type === 'response.output_text.delta') streamed += event.delta;
     }
@@ -157,7 +157,6 @@ describe.each([
 
 const ask = (body: object) => post({ ...cluster, path: '/openai/v1/responses', body: { model: 'demo', ...body } });
 
-/** The finished response to a request that is not streamed. */
 async function answerTo(body: object) {
   const answer = await ask(body);
   expect(answer.status).toBe(200);
@@ -175,7 +174,7 @@ interface Event {
   response?: { id: string };
 }
 
-/** The events of a streamed request; each has its type as its name, too. */
+/** Returns the events of a streamed request; the name of each is its type. */
 async function eventsOf(body: object): Promise<Event[]> {
   const answer = await ask({ ...body, stream: true });
   expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -274,7 +273,7 @@ describe('a stored response, by the official SDK', () => {
     const input = 'Go on.\n[demo tokens=3000 rate=10]';
     const { id, status } = await openai().responses.create({ model: 'demo', input, background: true });
     expect(status).toBe('queued');
-    // Whether a batch runner has begun it depends on the cluster.
+    // Whether a batch runner has begun the response depends on the cluster.
     expect(['queued', 'in_progress']).toContain((await openai().responses.retrieve(id)).status);
     const { data } = await openai().responses.inputItems.list(id);
     expect(data).toMatchObject([{ type: 'message', role: 'user', content: [{ text: input }] }]);

@@ -142,7 +142,7 @@ describe('a program', () => {
       'its person is blocked',
       async (person) => ada.patch(`/users/${(await person.get('/session')).body.user.id}`, { blocked: true }),
     ],
-  ])('is refused on every ingress within a second, and told to sign in again, when %s', async (_, end) => {
+  ])('is refused on every ingress within a second, and asked to sign in again, when %s', async (_, end) => {
     const person = await invited();
     const { accessToken, refreshToken } = await signInProgram(cluster.url, person);
     expect(await statuses(accessToken)).toEqual([200, 200]);
@@ -186,7 +186,7 @@ describe('a program', () => {
     expect((await ada.get('/audit')).body.data[0]).toMatchObject({ action: 'program.replay', actor: null });
   });
 
-  it('that is one too many ends the oldest, which every ingress refuses within a second', async () => {
+  it('that is one too many ends the oldest sign-in, which every ingress refuses within a second', async () => {
     const bob = await invited();
     const first = await signInProgram(cluster.url, bob);
     for (let round = 0; round < 7; round++)
@@ -199,7 +199,7 @@ describe('a program', () => {
     expect(await statuses(last.accessToken)).toEqual([200, 200]);
   });
 
-  it('gets the settings that its models need, and 304 for those that it has', async () => {
+  it('gets the settings that its models need, and 304 for those that it has already', async () => {
     const { accessToken } = await signInProgram(cluster.url, ada);
     const url = `${cluster.url}/api/anthropic/managed/settings`;
     const headers = { authorization: `Bearer ${accessToken}` };
@@ -228,7 +228,7 @@ describe('a program', () => {
 });
 
 describe('a request to sign a program in', () => {
-  it('that is no form, lacks a field, or has one twice is refused as OAuth says', async () => {
+  it('that is not a form, lacks a field, or repeats one is refused as OAuth demands', async () => {
     const url = `${cluster.url}/oauth/token`;
     const cases: [Record<string, string> | [string, string][], number, string][] = [
       [{}, 400, 'invalid_request'],
@@ -256,7 +256,7 @@ describe('a request to sign a program in', () => {
     expect(large).toMatchObject({ status: 413, body: tooLarge });
   });
 
-  it('that is another method or another kind of body is refused, and an empty one has no fields', async () => {
+  it('with another method or another kind of body is refused, and an empty one has no fields', async () => {
     const kinds: [string | undefined, string][] = [
       ['application/json', '{"grant_type":"refresh_token"}'],
       ['text/plain', 'grant_type=refresh_token'],
@@ -298,13 +298,13 @@ describe('a request to sign a program in', () => {
     expect((await fetch(`${cluster.url}/oauth/token`, odd)).status).toBe(401);
   });
 
-  it('that is one too many of its network address is told how long to wait', async () => {
+  it('beyond the limit of its network address is refused with the time to wait', async () => {
     const begin = () => postForm(`${cluster.url}/oauth/device_authorization`, {});
     let answer = await begin();
     for (let count = 1; count <= 50 && answer.status === 200; count++) answer = await begin();
     await forgetAddress();
     expect(answer).toMatchObject({ status: 429, body: { error: 'slow_down' } });
-    // The first of those that wait began when this test or one before it did.
+    // The first of the waiting sign-ins began in this test or the one before.
     const seconds = Number(answer.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(400);
     expect(seconds).toBeLessThanOrEqual(600);
@@ -339,7 +339,7 @@ describe('a request to sign a program in', () => {
     }
   });
 
-  it('is decided by nobody but a signed-in person on a page of the console', async () => {
+  it('is decided only by a signed-in person on a page of the console', async () => {
     const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
     const path = `/devices/${body.user_code}`;
     const decision = { decision: 'approve' };
@@ -357,7 +357,7 @@ describe('a request to sign a program in', () => {
     const bob = await invited();
     const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
     const find = `/devices/${body.user_code}/find`;
-    // What cannot be a code is no guess.
+    // Text that cannot be a code does not count as a guess.
     for (let guess = 0; guess < 20; guess++) expect((await bob.post('/devices/ABC-123/find')).status).toBe(404);
     expect((await bob.post(find)).status).toBe(200);
     for (let guess = 0; guess < 10; guess++) expect((await bob.post('/devices/BBBB-BBBB/find')).status).toBe(404);
@@ -366,17 +366,17 @@ describe('a request to sign a program in', () => {
     expect((await ada.post(find)).status).toBe(200);
   });
 
-  it('is found after many codes that could not be looked up', async () => {
+  it('is still accepted after many codes that could not be looked up', async () => {
     const bob = await invited();
     const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
     const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
-    // What Redis cannot read as a code.
+    // A value that Redis cannot read as a code.
     await connection.redis.hset(`${prefix}user-code:CCCCCCCC`, 'any', 'any');
     for (let time = 0; time < 12; time++) expect((await bob.post('/devices/CCCC-CCCC/find')).status).toBe(503);
     expect((await bob.post(`/devices/${body.user_code}/find`)).status).toBe(200);
   });
 
-  it('is not found by guessing many codes at once, nor by mixing them with codes that are right', async () => {
+  it('is not found by guessing many codes at once, nor by mixing them with correct codes', async () => {
     const bob = await invited();
     const right = await postForm(`${cluster.url}/oauth/device_authorization`, {});
     const codes = Array.from({ length: 60 }, (_, guess) =>
@@ -387,7 +387,7 @@ describe('a request to sign a program in', () => {
     expect((await bob.post('/devices/BBBB-BBBB/find')).status).toBe(429);
   });
 
-  it('is not kept from a person by pages of other origins, nor by wrong passwords of others at their address', async () => {
+  it("stays available to a person despite pages of other origins and other people's wrong passwords at their address", async () => {
     const email = newEmail('Bob');
     const bob = await invited(email);
     const { body } = await postForm(`${cluster.url}/oauth/device_authorization`, {});
@@ -405,14 +405,14 @@ describe('a request to sign a program in', () => {
   });
 });
 
-/** Makes room for those who come after this test from this address. */
+/** Clears the counters of this address for later tests. */
 async function forgetAddress(): Promise<void> {
   const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
   const [names, address] = [accountNames(prefix), addressGroup('127.0.0.1')];
   await connection.redis.del(names.devicesWaitingFrom(address), names.signIns(`from:${address}`));
 }
 
-/** Somebody whom Ada has invited. */
+/** Returns a person whom Ada has invited. */
 async function invited(email = newEmail('Bob')): Promise<ConsoleClient> {
   return (await inviteToConsole({ client: ada }, 'Bob', { email })).client;
 }

@@ -7,7 +7,7 @@ import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { until } from '../../helpers/until.ts';
 
-/** Ten thousand texts of two tokens each: a number below a thousand is one, and a space with a word another. */
+/** Ten thousand texts of two tokens each: a number below a thousand is one token, and a space with a word another. */
 const texts = Array.from({ length: 10_000 }, (_, at) => `${at % 1000} apples`);
 
 const model = 'splitter';
@@ -16,7 +16,7 @@ let engineUrl: string;
 let doomed: ServiceProcess;
 const cluster = useCluster({ ingress: commonIngress() });
 beforeAll(async () => {
-  // A part takes a while, so that a worker can be killed while it has one.
+  // A part takes a while, so that a worker can be killed while it serves one.
   const engine = { DEMO_MODELS: model, DEMO_FIRST_TOKEN_DELAY_MS: '150' };
   ({ engineUrl, worker: doomed } = await cluster.addEngine(engine, { SLOTS: '2' }));
   await Promise.all([1, 2].map(() => cluster.addWorker({ ENGINE_URL: engineUrl, SLOTS: '2' })));
@@ -38,7 +38,7 @@ async function recordsOf(requestId: string) {
   return (await readUsage(cluster.prefix)).filter(({ id }) => id === requestId);
 }
 
-/** Each vector is that of its own text, which the engine computes by this very function. */
+/** Expects that each vector is that of its own text, computed by the engine's function. */
 function expectInOrder({ data }: Answer): void {
   expect(data).toHaveLength(texts.length);
   const wrong = data.filter(({ index, embedding }, at) => {
@@ -67,7 +67,7 @@ describe('ten thousand texts', () => {
       expect(records).toMatchObject([
         { operation: 'embed', outcome: 'done', promptTokens: 20_000, completionTokens: 0, cost: 20_000 * 1_000 },
       ]);
-      // Forty parts, and those of the killed worker once more.
+      // Forty parts, and the parts of the killed worker once more.
       expect(records[0]?.attempts).toBeGreaterThan(40);
     });
   });

@@ -11,7 +11,7 @@ import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 
 const models = ['embedder', 'ranker', 'writer', 'judge'];
 
-// Its key has these models alone, of which "auto" chooses, too.
+// The key has only these models, from which "auto" chooses, too.
 const cluster = useCluster({ ingress: commonIngress(), key: { models: [...models, 'search'] } });
 beforeAll(async () => {
   const operations = 'embedder=embed ranker=rank writer=generate+complete judge=moderate';
@@ -116,7 +116,7 @@ describe('ranked documents', () => {
     expect(usage.total_tokens).toBe(usage.prompt_tokens);
   });
 
-  it('are as many as asked for, with their texts if asked for', async () => {
+  it('are as many as requested, with their texts on request', async () => {
     const asked = { model: 'ranker', query, documents, return_documents: true };
     const one = (await (await post('/rerank', { ...asked, top_n: 1 })).json()) as { results: object[] };
     expect(one.results).toMatchObject([{ index: 2, document: { text: documents[2] } }]);
@@ -166,7 +166,7 @@ describe('continued texts, by the official SDK', () => {
 });
 
 describe('judged texts, by the official SDK', () => {
-  it('are told apart, by any model that judges where none is named', async () => {
+  it('are classified, by any model that moderates if none is named', async () => {
     const { id, model, results } = await openai().moderations.create({ input: ['How are you?', 'I will kill you.'] });
     expect([id.startsWith('modr-'), model]).toEqual([true, 'judge']);
     expect(results).toMatchObject([
@@ -200,7 +200,7 @@ describe('each model', () => {
     writer: ['/chat/completions', '/responses', '/completions'],
   };
 
-  it.each(Object.entries(served))('%s is asked only for what it does', async (model, paths) => {
+  it.each(Object.entries(served))('%s is asked only for operations that it has', async (model, paths) => {
     for (const [path, body] of Object.entries(requests)) {
       const answer = await post(path, { model, ...body });
       if (paths.includes(path)) expect(answer.status).toBe(200);
@@ -211,7 +211,7 @@ describe('each model', () => {
     }
   });
 
-  it('is chosen by auto for what it does', async () => {
+  it('is chosen by auto for its operations', async () => {
     const asked = await Promise.all(
       Object.entries(requests).map(async ([path, body]) => {
         const { model } = (await (await post(path, { model: 'auto', ...body })).json()) as { model: string };
@@ -228,7 +228,7 @@ describe('each model', () => {
     });
   });
 
-  it('is listed with what it does, and to clients of messages only if it generates', async () => {
+  it('is listed with its operations, and to clients of messages only if it generates', async () => {
     const { data } = await openai().models.list();
     const listed = data.map((model) => [model.id, (model as unknown as { operations: string[] }).operations]);
     expect(Object.fromEntries(listed)).toEqual({
@@ -291,7 +291,7 @@ describe('bad input', () => {
     },
   );
 
-  it('that only the engine knows is told apart from its failures', async () => {
+  it('that only the engine detects is distinguished from its failures', async () => {
     const failing = await post('/embeddings', { model: 'embedder', input: 'x', demo: { fault: '500' } });
     expect([failing.status, await failing.json()]).toMatchObject([502, { error: { code: 'upstream_failed' } }]);
     const refused = await post('/completions', { model: 'writer', prompt: ['a', 'b'] });

@@ -14,7 +14,7 @@ models:
 
 let upstream: MessagesUpstream;
 
-/** A command-line agent that comes first, an engine that speaks chat, and a provider that speaks messages. */
+/** A command-line agent that comes first, an engine with the chat format, and a provider with the messages format. */
 const cluster = useCluster({ ingressOnce: withRegistry(registry) });
 beforeAll(async () => {
   const slowDown = { type: 'rate_limit_error', message: 'Slow down.' };
@@ -108,7 +108,7 @@ describe('auto', () => {
     expect(await ask('openai/v1/chat/completions', file, raw)).toMatchObject({ status: 200, tier: 'cloud' });
   });
 
-  it('has a worker say what it refuses where nobody takes it', async () => {
+  it('lets a worker answer a request that it refuses if no other accepts it', async () => {
     const answer = await ask('openai/v1/responses', { input: [{ type: 'computer_call', id: 'c', call_id: 'c' }] });
     expect(answer).toMatchObject({
       status: 400,
@@ -131,7 +131,7 @@ async function refuse(model: string): Promise<Refusal> {
   return { status, retryAfter, message, ms: performance.now() - askedAt };
 }
 
-// The last ones, after which the upstream is left alone for a while.
+// The last tests, after which the upstream is left alone for a while.
 describe('a request that nobody can serve', () => {
   it('is refused at once, with the names that its own stands for', async () => {
     const refusal = await refuse('best');

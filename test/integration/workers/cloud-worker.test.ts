@@ -16,7 +16,7 @@ const fixtures = 'test/fixtures/providers';
 
 const claude = useStarted(() => startReplayEngine(`${fixtures}/anthropic`));
 const gpt = useStarted(() => startReplayEngine(`${fixtures}/openai`));
-/** An upstream that answers what a test decides. */
+/** An upstream whose answers a test decides. */
 const custom = useStarted(() =>
   startMessagesUpstream(['session-1', 'limited-1', 'windowed-1'], (_, turn) => answerOf(turn)),
 );
@@ -58,7 +58,7 @@ const outputsOf = (items: readonly OpenAI.Responses.ResponseOutputItem[], output
     item.type === 'function_call' ? [{ type: 'function_call_output' as const, call_id: item.call_id, output }] : [],
   );
 
-/** A stream's text with what the router puts into it put back. */
+/** Returns a stream's text with the router's changes undone. */
 function withUpstreamName(text: string, model: string, upstreamId: string): string {
   expect(text).toContain(`"model":"${model}"`);
   expect(text).not.toContain('"signature":"E');
@@ -69,7 +69,7 @@ describe('a messages client on a messages upstream', () => {
   it.each([
     ['think', 'msg_01Kq7vXcN3Zt5WbYp8RfLmDs'],
     ['search', 'msg_01G7hKp2LqWx9TzRn4VbYcMd'],
-  ])('gets the stream "%s" byte for byte, except for its id and the marks of what it has signed', async (name, id) => {
+  ])('gets the stream "%s" byte for byte, except for its id and the marks of signed thinking', async (name, id) => {
     const answer = await post('anthropic/v1/messages', {
       model: `claude-${name}`,
       max_tokens: 100,
@@ -142,7 +142,7 @@ describe('a messages client on a messages upstream', () => {
     expect(count.input_tokens).toBe(2095);
   });
 
-  it('gets an error event after what came of a stream that broke', async () => {
+  it('gets an error event after the received part of a stream that broke', async () => {
     const answer = await post('anthropic/v1/messages', {
       model: 'claude-breaks',
       max_tokens: 100,
@@ -165,14 +165,14 @@ describe('a messages client on a messages upstream', () => {
 });
 
 describe('a session on a messages upstream', () => {
-  /** Thinking with characters that JSON may write in several ways, and a signature as long as real ones. */
+  /** Returns thinking with characters that JSON may write in several ways, and a signature as long as real ones. */
   const thinkingOf = (turn: number) => ({
     type: 'thinking' as const,
     thinking: `Turn ${turn}: <b>“ä” \u2028 / \\ \n 🦡</b>`,
     signature: randomBytes(600).toString('base64'),
   });
 
-  it('has all thinking, signatures included, arrive as it was written, over 20 turns of the SDK', async () => {
+  it('gets all thinking back as it was written, signatures included, over 20 turns of the SDK', async () => {
     const written: JsonObject[][] = [];
     answerOf = (turn) => {
       const thinking =
@@ -277,7 +277,7 @@ describe('a chat client on a chat upstream', () => {
     });
   });
 
-  it('lists the models of the provider that do what can be asked for here', async () => {
+  it('lists the models of the provider that this API can use', async () => {
     const ids = [];
     for await (const { id } of openai().models.list()) ids.push(id);
     const chatting = ['auto', 'gpt-words', 'gpt-tools', 'gpt-5.1-codex', 'gpt-5-pro', 'claude-think', 'claude-search'];
@@ -450,7 +450,7 @@ describe('a Responses client on a messages upstream', () => {
   };
   const answer = () => openai().responses.stream(request).finalResponse();
 
-  /** The turns that the upstream got last. */
+  /** Returns the last turns that the upstream received. */
   const turns = () =>
     (claude.seen.at(-1)?.body as { messages?: { role: string; content: JsonObject[] }[] } | undefined)?.messages ?? [];
 
@@ -530,7 +530,7 @@ describe('a Responses client on a messages upstream', () => {
     expect(JSON.stringify(turns()[0])).toContain('Forty-two.');
   });
 
-  it('gets a failed response after what came of a stream that broke', async () => {
+  it('gets a failed response after the received part of a stream that broke', async () => {
     const text = await (await post('openai/v1/responses', { ...request, model: 'claude-breaks', stream: true })).text();
     expect(text).toContain('So far so');
     expect(text).toMatch(/event: response\.failed\ndata: \{[^\n]*"code":"server_is_overloaded"[^\n]*\n\n$/);
@@ -561,14 +561,14 @@ describe('a Responses client on a Responses upstream', () => {
       .replaceAll(`"model":"${model}"`, '"model":"gpt-5.1-codex-2026-03-05"')
       .replaceAll(/"encrypted_content":"rtr\.[\w-]{12}\./g, '"encrypted_content":"');
 
-  it('gets a stream byte for byte, but for id, model and the mark of what is encrypted', async () => {
+  it('gets a stream byte for byte, except for id, model and the mark of encrypted thinking', async () => {
     const text = await (await ask('gpt-5.1-codex')).text();
     expect(asUpstream(text, 'gpt-5.1-codex')).toBe(raw('tools.sse'));
     expect(new Set(text.match(/resp_[0-9a-f]{32}/g)).size).toBe(1);
     expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses', headers: { 'openai-beta': 'x=v1' } });
   });
 
-  it('gets an answer unchanged, but for id, model and the mark of what is encrypted', async () => {
+  it('gets an answer unchanged, except for id, model and the mark of encrypted thinking', async () => {
     const text = await (await ask('gpt-5.1-codex', { stream: false })).text();
     expect(text).toContain('"encrypted_content":"rtr.');
     const answer = JSON.parse(asUpstream(text, '')) as { id: string };
@@ -631,7 +631,7 @@ describe('a Responses client on a Responses upstream', () => {
     expect(sent.input[1]).toMatchObject({ encrypted_content: 'gAAAAABpEncryptedThinking0001==' });
   });
 
-  it('goes on at another account, which gets no thinking that it could not read', async () => {
+  it('continues at another account, which gets no thinking that it could not read', async () => {
     const first = await openai().responses.create({ model: 'gpt-5.1-codex', input: 'Hello', store: false });
     const thinking = first.output.filter(({ type }) => type === 'reasoning');
     expect(thinking).toHaveLength(1);
@@ -647,7 +647,7 @@ describe('a Responses client on a Responses upstream', () => {
     const next = { store: false, input: [...first.output, { role: 'user' as const, content: 'And?' }] } as object;
     const sentTo = async (model: string): Promise<unknown[]> => {
       await (await ask(model, next)).text();
-      // There is no recording of the other model, so the worker has tried other paths too.
+      // There is no recording of the other model, so the worker has tried other paths, too.
       const sent = gpt.seen.findLast(({ path }) => path === '/v1/responses')?.body as { input: JsonObject[] };
       return sent.input;
     };
@@ -683,7 +683,7 @@ describe("a provider that refuses the router's key", () => {
 });
 
 describe('a limit of a messages upstream', () => {
-  it('reaches the client with status, wording, details and headers, however long it lasts', async () => {
+  it('reaches the client with status, wording, details and headers, however long the limit lasts', async () => {
     const error = {
       type: 'rate_limit_error',
       message: 'You have hit your weekly limit.',
@@ -696,7 +696,7 @@ describe('a limit of a messages upstream', () => {
       'anthropic-ratelimit-unified-reset': '1795000000',
     };
     answerOf = () => ({ status: 429, headers, error });
-    // It slows its worker down, so there is one request, the last one.
+    // It slows its worker down, so there is a single request, at the end.
     const answer = await post('anthropic/v1/messages', {
       model: 'limited-1',
       max_tokens: 10,

@@ -8,7 +8,7 @@ import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const cluster = useCluster();
 
-/** @param wait for how many seconds it may wait for a worker */
+/** @param wait seconds that the request may wait for a worker */
 function ask(body: object, wait = '20'): Promise<Response> {
   return post({
     ...cluster,
@@ -44,7 +44,7 @@ describe('a request for more output than the context has room for', () => {
     expect(fits.response.headers.get('x-rtr-max-tokens')).toBeNull();
   });
 
-  it('gets the error where the worker lowers no limits', async () => {
+  it('gets the error if the worker lowers no limits', async () => {
     const engine = { DEMO_MODELS: 'strict', DEMO_CONTEXT_WINDOW: '30000' };
     await cluster.addEngine(engine, { FIT_MAX_TOKENS: 'false' });
     const answer = await ask({ model: 'strict', ...hello, max_tokens: 32_000 });
@@ -81,7 +81,7 @@ describe('a gpu-worker', () => {
     expect(await worker.stop()).toBe(0);
   });
 
-  it('names the setting that is wrong', async () => {
+  it('names the invalid setting', async () => {
     const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'nowhere' });
     await until(() => worker.lines.some(({ msg }) => String(msg).startsWith('ENGINE_URL="nowhere" is not valid')));
     expect(await worker.stop()).toBe(78);

@@ -86,7 +86,7 @@ describe('a cluster on a real llama-server', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('passes on in its own words that its model takes no images or sounds', async () => {
+  it('reports in its own words that its model takes no images or sounds', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
     const sound = { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } };
     const file = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } };
@@ -104,7 +104,7 @@ describe('a cluster on a real llama-server', () => {
     }
   });
 
-  it('is not chosen by `auto` for files, which it refuses, where another takes them', async () => {
+  it('is not chosen by `auto` for files, which it refuses, if another worker takes them', async () => {
     const far = await startMessagesUpstream(['far'], () => [{ type: 'text', text: 'Read.' }]);
     onTestFinished(() => far.stop());
     const provider = { PROVIDER: 'anthropic', PROVIDER_URL: `${far.url}/v1`, PROVIDER_KEY: 'none' };
@@ -120,7 +120,7 @@ describe('a cluster on a real llama-server', () => {
     expect(await tierOf({ messages: [{ role: 'user', content: [file] }] })).toBe('cloud');
   });
 
-  it('answers, and frees the engine within a second of its client', async () => {
+  it('answers, and frees the engine within a second after its client has left', async () => {
     const answer = await ask({ max_tokens: 20, reasoning_effort: 'none' });
     expect(await answer.json()).toMatchObject({ model: 'tiny', usage: { completion_tokens: expect.any(Number) } });
 
@@ -156,14 +156,14 @@ describe('a cluster on a real llama-server', () => {
 
 const question = 'Call it 1.';
 const messages = [{ role: 'user' as const, content: question }];
-/** Its grammar leaves a model with random weights no choice. */
+/** The grammar leaves a model with random weights no choice. */
 const parameters = {
   type: 'object' as const,
   properties: { city: { type: 'string', enum: ['Paris'] }, days: { type: 'integer', enum: [1] } },
   required: ['city', 'days'],
 };
 const called = { city: 'Paris', days: 1 };
-/** llama-server reads this field beside those of the format. */
+/** llama-server reads this field in addition to those of the format. */
 const silent = { chat_template_kwargs: { enable_thinking: false } };
 
 describe("a real llama-server's /v1/responses", () => {
@@ -258,7 +258,7 @@ describe("a real llama-server's /v1/responses", () => {
     expect(answer.usage?.input_tokens).toBe(tokens);
   });
 
-  it('compacts a conversation, which llama-server cannot itself, and goes on with it', async () => {
+  it('compacts a conversation, which llama-server itself cannot, and continues with it', async () => {
     const request = { model: 'tiny', store: false, max_output_tokens: 60, ...silent };
     const said = { role: 'user' as const, content: question };
     const trigger = { type: 'compaction_trigger' as const };

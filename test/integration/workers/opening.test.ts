@@ -8,13 +8,13 @@ import { useStarted } from '../../helpers/use-started.ts';
 const model = 'opened';
 const models = JSON.stringify({ data: [{ id: model }] });
 const opening = chunk({ role: 'assistant', content: '' });
-/** Without it, the worker would count tokens itself, and load its tokenizer while the others are timed. */
+/** Usage of the answers, so that the worker does not count tokens itself, which would load its tokenizer during the timing. */
 const usage = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } };
 const answer = `${opening}${chunk({ content: 'Hello there' })}${chunk({}, 'stop')}data: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`;
 
 let opened = 0;
 
-/** Sends the role of its answer and no more. */
+/** Sends only the role of its answer. */
 const stuck = useStarted(() =>
   startScriptedEngine((response, { method }) => {
     if (method !== 'POST') return void response.end(models);
@@ -38,7 +38,7 @@ it.each([
   const body = { model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
   const asked = post({ ...cluster, path, body });
   await until(() => opened > before);
-  // Time for the opening to reach the ingress, were it sent.
+  // Time for the opening to reach the ingress, if it were sent.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const heir = await cluster.addWorker({ ENGINE_URL: healthy.url, ENGINE_KIND: 'openai' });
   await doomed.kill();

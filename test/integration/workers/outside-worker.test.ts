@@ -19,7 +19,7 @@ import { startSecuredNats, type SecuredNats } from '../../helpers/servers/start-
 import { slowCat } from '../../helpers/cluster/worker-settings.ts';
 
 const prefix = 'outside';
-/** Addresses of the two ends of the cable between the cluster's network and the other one. */
+/** Addresses of the two ends of the link between the cluster's network and the other one. */
 const [inside, outside] = ['10.213.77.1', '10.213.77.2'];
 const other = `rtr-test-${process.pid}`;
 
@@ -27,9 +27,8 @@ let folder: string;
 let certificates: Certificates;
 let nats: SecuredNats;
 let cluster: Cluster;
-/** An HTTPS balancer before NATS' WebSocket. */
+/** An HTTPS balancer in front of NATS' WebSocket. */
 let balancer: Server;
-/** The connections through it. */
 const passing = new Set<TLSSocket>();
 
 beforeAll(async () => {
@@ -105,7 +104,7 @@ describe('a worker behind an HTTPS balancer', () => {
     await worker.line('cli-worker is ready');
     await until(async () => (await askFor('cat')).status === 200);
     expect(await askFor('cat')).toEqual({ status: 200, worker: 'behind-https.w1' });
-    // As a balancer does that restarts, or closes an idle connection.
+    // As a balancer does that restarts or closes an idle connection.
     for (const socket of passing) socket.destroy();
     await worker.line('broker connection is back');
     await until(async () => (await askFor('cat')).status === 200);

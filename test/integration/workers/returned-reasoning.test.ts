@@ -46,7 +46,7 @@ describe.each(signers)('reasoning that a chat upstream like %s wants back', (sig
     const answers = await messagesLoop(model, [{ role: 'user', content: 'Look.' }], asked);
     expect(answers.map(({ content }) => content.filter(({ type }) => type === 'tool_use').length)).toEqual([2, 1, 0]);
     expect(answers.at(-1)?.content.find(({ type }) => type === 'text')).toMatchObject({ text: 'Done.' });
-    // Without thinking, the text is what comes first.
+    // Without thinking, the text comes first.
     if (!asked.thinks) expect(answers.at(-1)?.content).toMatchObject([{ type: 'text' }]);
     const shown = answers[0]?.content.filter(({ type }) => type === 'thinking') ?? [];
     expect(shown).toHaveLength(asked.thinks && signer === 'openrouter' ? 1 : 0);
@@ -99,7 +99,7 @@ describe.each(signers)('reasoning that a chat upstream like %s wants back', (sig
   });
 });
 
-/** Lets the model call until it answers; adds its turns and the results to the messages. */
+/** Lets the model call tools until it answers; adds its turns and the results to the messages. */
 async function messagesLoop(
   model: string,
   messages: Anthropic.MessageParam[],

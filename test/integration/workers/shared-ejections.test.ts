@@ -24,7 +24,7 @@ it('a worker that one ingress ejects is ejected by the other, and serves both ag
     expect(await send(cluster.url, [{ only: 'sick', fail: 'upstream_failed' }, { write: '{}' }])).toBe(200);
     return await isEjected(cluster.adminUrl);
   }, 5_000);
-  // The other one has had no request.
+  // The other ingress has had no request.
   await until(() => bothAre(true), 3_000);
   await until(async () => {
     for (const url of [cluster.url, other.url]) expect(await send(url, [{ write: '{}' }])).toBe(200);

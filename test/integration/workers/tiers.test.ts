@@ -40,7 +40,7 @@ async function ask(prompt: string, model = 'auto', more: object = {}): Promise<S
   };
 }
 
-/** Occupies a slot of the engines behind GPU and cloud for about six seconds, so that the first is not free before the last is taken. */
+/** Occupies a slot of the engines behind GPU and cloud for about six seconds, so that the first is still busy when the last is taken. */
 const long = 'Take your time.\n[demo tokens=300 rate=50]';
 
 async function occupy(count: number): Promise<Promise<Served>[]> {
@@ -53,21 +53,21 @@ async function occupy(count: number): Promise<Promise<Served>[]> {
 }
 
 describe('auto on three tiers', () => {
-  it('fills GPU first, then CLI, then cloud, and goes back to GPU when that is free', async () => {
+  it('fills GPU first, then CLI, then cloud, and returns to GPU when that is free', async () => {
     const served = await Promise.all(await occupy(3));
     expect(served.map(({ tier }) => tier)).toEqual(['gpu', 'cli', 'cloud']);
     expect(served.map(({ model }) => model)).toEqual(['demo', 'cat', 'far']);
     expect(await ask('And now?')).toMatchObject({ tier: 'gpu' });
   });
 
-  it('waits in every lane when all are busy, and takes the first that is free', async () => {
+  it('waits in every lane when all are busy, and takes the first free one', async () => {
     const busy = await occupy(3);
     const waiting = await ask('Me too.');
     expect(waiting.queueMs).toBeGreaterThan(100);
     await Promise.all(busy);
   });
 
-  it('skips workers that are not able, busy or not', async () => {
+  it('skips workers that cannot serve the request, busy or not', async () => {
     const [onGpu] = await occupy(1);
     const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };
     expect(await ask('Hello.', 'auto', { tools: [tool] })).toMatchObject({ tier: 'cloud' });

@@ -5,13 +5,12 @@ import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
 import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
-/** Processes on the same store. */
 async function openProcesses() {
   const { connection, prefix } = await openKeyStore(inject('redisUrl'));
   return (name: string) => new HeavyWork(new BegunWork(connection.redis, prefix, name));
 }
 
-it('work that two processes ended with is not begun again, whatever else ended, and is told so', async () => {
+it('work that two processes ended with is refused with an error, whatever else ended', async () => {
   const start = await openProcesses();
   const [first, second] = [start('first'), start('second')];
   await first.open('deadly').begin();
@@ -28,7 +27,7 @@ it('work that two processes ended with is not begun again, whatever else ended, 
   expect(await third.open('harmless').begin()).toBeUndefined();
 });
 
-it('a process that lives has not ended with its work, however often it begins it', async () => {
+it('a process that lives does not count as ended with its work, however often it begins it', async () => {
   const start = await openProcesses();
   const [first, second] = [start('first'), start('second')];
   for (let time = 0; time < 3; time += 1)
@@ -39,7 +38,7 @@ it('a process that lives has not ended with its work, however often it begins it
     }
 });
 
-it('one piece at a time is begun, and one for which the store is away holds up no other', async () => {
+it('heavy work begins one piece at a time, and a piece whose store is away does not block the next', async () => {
   let isAway = true;
   const begin = (): Promise<number> => (isAway ? Promise.reject(storeUnavailable('away')) : Promise.resolve(0));
   const heavy = new HeavyWork({ begin, end: () => Promise.resolve() });

@@ -10,7 +10,7 @@ function batch(change: Partial<BatchRecord>): BatchRecord {
   return batchRecordSchema.parse({ ...facts, ...times, state: 'running', ...change });
 }
 
-/** The metrics of a runner of a cluster with these batches, as lines. */
+/** Returns the metrics of a runner in a cluster with these batches, as lines. */
 async function metricsOf(open: () => Promise<BatchRecord[]>): Promise<string[]> {
   const registry = new Registry();
   const jobs = { counts: () => Promise.reject(new Error('Redis is away')) };
@@ -24,7 +24,7 @@ function standstillOf(lines: readonly string[]): number | undefined {
 }
 
 describe('the metrics of a batch runner', () => {
-  it('tell for how long the batch stands still that waits for no limit', async () => {
+  it('show how long the batch without a limit has stood still that stands still for longest', async () => {
     const now = Date.now();
     const open = [
       batch({ runningAt: now - 8_000_000, lineAt: now - 5_000 }),
@@ -40,7 +40,7 @@ describe('the metrics of a batch runner', () => {
     expect(lines).toContain('rtr_batches_open{state="paused"} 1');
   });
 
-  it('count the time for which a batch lacks a worker', async () => {
+  it('count the time for which a batch waits for a worker', async () => {
     const now = Date.now();
     const since = { runningAt: now - 8_000_000, pausedUntil: now + 50_000, pausedFor: 'No worker' };
     const lines = await metricsOf(() => Promise.resolve([{ ...batch(since), lacksWorker: true }]));
@@ -48,7 +48,7 @@ describe('the metrics of a batch runner', () => {
     expect(standstillOf(lines)).toBeGreaterThan(7_000);
   });
 
-  it('count a batch as paused only while its pause lasts, and a minute for what tries it again', async () => {
+  it('count a batch as paused only while its pause lasts, and a minute for the next try', async () => {
     const now = Date.now();
     const since = { runningAt: now - 8_000_000, lineAt: now - 7_000_000, pausedFor: 'a budget' };
     const paused = await metricsOf(() => Promise.resolve([batch({ ...since, pausedUntil: now - 50_000 })]));
@@ -60,13 +60,13 @@ describe('the metrics of a batch runner', () => {
     expect(standstillOf(over)).toBeGreaterThanOrEqual(7_000);
   });
 
-  it('count a batch that nobody has begun with from its creation on, and none as no standstill', async () => {
+  it('count a batch that has not started from its creation, and no batch as no standstill', async () => {
     const waiting = [batch({ state: 'validating', createdAt: Date.now() - 120_000 })];
     expect(standstillOf(await metricsOf(() => Promise.resolve(waiting)))).toBeGreaterThanOrEqual(120);
     expect(standstillOf(await metricsOf(() => Promise.resolve([])))).toBe(0);
   });
 
-  it('leave out what they do not know while Redis is away', async () => {
+  it('are absent while Redis is away, if they depend on it', async () => {
     const lines = await metricsOf(() => Promise.reject(new Error('Redis is away')));
     expect(standstillOf(lines)).toBeUndefined();
   });

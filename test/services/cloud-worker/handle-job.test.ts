@@ -13,15 +13,14 @@ const hello = { model: 'gpt-9', input: 'Hello.', store: false };
 
 let asked: string[];
 let handle: JobHandler;
-/** Of the requests that the provider got. */
 let bodies: readonly string[];
-/** Paths that are served. */
+/** Paths that the provider serves. */
 let served: string[];
-/** The most output tokens that the model generates; it refuses higher limits in OpenAI's words. */
+/** Largest output limit of the model; it refuses higher ones in OpenAI's words. */
 let mostOutput: number;
-/** The levels of thinking that the model takes; undefined for all. */
+/** Levels of thinking that the model accepts; undefined for all. */
 let levels: string[] | undefined;
-/** How functions are refused at /chat/completions; undefined where they are not. */
+/** Refusal of functions at /chat/completions; undefined where they are accepted. */
 let refusal: { message: string; param: string } | undefined;
 
 beforeEach(async () => {
@@ -99,7 +98,7 @@ function levelIn({ reasoning_effort: effort, reasoning }: JsonObject): unknown {
   return effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
 }
 
-/** The level of thinking in each request that the provider got. */
+/** Returns the level of thinking in each request that the provider got. */
 const levelsAsked = (): unknown[] => bodies.map((body) => levelIn(JSON.parse(body) as JsonObject));
 
 async function serve(body: JsonObject = hello, model = 'gpt-9', format = 'responses'): Promise<string> {
@@ -129,14 +128,14 @@ describe('a Responses client of a provider without /responses', () => {
     expect(asked).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/chat/completions']);
   });
 
-  it('gets the refusal where the model is served at no path, and nothing is remembered', async () => {
+  it('gets the refusal if the model is served at no path, and nothing is remembered', async () => {
     served = [];
     for (let time = 0; time < 2; time++) await expect(serve()).rejects.toThrow();
     const both = ['/v1/responses', '/v1/chat/completions'];
     expect(asked).toEqual([...both, ...both]);
   });
 
-  it('gets the refusal of a model that has no other path, and what the chat format does not have by name', async () => {
+  it('gets the refusal of a model without another path, and of fields that the chat format lacks, by name', async () => {
     await expect(serve(hello, 'gpt-9-codex')).rejects.toThrow();
     expect(asked).toEqual(['/v1/responses']);
     const searching = { ...hello, tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] };
@@ -144,7 +143,7 @@ describe('a Responses client of a provider without /responses', () => {
   });
 });
 
-it('an output limit above the model’s own is lowered, also at the other path, and the client is told', async () => {
+it('an output limit above the model’s own is lowered, also at the other path, and the client is informed', async () => {
   mostOutput = 16_384;
   const text = await serve({ ...hello, max_output_tokens: 32_000 });
   expect(text).toContain('event: response.completed');
@@ -157,7 +156,7 @@ it('an output limit above the model’s own is lowered, also at the other path, 
 it.each([
   ['priority', undefined],
   ['flex', 'flex'],
-  // Permitted above.
+  // Permitted by `passedTiers`.
   ['scale', 'scale'],
 ])('the service tier %s is asked for as %s', async (tier, sent) => {
   await serve({ ...hello, service_tier: tier });
@@ -165,7 +164,7 @@ it.each([
   expect((JSON.parse(bodies.at(-1) ?? '') as JsonObject)['service_tier']).toBe(sent);
 });
 
-it('a refusal that quotes the path from the request is no reason to go there', async () => {
+it('a refusal that quotes the path of the request does not cause a switch to that path', async () => {
   served.push('/v1/responses');
   refusal = { message: "Invalid value: '/v1/responses'.", param: 'tools[0].function.name' };
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
@@ -174,7 +173,7 @@ it('a refusal that quotes the path from the request is no reason to go there', a
   expect(asked).toEqual(['/v1/chat/completions']);
 });
 
-it('a model that takes functions at /responses only is served there, which is remembered for requests with tools', async () => {
+it('a model that takes functions only at /responses is served there, which is remembered for requests with tools', async () => {
   served.push('/v1/responses');
   // In OpenAI's words.
   const message = `Function tools with reasoning_effort are not supported for gpt-9 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`;
@@ -200,14 +199,14 @@ describe('a model that must think', () => {
     ['chat', { ...chat, reasoning_effort: 'none' }],
     ['responses', { ...hello, reasoning: { effort: 'none' } }],
     ['messages', { ...chat, max_tokens: 9, thinking: { type: 'disabled' } }],
-  ])('is asked for the lowest level where a %s client wants none, which is remembered', async (format, body) => {
+  ])('gets the lowest level if a %s client wants none, which is remembered', async (format, body) => {
     served.push('/v1/responses');
     levels = ['low', 'high'];
     for (let time = 0; time < 2; time++) expect(await serve(body, 'gpt-9', format)).toContain('Hello!');
     expect(levelsAsked()).toEqual(['none', 'low', 'low']);
   });
 
-  it('is asked for the lowest of the levels that it lists, for each level that it refuses', async () => {
+  it('gets the lowest of the levels that it lists, for each level that it refuses', async () => {
     levels = ['minimal', 'low'];
     await serve({ ...chat, reasoning_effort: 'none' }, 'gpt-9', 'chat');
     levels = ['none', 'medium'];
@@ -215,7 +214,7 @@ describe('a model that must think', () => {
     expect(levelsAsked()).toEqual(['none', 'minimal', 'minimal', 'medium']);
   });
 
-  it('is asked so at the path that takes its functions, too', async () => {
+  it('gets the lowest level at the path that takes its functions, too', async () => {
     served.push('/v1/responses');
     levels = ['low'];
     refusal = { message: 'Use /v1/responses to use function tools.', param: 'reasoning_effort' };
@@ -225,7 +224,7 @@ describe('a model that must think', () => {
     expect(levelsAsked()).toEqual(['none', 'low', 'low', 'low']);
   });
 
-  it('refuses what else is wrong with the request, and nothing is remembered', async () => {
+  it('refuses any other error in the request, and nothing is remembered', async () => {
     levels = ['low'];
     refusal = { message: 'No such function.', param: 'tools' };
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];

@@ -24,7 +24,6 @@ const usage = (input: number, output: number, searches: number): JsonObject => (
 });
 const thought = { type: 'thinking', thinking: 'Hm.', signature: 's1' };
 
-/** Two messages that are paused, and one that is not. */
 const answers: MessagesAnswer[] = [
   { content: [thought, ...search('a')], usage: usage(10, 5, 1), stopReason: 'pause_turn' },
   { content: [...search('b'), ...search('c')], usage: usage(20, 6, 2), stopReason: 'pause_turn' },
@@ -69,7 +68,7 @@ async function ask(
   return { text, end, upstream };
 }
 
-/** The response of an answer, streamed or whole. */
+/** Returns the response object of an answer, streamed or whole. */
 function responseIn(text: string, stream: boolean): JsonObject {
   if (!stream) return JSON.parse(text) as JsonObject;
   const data = text
@@ -113,7 +112,7 @@ describe('a turn that a messages upstream pauses', () => {
     expect(responseIn(text, stream)).toMatchObject({ status: 'completed' });
   });
 
-  it('fails with what the upstream says when it is continued', async () => {
+  it('fails with the error of the upstream when it is continued', async () => {
     const refused: MessagesAnswer = { status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } };
     const failed = ask((at) => (at === 0 ? (answers[0] ?? []) : refused), { stream: true });
     await expect(failed).rejects.toMatchObject({ code: 'overloaded' });

@@ -55,7 +55,7 @@ describe('the demo engine under load', () => {
     const response = await post(body({ answer_tokens: 200_000 }, { stream: true }), client.signal);
     let seen = 0;
     let timesSeen = 0;
-    // Nothing is read: the buffers fill up, and then the count of sent tokens stays the same.
+    // Nothing is read: the buffers fill up, and then the count of sent tokens stays constant.
     await until(async () => {
       const sent = (await state()).last?.completion_tokens ?? 0;
       timesSeen = sent > 0 && sent === seen ? timesSeen + 1 : 0;
@@ -77,7 +77,7 @@ describe('the demo engine under load', () => {
       await get('/health');
       served += 1;
     }
-    // One or two may come before it begins to count.
+    // One or two requests may arrive before the counting begins.
     expect(served).toBeGreaterThan(3);
     expect((await long).status).toBe(400);
   });

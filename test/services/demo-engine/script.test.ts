@@ -30,7 +30,7 @@ describe('a script in the prompt', () => {
     );
   });
 
-  it('says so where its tool is not on offer, and calls nothing where no tools are', async () => {
+  it('states that its tool is not on offer, and calls nothing without any tools', async () => {
     const { openai } = await startTestEngine();
     const ask = async (more: object) =>
       (await openai.chat.completions.create({ model: 'demo', messages: [script], ...more })).choices[0]?.message;

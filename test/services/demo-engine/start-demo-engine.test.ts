@@ -10,13 +10,11 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-/** The answer of an engine that is started for it. */
 async function complete(request: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) {
   const { openai } = await startTestEngine();
   return openai.chat.completions.create({ model, messages: [user('Hi')], ...request });
 }
 
-/** The same as a stream. */
 async function chunksOf(request: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) {
   const { openai } = await startTestEngine();
   const asked = { model, messages: [user('Hi')], stream_options: { include_usage: true }, ...request };

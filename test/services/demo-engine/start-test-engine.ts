@@ -41,7 +41,6 @@ interface DemoState {
   last: { completion_tokens: number; fields: string[]; ended: string | null } | null;
 }
 
-/** A user message. */
 export function user(content: string): { role: 'user'; content: string } {
   return { role: 'user', content };
 }

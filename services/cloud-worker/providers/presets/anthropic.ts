@@ -19,7 +19,7 @@ const thinking = z
   .optional()
   .catch(undefined);
 
-/** A card of `GET /v1/models` (Anthropic API reference, "List Models"); older versions of the API have the name only. */
+/** A card of `GET /v1/models` (Anthropic API reference, "List Models"); older versions of that API return only the name. */
 const card = z.looseObject({
   id: z.string().min(1),
   lifecycle: z.string().optional().catch(undefined),
@@ -31,15 +31,15 @@ const card = z.looseObject({
   max_tokens: tokens,
 });
 
-/** The hosted tools that Anthropic runs for all of its models, and the search that it runs for that of Responses requests. */
+/** Hosted tools that Anthropic runs for all its models, and the search of Responses requests, which it runs, too. */
 const hosted = [
   ...(['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name)),
   hostedCapability('web_search', responsesFormat.name),
 ];
 
 /**
- * The list of models of a server that lists them as Anthropic does.
- * @param further capabilities of all its models
+ * Returns the model list of a server that lists models as Anthropic does.
+ * @param further additional capabilities of all its models
  */
 export function anthropicList(further: readonly Capability[]): NonNullable<Provider['list']> {
   return {

@@ -3,8 +3,8 @@ import { allCapabilities } from '../read-cards.ts';
 import { openai } from './openai.ts';
 
 /**
- * Azure OpenAI at its v1 endpoint, which needs no API version (Microsoft Learn, "Azure OpenAI v1 API"). A request names a
- * deployment, not a model; no endpoint that accepts the key lists deployments, so the operator names them.
+ * Azure OpenAI at its v1 endpoint, which needs no API version (Microsoft Learn, "Azure OpenAI v1 API"). A request names a deployment, not a
+ * model; no endpoint that accepts the key lists deployments, so the operator names them.
  */
 export const azure: Provider = {
   ...openai,

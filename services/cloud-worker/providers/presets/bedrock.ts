@@ -17,8 +17,8 @@ const needs = ['AWS_REGION'];
 const host = ({ AWS_REGION: region }: Environment): string => `https://bedrock-mantle.${region}.api.aws`;
 
 /**
- * Amazon Bedrock at its key-based endpoint of the chat format (Amazon Bedrock User Guide, "bedrock-mantle"), which serves all
- * but Anthropic's models.
+ * Amazon Bedrock at its key-based endpoint of the chat format (Amazon Bedrock User Guide, "bedrock-mantle"), which serves all models except
+ * Anthropic's.
  */
 export const bedrock: Provider = {
   title: 'Amazon Bedrock',

@@ -7,8 +7,8 @@ import { engineHints, platformHints } from '../request-rules.ts';
 const guess: Guess = () => capabilitiesIf({ tools: true, thinking: true, json: true });
 
 /**
- * DeepSeek (DeepSeek API Docs, "Create Chat Completion", "JSON Output", "Thinking Mode"). It knows JSON only without a schema,
- * and thinking as a switch; the thinking of earlier turns with tool calls must be sent back.
+ * DeepSeek (DeepSeek API Docs, "Create Chat Completion", "JSON Output", "Thinking Mode"). It supports JSON only without a schema, and
+ * thinking only as a switch; the thinking of earlier turns with tool calls must be sent back.
  */
 export const deepseek: Provider = {
   title: 'DeepSeek',

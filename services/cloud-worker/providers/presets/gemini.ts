@@ -36,15 +36,15 @@ export const gemini: Provider = {
   further: [guessedEmbeddings],
 };
 
-/** The list has `models/gemini-…`; requests also accept the usual name, without the prefix. */
+/** Removes the prefix of `models/gemini-…` in the list; requests accept the usual name without it. */
 function withShortId(model: ModelInfo): ModelInfo {
   return { ...model, id: model.id.replace(/^models\//, '') };
 }
 
-/** Models that refuse an answer of the history whose first call has no signature, as those of other models have none. */
+/** Models that refuse an earlier answer whose first tool call has no signature. Calls of other models have none. */
 const needsSignatures = /gemini-([3-9]|\d\d)/;
 
-/** What Google takes for a signature of a call that has none (Google AI for Developers, "Thought signatures"). */
+/** Placeholder that Google accepts as the signature of a call without one (Google AI for Developers, "Thought signatures"). */
 const placeholder = { google: { thought_signature: 'skip_thought_signature_validator' } };
 
 function withSignatures(request: JsonObject, { id }: ModelInfo): JsonObject {

@@ -20,8 +20,8 @@ const card = z.looseObject({
 });
 
 /**
- * Mistral (API reference, "Chat completion", "List models"). It refuses unknown fields of requests and messages, and ids of
- * tool calls other than nine letters and digits. Its streams always include usage.
+ * Mistral (API reference, "Chat completion", "List models"). It refuses unknown fields of requests and messages, and ids of tool calls that
+ * are not nine letters or digits. Its streams always include usage.
  */
 export const mistral: Provider = {
   title: 'Mistral',
@@ -74,8 +74,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Replaces the ids of tool calls by ids of nine letters and digits. Equal ids become equal, so that results still match their
- * calls; an id that has this form stays.
+ * Replaces the ids of tool calls by ids of nine letters and digits. Equal ids stay equal, so that results still match their calls; an id
+ * that already has this form stays.
  */
 function shortToolIds(request: JsonObject): JsonObject {
   return mapMessages(request, (message) => {
@@ -92,7 +92,7 @@ function withShortId(call: Json): Json {
   return isJsonObject(call) && typeof call.id === 'string' ? { ...call, id: shortId(call.id) } : call;
 }
 
-/** Nine hexadecimal digits of a digest: two of a conversation's calls share them less than once in a million. */
+/** Returns nine hexadecimal digits of a digest: two calls of one conversation collide less than once in a million. */
 function shortId(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
   return createHash('sha256').update(id).digest('hex').slice(0, 9);

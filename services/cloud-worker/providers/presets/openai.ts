@@ -15,7 +15,7 @@ import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
-/** Models of other endpoints, and those that need a tool of the upstream. */
+/** Models of other endpoints, and models that need a tool of the upstream. */
 const otherEndpoints = /audio|realtime|sora|deep-research|computer-use/;
 const embeds = /embedding/;
 const moderates = /moderation/;
@@ -24,28 +24,28 @@ const redraws = /gpt-image|dall-e-2/;
 const speaks = /tts/;
 const transcribes = /^whisper|transcribe/;
 const translates = /^whisper/;
-/** Models of the older completions. */
+/** Models of the older completions endpoint. */
 const completes = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
 const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
-/** Models that are served at `/responses` only, and at `/chat/completions` only. */
+/** Models served only at `/responses`, and models served only at `/chat/completions`. */
 const responsesOnly = /codex|-pro(-|$)/;
 const chatOnly = /search-preview/;
 const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
-/** The least `max_output_tokens` at `/responses`. */
+/** Minimum of `max_output_tokens` at `/responses`. */
 const leastOutput = 16;
 
-/** The hosted tools that OpenAI runs for the newer ones of the models that it serves at `/responses`. */
+/** Hosted tools that OpenAI runs for the newer models at `/responses`. */
 const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
 
-/** Guesses the capabilities of OpenAI's models; unknown ones have all. */
+/** Guesses the capabilities of OpenAI's models; unknown models have all. */
 const guess: Guess = (id) => {
   if (hasOwnEndpoint(id)) return [];
   const capabilities = otherEndpoints.test(id) ? undefined : guessOwn(id);
   return capabilities && !chatOnly.test(id) && !seesNothing.test(id) ? [...capabilities, ...hosted] : capabilities;
 };
 
-/** Whether a model does nothing but what one of the further formats is for. */
+/** Returns whether a model serves only one of the further formats. */
 function hasOwnEndpoint(id: string): boolean {
   return [embeds, completes, moderates, draws, speaks, transcribes].some((names) => names.test(id));
 }
@@ -59,8 +59,8 @@ function guessOwn(id: string): Capability[] {
 const readList = readNames((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
 
 /**
- * OpenAI (API reference, "Chat", "Responses", "Models"). Its list has names only. Responses clients are served at `/responses`, and
- * so are all clients of the models that have no other endpoint.
+ * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Responses clients are served at `/responses`, and so
+ * are all clients of models that have no other endpoint.
  */
 export const openai: Provider = {
   title: 'OpenAI',
@@ -71,7 +71,7 @@ export const openai: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    // `auto` takes the first one that is able: never a pro model, which costs many times as much, while there are others.
+    // `auto` takes the first suitable model. Pro models cost many times as much, so they come last.
     read: (answer) =>
       readList(answer).sort((a, b) => Number(responsesOnly.test(a.id)) - Number(responsesOnly.test(b.id))),
   },
@@ -105,7 +105,7 @@ export const openai: Provider = {
   ],
 };
 
-/** A model that does not think refuses `reasoning_effort`. */
+/** Removes `reasoning_effort`, which a model without thinking refuses. */
 function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo): JsonObject {
   if (capabilities.includes('thinking')) return request;
   const { reasoning_effort: _, ...rest } = request;
@@ -113,8 +113,8 @@ function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo):
 }
 
 /**
- * OpenAI refuses thinking that it has not encrypted, and a request for encrypted thinking to a model that does not think. The name
- * tells which ones think; where it is arbitrary, a request that says how to think does.
+ * Removes thinking that OpenAI has not encrypted, and the request for encrypted thinking to a model that does not think: OpenAI refuses
+ * both. The model's name shows whether it thinks; where names are arbitrary, a `reasoning` field in the request counts instead.
  */
 function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
   const { input, include, reasoning } = request;
@@ -127,7 +127,7 @@ function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): 
   };
 }
 
-/** In other formats, programs ask for one token to see whether a key works; here that is refused. */
+/** Raises the output limit to OpenAI's minimum: programs ask for one token to see whether a key works, which other formats allow. */
 function withLeastOutput(request: JsonObject): JsonObject {
   const { max_output_tokens: asked } = request;
   return typeof asked === 'number' && asked < leastOutput ? { ...request, max_output_tokens: leastOutput } : request;

@@ -7,9 +7,8 @@ import { platformHints } from '../request-rules.ts';
 
 const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
 
-/** The type of chat models in Together's list. */
 const chatType = 'chat';
-/** Models of other formats, which their names tell. */
+/** Returns whether a model serves another format, by its name. */
 const isOther = (id: string): boolean =>
   [guessedEmbeddings, guessedRanking].some(({ serves }) => serves(id) === 'only');
 

@@ -1,36 +1,34 @@
-/** Bytes of a block. */
 export const blockBytes = 16 * 1024;
 
-/** Bytes of one slab: more than the 32 MiB up to which glibc may put what it allocates into a heap that never shrinks. */
+/** Bytes of one slab. glibc may place allocations of up to 32 MiB in a heap that never shrinks; a slab is larger. */
 const slabBytes = 33 * 1024 * 1024;
 
-/** Blocks that stay, which is what ordinary traffic uses. */
+/** Blocks that are never released; ordinary traffic needs no more. */
 const keptBlocks = 64;
 
-/** Milliseconds from the end of a flood until its memory goes back to the system. */
+/** Milliseconds from the end of a burst until its memory is released to the system. */
 const idleMs = 10_000;
 
 /**
- * The memory of output on its way to clients: blocks that are filled again and again. They lie in slabs, of which only the
- * parts that were used take memory, and which go back to the system as a whole. Buffers of their own would outlive the streams that
- * they were for until the next full collection, and leave gaps in the heap of the process that it keeps.
- * See docs/decisions/0007-node-flags.md.
+ * Memory for output on its way to clients: blocks that are reused. They lie in slabs, of which only the used parts take memory. A slab is
+ * released to the system as a whole. Separate buffers would outlive their streams until the next full collection, and would leave gaps in
+ * the heap that the process keeps. See docs/decisions/0007-node-flags.md.
  */
 export class OutputBlocks {
   #slabs: ArrayBuffer[] = [];
   #free: Buffer[] = [];
-  /** Bytes of the last slab that were made blocks. */
+  /** Bytes of the last slab that are cut into blocks. */
   #cut = slabBytes;
   #used = 0;
   #isReleasing = false;
 
-  /** A block, with bytes of earlier output in it. */
+  /** Returns a free block. It still contains bytes of earlier output. */
   take(): Buffer {
     this.#used += 1;
     return this.#free.pop() ?? this.#cutNext();
   }
 
-  /** Takes back a block that nothing refers to any more, the socket included. */
+  /** Returns a block to the pool. Nothing may refer to it any more, the socket included. */
   give(block: Buffer): void {
     this.#free.push(block);
     this.#used -= 1;
@@ -57,7 +55,7 @@ export class OutputBlocks {
   #release(): void {
     this.#isReleasing = false;
     if (this.#used > 0) return;
-    // What is transferred away is freed at once, not at the next full collection.
+    // A transferred buffer is freed at once, not at the next full collection.
     for (const slab of this.#slabs) slab.transfer(0);
     this.#slabs = [];
     this.#free = [];

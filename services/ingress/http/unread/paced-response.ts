@@ -3,40 +3,38 @@ import { blockBytes } from './output-blocks.ts';
 import type { TurnOutput } from './output-turn.ts';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
-/** Blocks that are handed to the socket together. */
 const blocksAtOnce = 4;
 
 interface Block {
   bytes: Buffer;
   used: number;
-  /** Bytes at its start that end a piece of which the block before has a part. */
+  /** Bytes at the start of the block that end a piece from the block before. */
   carried: number;
-  /** Whether the next block has more of its last piece. */
+  /** Whether the next block continues the last piece. */
   isContinued: boolean;
 }
 
 /**
- * Writes an answer to its client at the pace at which the client reads. All of it passes through blocks that are used again:
- * a piece is a view of what was read from the broker, which may be far larger, and a socket's own queue costs several times the
- * bytes of small pieces and cannot be shortened.
+ * Writes an answer as fast as its client reads it. All output passes through reusable blocks: a piece is a view of a broker message, which
+ * may be far larger, and a socket's own queue costs several times the bytes of small pieces and cannot be shortened.
  */
 export class PacedResponse implements UnreadOutput, TurnOutput {
   readonly #response: ServerResponse;
   readonly #outputs: UnreadOutputs;
   readonly #onGivenUp: () => void;
-  /** Pieces of this turn of the event loop, a block at most. They count as unread from its end on. */
+  /** Pieces of this turn of the event loop, at most one block. They count as unread from the end of the turn. */
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
-  /** What waits to be handed to the socket. */
+  /** Blocks that wait for the socket. */
   #held: Block[] = [];
-  /** What the socket has and the system may not have taken yet. */
+  /** Blocks passed to the socket that the system may not have taken yet. */
   #sent: Block[] = [];
-  /** Whether the socket calls back when the system has taken what was sent. */
+  /** Whether the socket's write callback is pending: the system may not have taken the sent blocks yet. */
   #isSending = false;
   #isEnding = false;
   #isFollowed = false;
 
-  /** @param onGivenUp called when the client reads too little for the answer to go on. It may call `end` once more. */
+  /** @param onGivenUp called when the client reads too slowly for the answer to continue. It may call `end` once more. */
   constructor(response: ServerResponse, outputs: UnreadOutputs, onGivenUp: () => void) {
     this.#response = response;
     this.#outputs = outputs;
@@ -54,14 +52,16 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     return this.#isEnding;
   }
 
-  /** Writes a piece at once. The owner of its memory may reuse it afterwards. */
+  /** Writes a piece at once. The caller may reuse its memory afterwards. */
   write(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
     this.sendTurn();
     this.#pass(typeof piece === 'string' ? Buffer.from(piece) : piece);
   }
 
-  /** Writes a piece at the end of this turn of the event loop, with those that follow in it. Its memory must not change until then. */
+  /**
+   * Writes a piece at the end of this turn of the event loop, together with those that follow in it. Its memory must not change until then.
+   */
   writeSoon(piece: Uint8Array): void {
     if (this.#isEnding || this.#response.destroyed) return;
     if (this.#gatheredBytes + piece.length > blockBytes) this.sendTurn();
@@ -78,7 +78,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     this.#count();
   }
 
-  /** Writes the last piece. Without progress for half a minute, the client is disconnected. */
+  /** Writes the last piece. A client that makes no progress for half a minute is disconnected. */
   end(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
     this.#isEnding = true;
@@ -90,7 +90,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     this.#count();
   }
 
-  /** Drops what waits. An answer that has its end already is cut off: nothing can be added to it. */
+  /** Discards the waiting output. An answer that already has its end is cut off, because nothing can be added to it. */
   giveUp(): void {
     if (this.#isEnding) {
       this.#response.destroy();
@@ -128,8 +128,8 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
   }
 
   /**
-   * Hands blocks to the socket, which passes them on in one go. Unless the socket is corked already, the response corks it until
-   * the end of this turn of the event loop, and its pieces leave after the ends of other answers.
+   * Passes blocks to the socket in one write. Unless the socket is already corked, the response corks it until the end of this turn of the
+   * event loop, and its pieces leave after the ends of other answers.
    */
   #sendBlocks(blocks: readonly Block[]): void {
     const { socket } = this.#response;
@@ -140,7 +140,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     if (this.#response.writableLength === 0) this.#giveSent();
   }
 
-  /** A last piece that is larger than a block is sent from its own memory. */
+  /** Sends the last piece. A piece larger than a block is sent from its own memory. */
   #endAtOnce(bytes: Uint8Array): void {
     if (bytes.length > blockBytes) return void this.#response.end(bytes);
     const block = this.#blockOf([...this.#takeGathered(), bytes]);
@@ -202,7 +202,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
         this.#close();
       };
       this.#response.on('close', onClose);
-      // A response whose turn on its connection did not come does not close by itself.
+      // A response that is not yet next in line on its connection does not close by itself.
       socket.on('close', onClose);
     }
     this.#outputs.count(this);
@@ -216,7 +216,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     this.#outputs.count(this);
   }
 
-  /** Drops what waits, but for the rest of a piece that the socket has a part of. */
+  /** Discards the waiting blocks, except for the rest of a piece that is partly in the socket. */
   #dropHeld(): void {
     const isWithin = this.#sent.at(-1)?.isContinued === true;
     const end = isWithin
@@ -236,7 +236,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     this.#sent = [];
   }
 
-  /** A block with these parts, which fit into it. */
+  /** Copies these parts into a new block. They must fit into it. */
   #blockOf(parts: readonly Uint8Array[]): Block {
     const bytes = this.#outputs.blocks.take();
     let used = 0;

@@ -1,33 +1,31 @@
 import { OutputBlocks } from './output-blocks.ts';
 import { OutputTurn } from './output-turn.ts';
 
-/** Bytes of one stream that its client has not read, beyond which the stream ends. */
+/** Unread bytes of one stream beyond which the stream ends. */
 const maxBytesOfOne = 8 * 1024 * 1024;
 
 /** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
 export const unreadMs = 30_000;
 
-/** The part of the container's memory that unread output may take by default, and the most that it takes. */
+/** Default share of the container's memory for unread output, and the upper bound of the default in bytes. */
 const defaultShare = 1 / 8;
 const defaultMost = 32 * 1024 * 1024;
 
 /** An answer with bytes that its client has not read yet. */
 export interface UnreadOutput {
   readonly unreadBytes: number;
-  /** Whether nothing will be added to it. */
+  /** Whether nothing will be added to the answer. */
   readonly isEnding: boolean;
-  /** Ends it and releases most of its memory, at once. */
+  /** Ends the answer and releases most of its memory, at once. */
   giveUp: () => void;
 }
 
 /**
- * Bounds the memory of output that clients have not read, for each answer and in sum. Beyond the sum, the answer with the most
- * unread bytes ends first.
+ * Bounds the memory of output that clients have not read, per answer and in total. Beyond the total, the answer with the most unread bytes
+ * ends first.
  */
 export class UnreadOutputs {
-  /** The memory that they are held in. */
   readonly blocks = new OutputBlocks();
-  /** What sends small pieces together. */
   readonly turn = new OutputTurn();
   readonly #maxBytes: number;
   readonly #counted = new Map<UnreadOutput, number>();
@@ -38,7 +36,7 @@ export class UnreadOutputs {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of all answers, as last counted. */
+  /** Unread bytes of all answers, as last counted. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -48,14 +46,14 @@ export class UnreadOutputs {
     return this.#givenUp;
   }
 
-  /** Counts what is unread of an answer. Call when that may have changed. */
+  /** Updates the count of an answer's unread bytes, and ends answers beyond the bounds. Call it whenever the count may have changed. */
   count(output: UnreadOutput): void {
     this.#recount(output);
     if (!output.isEnding && output.unreadBytes > maxBytesOfOne) this.#giveUp(output);
     if (this.#bytes <= this.#maxBytes) return;
     // Clients may have read since their answers were counted.
     for (const each of this.#counted.keys()) this.#recount(each);
-    // One answer that is larger than all may be together has to be sent nevertheless.
+    // A single answer that is larger than the total bound must be sent nevertheless.
     while (this.#bytes > this.#maxBytes && this.#counted.size > 1) {
       const most = this.#mostUnread();
       if (!most) return;
@@ -89,7 +87,7 @@ export class UnreadOutputs {
 }
 
 /**
- * The bytes of unread output that are allowed without a setting: an eighth of the container's memory, 32 MiB at most.
+ * Returns the default bound of unread output in bytes: an eighth of the container's memory, 32 MiB at most.
  * @param memoryBytes the container's limit; 0 without one
  */
 export function defaultUnreadBytes(memoryBytes: number): number {

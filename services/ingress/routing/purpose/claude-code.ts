@@ -6,24 +6,25 @@ import type { ClientProgram } from './client-program.ts';
 import { agentTypeName, sessionName } from './session-name.ts';
 import { readToolTimes } from './tool-times.ts';
 
-/** How the last message of a compaction begins. */
+/** Beginning of the last message of a compaction. */
 const compactionWords = 'CRITICAL: Respond with TEXT ONLY.';
 
-/** How the instructions of an agent of a workflow begin. */
+/** Beginning of the instructions of a workflow's agent. */
 const workflowWords = 'You are a subagent spawned by a workflow';
 
-/** How the instructions begin with which Claude Code judges a call of its own in auto mode. */
+/** Beginning of the instructions with which Claude Code judges a tool call of its own in auto mode. */
 const classifierWords = 'You are a security monitor for autonomous AI coding agents';
 
 /**
- * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1` it says what each request is
- * for, the person's prompt, and the times of the tools before it. Without, these signs were observed in release 2.1.330:
- * - requests of agents carry `x-claude-code-agent-id`; the instructions of those that a workflow has started, unless they are of a
- *   named type, say so
+ * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1` it also sends the purpose of
+ * each request, the person's prompt, and the times of the preceding tools. Without that setting, these signs were observed in release
+ * 2.1.330:
+ * - requests of agents carry `x-claude-code-agent-id`; agents that a workflow has started say so in their instructions, unless they are of
+ * a named type
  * - a compaction ends with a message that forbids tools
- * - single requests beside the conversation (titles, web searches) have no tools of their own, and their instructions are not
- *   marked for the cache, as those of every conversation are
- * - the calls with which it judges a tool call in auto mode have no tools either, and long instructions that are marked for the cache
+ * - single requests beside the conversation (titles, web searches) have no tools of their own, and their instructions are not marked for
+ * the cache, while those of every conversation are
+ * - requests that judge a tool call in auto mode have no tools either, and long instructions that are marked for the cache
  */
 export const claudeCode: ClientProgram = {
   isSender: (headers) => headers['x-claude-code-session-id'] !== undefined,
@@ -48,7 +49,9 @@ function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined
   return signs && !signs.hasOwnTools && !signs.cachesInstructions ? 'auxiliary' : 'main';
 }
 
-/** Instructions of the client's login, and about the session, stand around those of the classifier. */
+/**
+ * Returns whether the instructions contain the classifier's. Instructions of the client's login and about the session stand around them.
+ */
 function judgesCall({ lastInstructions = [] }: RequestSigns): boolean {
   return lastInstructions.some((text) => text.startsWith(classifierWords));
 }

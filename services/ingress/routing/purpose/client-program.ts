@@ -2,13 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 
-/** A coding agent whose requests show what they are for. */
+/** A coding agent that is recognized by its requests. */
 export interface ClientProgram {
-  /** Whether a request with these headers is from it. */
   isSender(headers: IncomingHttpHeaders): boolean;
   /**
-   * What its request is for, and the session that it is a turn of.
-   * @param signs those of the body; undefined if it has none
+   * Returns the purpose of a request, and the agent session of which the request is a turn.
+   * @param signs signs in the body; undefined for a format without any
    */
   read(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose;
 }

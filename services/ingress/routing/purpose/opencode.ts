@@ -5,15 +5,15 @@ import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
 import { sessionName } from './session-name.ts';
 
-/** How the instructions of its summaries begin. */
+/** Beginning of the instructions of a summary. */
 const compactionWords = 'You are a context summarization agent';
 
-/** How the instructions of its titles begin. */
+/** Beginning of the instructions of a title. */
 const titleWords = 'You are a title generator';
 
 /**
- * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`, and the title of a
- * session and the summary of a long one are requests without tools, with instructions of their own. Its agents start no others.
+ * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`. The title of a session and the
+ * summary of a long one are requests without tools, with instructions of their own. Its agents start no other agents.
  */
 export const opencode: ClientProgram = {
   isSender: ({ 'user-agent': agent }) => agent?.startsWith('opencode/') === true,

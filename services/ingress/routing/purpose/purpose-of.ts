@@ -8,18 +8,18 @@ import { codex } from './codex.ts';
 import { opencode } from './opencode.ts';
 import { sessionName } from './session-name.ts';
 
-/** Header in which any client says what its request is for. A value that is no purpose is ignored. */
+/** Header in which any client names the purpose of its request. A value that is not a purpose is ignored. */
 const header = 'x-rtr-purpose';
 
-/** Header in which any client names the session that its request is a turn of. A value that is no name is ignored. */
+/** Header in which any client names the agent session of which its request is a turn. A value that is not a valid name is ignored. */
 const sessionHeader = 'x-rtr-session';
 
 const programs: readonly ClientProgram[] = [claudeCode, codex, opencode];
 
 /**
- * What a request is for: as `x-rtr-purpose` says, else its format, else the program that sent it. And the session that it is a turn of: as
- * the program says, else `x-rtr-session`.
- * @param signs those of the body; undefined if it has none
+ * Determines the purpose of a request (from `x-rtr-purpose`, else its format, else the program that sent it) and the agent session of which
+ * it is a turn (from the program's headers, else `x-rtr-session`).
+ * @param signs signs in the body; undefined for a format without any
  */
 export function purposeOf(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose {
   const program = programs.find((each) => each.isSender(headers));

@@ -1,25 +1,25 @@
 import type { ToolTimes } from '#shared/core/agent-turn.ts';
 
-/** Tools of one header that are read at most. */
+/** Tools of one header that are read. */
 const maxTools = 32;
 
-/** Most characters of the header: each tool's name, percent-encoded, with its milliseconds. */
+/** Characters of a header that is read: each tool's name, percent-encoded, with its milliseconds. */
 const maxLength = 8_192;
 
-/** Tools that are named at most: what is kept of a request stays small. */
+/** Tools that are kept by name, so that the record of a request stays small. */
 const maxNamed = 8;
 
-/** The longest time of a tool: a day. */
+/** Longest time of a tool that is counted: a day. */
 const maxMs = 86_400_000;
 
 const nameForm = /^[\w .:/@-]{1,64}$/;
 
-/** Tools that start agents. What they take is the time of the agent's own turns. */
+/** Tools that start agents. Their time is left out, because it is the time of the agent's own turns. */
 const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task', 'Workflow']);
 
 /**
- * Reads the times of tools as `Bash=742;Read=9`, in milliseconds with percent-encoded names. What cannot be read is left out; undefined
- * where nothing is left.
+ * Reads the times of tools from `Bash=742;Read=9`, in milliseconds with percent-encoded names. Malformed entries are left out; undefined if
+ * none remains.
  */
 export function readToolTimes(header: unknown): ToolTimes | undefined {
   if (typeof header !== 'string' || header.length > maxLength) return undefined;
@@ -40,7 +40,7 @@ function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A name that is not well encoded is nobody's tool.
+    // A name with a malformed encoding belongs to no tool.
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import { silentLog } from '../../../helpers/silent-log.ts';
 
 const dollar = 1e9;
 
-/** Budgets of a cluster of its own, with webhooks for them. */
+/** Opens a cluster of its own with budgets and a webhook for them. */
 async function open() {
   const webhooks = await openTestWebhooks();
   const { accounts, redis, prefix, states } = webhooks;
@@ -40,7 +40,7 @@ async function open() {
     refused: keeper.refused,
     services,
     reads: () => reads,
-    /** A team with limits, and the party that they are of. */
+    /** Adds a team with limits. @returns the team and its party */
     addTeam: async (limits: PartyLimits['limits'], name = 'Blue') => {
       const team = await accounts.teams.create(name);
       await accounts.teams.change(team.id, { limits });
@@ -56,7 +56,7 @@ async function open() {
 }
 
 describe('the use of a budget', () => {
-  it('is reported once for each share in a day, to its owner and to the router, however many look', async () => {
+  it('is reported once per share and day, to its owner and to the router, however many runners check it', async () => {
     const { accounts, add, addTeam, look, spend, sent } = await open();
     const { party, ...team } = await addTeam({ costPerDay: 10 });
     const events = ['rtr.budget.*'];
@@ -81,7 +81,7 @@ describe('the use of a budget', () => {
     expect(await sent(blue.id)).toEqual([half]);
     expect(await sent(router.id)).toEqual([half]);
 
-    // What lies between is reported, too, when a budget is used up at once.
+    // The shares in between are reported, too, when a budget is exhausted at once.
     await spend(party, { cost: 4 * dollar });
     await lookAll();
     const types = (await sent(blue.id)).map(({ type, data }) => [type, 'percent' in data && data.percent].join(' '));
@@ -90,7 +90,7 @@ describe('the use of a budget', () => {
     );
     expect(types).toHaveLength(3);
 
-    // A larger budget is another one.
+    // A larger budget counts as a new one.
     await accounts.teams.change(team.id, { limits: { costPerDay: 20 } });
     await lookAll();
     expect(await sent(blue.id)).toHaveLength(4);
@@ -101,7 +101,7 @@ describe('the use of a budget', () => {
     expect(await sent(red.id)).toEqual([]);
   });
 
-  it('of a key is reported to whom the key belongs, by month too, and not when it is revoked', async () => {
+  it('of a key is reported to the owner of the key, per month too, and not after the key is revoked', async () => {
     const { accounts, add, look, spend, sent, store } = await open();
     const team = await accounts.teams.create('Blue');
     const limits = { tokensPerMonth: 1_000 };
@@ -118,7 +118,7 @@ describe('the use of a budget', () => {
     ]);
   });
 
-  it('of a service account is reported to the router, once however many rules are for it', async () => {
+  it('of a service account is reported to the router, once however many rules name the account', async () => {
     const { add, look, services, spend, sent } = await open();
     const account: ServiceAccount = { name: 'ci', class: 'low', limits: { costPerMonth: 10 } };
     services.push(account, account, { name: 'unlimited', class: 'low', limits: {} });
@@ -132,14 +132,14 @@ describe('the use of a budget', () => {
 
   it('counts as used up from the first request that it refuses, once in its period', async () => {
     const { add, addTeam, look, spend, sent } = await open();
-    // Not the day: the looks reach five minutes ahead.
+    // Not the daily budget: checks reach five minutes ahead.
     const { party, ...team } = await addTeam({ costPerMonth: 10, tokensPerMonth: 1_000_000 });
     const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
     const lookAt = look();
     await spend(party, { cost: 9.6 * dollar });
     const start = Date.now();
     await lookAt(start);
-    // Larger than the whole budget: it says nothing of what is left.
+    // Larger than the whole budget, which shows nothing about the rest.
     await expect(spend(party, { cost: 20 * dollar })).rejects.toThrow('may come to $20');
     await lookAt(start + 200_000);
     expect(await sent(endpoint.id)).toEqual([]);
@@ -153,12 +153,12 @@ describe('the use of a budget', () => {
     ]);
   });
 
-  it('counts as used up in the day alone in which it has refused a request', async () => {
+  it('counts as used up only in the day in which it has refused a request', async () => {
     const { add, addTeam, look, refused, sent } = await open();
     const team = await addTeam({ costPerDay: 10 });
     const budget = { party: team.party.party, name: 'costPerDay', set: 10 } as const;
     const { endpoint } = await add('https://a.example.com', { events: ['rtr.budget.exhausted'] });
-    // As when the day ends after it was read what it has refused, and before what is used.
+    // The day ends between the read of its refusals and the read of its use.
     const yesterday = Date.now() - 24 * 3_600_000;
     refused.note([budget], yesterday);
     await look()(yesterday);
@@ -168,7 +168,7 @@ describe('the use of a budget', () => {
     expect(await sent(endpoint.id)).toMatchObject([{ type: 'rtr.budget.exhausted', data: { id: team.id, used: 0 } }]);
   });
 
-  it('is not read again when the last request is minutes ago', async () => {
+  it('is not read again when the last request was minutes ago', async () => {
     const { addTeam, look, spend, reads } = await open();
     const { party } = await addTeam({ tokensPerDay: 10 });
     const lookAt = look();

@@ -20,7 +20,7 @@ async function open() {
 }
 
 describe('the error rate', () => {
-  it('is reported once when it is high, however many look, and once when it is normal', async () => {
+  it('is reported once when it is high, however many runners check it, and once when it is normal', async () => {
     const { lookAll, sent } = await open();
     await lookAll(100, 20);
     expect(await sent()).toEqual([]);
@@ -28,7 +28,7 @@ describe('the error rate', () => {
     await lookAll(100, 90);
     const high = { requests: 100, failed: 21, percent: 21, threshold: 20, seconds: 300 };
     expect(await sent()).toEqual([{ type: 'rtr.errors.high', data: high }]);
-    // Between the half and the whole of the share, it stays as it is.
+    // Between half of the percentage and the whole, the state stays.
     await lookAll(100, 15);
     await lookAll(100, 21);
     expect(await sent()).toHaveLength(1);
@@ -40,7 +40,7 @@ describe('the error rate', () => {
     expect(await sent()).toHaveLength(3);
   });
 
-  it('is not reported of few requests, and is not normal when there are none or not all are known', async () => {
+  it('is not reported for few requests, and does not become normal without requests or with an incomplete window', async () => {
     const { lookAll, sent } = await open();
     await lookAll(19, 19);
     expect(await sent()).toEqual([]);
@@ -53,12 +53,12 @@ describe('the error rate', () => {
   });
 });
 
-/** Requests and faults by second, the oldest first, as an ingress tells them at a time. */
+/** Publishes requests and faults per second, the oldest first, as stats of an ingress at a time. */
 function tell(broker: Broker, ingress: string, at: number, requests: number[], faults: number[] | undefined): void {
   publishIngressStats(broker, ingress, { ...noStats, at, requests, faults });
 }
 
-it('the view of errors counts each second of each ingress once, those of lost messages too', async () => {
+it('the error view counts each second of each ingress once, including seconds of lost messages', async () => {
   const parties = await startParties();
   onTestFinished(() => parties.close());
   const { broker } = parties.ingress;
@@ -69,7 +69,7 @@ it('the view of errors counts each second of each ingress once, those of lost me
   tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
   tell(broker, 'a', at, [5, 1, 2], [0, 0, 1]);
   tell(broker, 'a', at + 2_000, [2, 3, 4], [1, 3, 0]);
-  // Another one, whose clock is wrong, and one of a release that does not tell faults.
+  // Another ingress with a wrong clock, and one whose stats have no faults.
   tell(broker, 'b', 5_000, [10], [10]);
   tell(broker, 'c', at, [100], undefined);
   await until(() => view.read().requests >= 25);

@@ -8,7 +8,7 @@ import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.t
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Keys of a cluster of its own, with a webhook of the router for them. */
+/** Opens a cluster of its own with keys and a webhook of the router for them. */
 async function open() {
   const webhooks = await openTestWebhooks();
   const { accounts, add, states, store } = webhooks;
@@ -18,7 +18,7 @@ async function open() {
     ...webhooks,
     team,
     endpoint,
-    /** A key of the team, for so many milliseconds from its creation on. */
+    /** Creates a key of the team that expires `forMs` milliseconds after its creation. */
     make: async (name: string, forMs: number): Promise<KeyRecord & { expiresAt: number }> => {
       const expiresAt = Date.now() + forMs;
       const settings = { kind: 'team', ownerId: team.id, class: 'normal', name, expiresAt } as const;
@@ -30,7 +30,7 @@ async function open() {
 }
 
 describe('a key that expires', () => {
-  it('is reported a week and a day before and when it has, once each, to its owner and the router', async () => {
+  it('is reported a week before, a day before and at its expiry, once each, to its owner and the router', async () => {
     const { add, look, make, sent, team } = await open();
     const { endpoint: blue } = await add('https://b.example.com', { owner: `team:${team.id}`, events: ['rtr.key.*'] });
     const { id, expiresAt: end } = await make('ci', 30 * dayMs);
@@ -53,7 +53,7 @@ describe('a key that expires', () => {
     expect(await sent(blue.id)).toHaveLength(3);
   });
 
-  it('is reported anew for another time, and once for a time that is near already', async () => {
+  it('is reported again for a changed expiry, and once if the expiry is near already', async () => {
     const { look, make, sent, store } = await open();
     const { id, createdAt } = await make('ci', 30 * dayMs);
     await look(createdAt + 24 * dayMs);
@@ -66,7 +66,7 @@ describe('a key that expires', () => {
     expect(await sent()).toHaveLength(3);
   });
 
-  it('is reported only from when it was made on, and not if it was made for less than a day', async () => {
+  it('is reported only for steps after its creation, and not if it was created for less than a day', async () => {
     const { look, make, sent } = await open();
     const [{ createdAt }] = [await make('three days', 3 * dayMs), await make('an hour', hourMs)];
     for (const now of [0, hourMs, 1.9 * dayMs, 2.1 * dayMs, 3 * dayMs + hourMs]) await look(createdAt + now);
@@ -74,7 +74,7 @@ describe('a key that expires', () => {
     expect(named.toSorted()).toEqual(['rtr.key.expired three days', 'rtr.key.expiring three days']);
   });
 
-  it('is not reported when it was revoked or replaced, or its owner cannot use it', async () => {
+  it('is not reported when it was revoked or replaced, or when its owner cannot use it', async () => {
     const { redis, look, make, prefix, sent, store } = await open();
     const revoked = await make('revoked', 5 * dayMs);
     await store.revoke(revoked.id, Date.now());

@@ -16,7 +16,7 @@ async function open() {
 }
 
 describe('a model', () => {
-  it('without a worker for a while is reported once, however many look, and once when it is back', async () => {
+  it('without a worker for a while is reported once, however many runners check, and once when it is back', async () => {
     const { look, sent } = await open();
     const lookAll = (models: string[], now: number) => Promise.all([1, 2, 3].map(() => look(models, now)));
     await lookAll(['a', 'b'], 0);
@@ -41,7 +41,7 @@ describe('a model', () => {
     expect(await sent()).toHaveLength(1);
   });
 
-  it('of a worker with many is reported with them in one event', async () => {
+  it('of a worker with many models is reported with them in one event', async () => {
     const { look, sent } = await open();
     const models = Array.from({ length: 300 }, (_, at) => `m${at}`);
     await look(models, 0);
@@ -50,7 +50,7 @@ describe('a model', () => {
     expect(await sent()).toMatchObject([{ type: 'rtr.model.unserved', data: { count: 300 } }]);
   });
 
-  it('that was reported stays so while no ingress says who is ejected, and is forgotten after a week', async () => {
+  it('that was reported stays unserved while no ingress reports its ejections, and is dropped after a week', async () => {
     const { look, sent, known } = await open();
     await look(['a'], 0);
     await look([], 1);

@@ -7,7 +7,7 @@ const worker: WorkerProcess = { id: 'a.w1', tier: 'gpu', host: 'box', startedAt:
 const data = { id: 'a.w1', tier: 'gpu', host: 'box' };
 const dayMs = 86_400_000;
 
-/** What a process sees that has listened for long. */
+/** The view of a process that has listened for long. */
 function seen({
   alive = [],
   lost = [],
@@ -29,7 +29,7 @@ async function open() {
 }
 
 describe('a worker', () => {
-  it('that is lost is reported once, however many look, and once when it is back', async () => {
+  it('that is lost is reported once, however many runners check, and once when it is back', async () => {
     const { look, sent } = await open();
     await look(seen({ alive: [worker] }));
     expect(await sent()).toEqual([]);
@@ -41,7 +41,7 @@ describe('a worker', () => {
     await Promise.all([look(again), look(again)]);
     const back = { type: 'rtr.worker.back', data: { ...data, after: 'lost' } };
     expect((await sent()).filter(({ type }) => type === back.type)).toEqual([back]);
-    // Another process saw only the loss of the process before.
+    // Another process saw only the loss of the previous process.
     await look(gone);
     expect(await sent()).toHaveLength(2);
   });
@@ -56,7 +56,7 @@ describe('a worker', () => {
     expect(await sent()).toEqual([]);
   });
 
-  it('that is lost for a day is forgotten', async () => {
+  it('that is lost for a day is dropped', async () => {
     const { look, known } = await open();
     await look(seen({ alive: [worker] }), 0);
     await look(seen({ lost: [worker] }), 1);
@@ -66,7 +66,7 @@ describe('a worker', () => {
     expect(await known()).toEqual([]);
   });
 
-  it('that is ejected or failing is reported with the reason, and stays so while no ingress says anything', async () => {
+  it('that is ejected or failing is reported with the reason, and stays so while no ingress reports its ejections', async () => {
     const { look, sent } = await open();
     await look(seen({ alive: [worker] }));
     await look(seen({ alive: [{ ...worker, trouble: { state: 'ejected', reason: 'slow', model: 'm' } }] }));

@@ -8,7 +8,7 @@ import { until } from '../../../helpers/until.ts';
 const model = (id: string) => ({ id, capabilities: ['stream' as const] });
 const soon = 4_000;
 
-it('the models that workers serve are without those that all their workers drain, fail or are ejected with', async () => {
+it('the models that workers serve exclude those whose workers all drain, fail or are ejected', async () => {
   const parties = await startParties();
   onTestFinished(() => parties.close());
   const { broker, workers } = parties.ingress;

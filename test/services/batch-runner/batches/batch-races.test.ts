@@ -47,7 +47,7 @@ it('a slice does not end without a result that cannot be read', async () => {
   expect(await found()).toMatchObject({ state: 'running', slicesLeft: 1 });
 });
 
-it('a batch whose input is lost ends once it is cancelled, with the results of what is done, and says that others are missing', async () => {
+it('a batch whose input is lost ends once it is cancelled, with the results so far and a problem about the missing ones', async () => {
   const { id, parts, store, batches, found, validate, finish, run, record, read } = await openBatch();
   await validate();
   await record(1, '{"line":1}');
@@ -64,8 +64,8 @@ it('a batch whose input is lost ends once it is cancelled, with the results of w
   expect(await parts.work.open()).toEqual([]);
 });
 
-describe('what is lost of a batch that is to stop', () => {
-  it('is its input: it fails and says so, while others are tried again', async () => {
+describe('a batch that is to stop', () => {
+  it('fails with a problem if its input is lost, while a running batch is tried again', async () => {
     const { id, work, store, batches, found, validate, finish } = await openBatch();
     await store.delete((await work.holdInput(id)) ?? '');
     await expect(validate()).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -77,7 +77,7 @@ describe('what is lost of a batch that is to stop', () => {
     expect(await work.open()).toEqual([]);
   });
 
-  it.each(['one', 'all'])('is %s of its results: it ends with the others, and says so', async (lost) => {
+  it.each(['one', 'all'])('ends with the rest and a problem if results are lost: %s', async (lost) => {
     const { id, work, store, batches, found, validate, finish, endSlice } = await openBatch();
     await validate();
     const results = await endSlice();
@@ -94,7 +94,7 @@ describe('what is lost of a batch that is to stop', () => {
 });
 
 describe('the files of a batch', () => {
-  /** A batch whose slice is over, with an answer and an error. */
+  /** Creates a batch whose slice is over, with an answer and an error. */
   async function finishing() {
     const opened = await openBatch();
     const { owner, files, found, validate, endSlice } = opened;
@@ -104,7 +104,7 @@ describe('the files of a batch', () => {
       const page = await files.list(owner, { purpose: 'batch_output', newestFirst: false, limit: 10 });
       return page?.files.map(({ id: file }) => file) ?? [];
     };
-    /** Expects that the batch has ended with the files that were made. */
+    /** Expects that the batch has ended with both files. */
     const expectMade = async () => {
       const { state, outputFile = '', errorFile = '' } = await found();
       expect(state).toBe('ended');
@@ -114,7 +114,7 @@ describe('the files of a batch', () => {
     return { ...opened, made, expectMade };
   }
 
-  it('are made all or none', async () => {
+  it('are created all or none', async () => {
     const { id, parts, files, made, expectMade, finish } = await finishing();
     let received = 0;
     const halfAway: BatchParts['files'] = {
@@ -133,7 +133,7 @@ describe('the files of a batch', () => {
     await expectMade();
   });
 
-  it('are made together with the end of the batch: a runner that dies before has made none', async () => {
+  it('are created together with the end of the batch: a runner that dies before creates none', async () => {
     const { id, parts, work, files, owner, redis, prefix, counted, made, messages, finish } = await finishing();
     const before = [await counted(), await messages()];
     const gone = Promise.withResolvers<never>();
@@ -149,7 +149,7 @@ describe('the files of a batch', () => {
     void finishBatch({ ...parts, work: dying }, { batch: id }).catch(() => undefined);
     await reached.promise;
     expect(await made()).toEqual([]);
-    // Its uploads lapse.
+    // The leases of its uploads run out.
     for (const object of await redis.hkeys(`${prefix}file-uploads`))
       await redis.zadd(`${prefix}file-removals`, 1, object);
     await files.sweep();
@@ -159,9 +159,9 @@ describe('the files of a batch', () => {
     expect((await files.list(owner, { newestFirst: true, limit: 10 }))?.files.length).toBe(3);
   });
 
-  it('are made once, although two runners make them', async () => {
+  it('are created once, although two runners create them', async () => {
     const { work, expectMade, files, owner, inputFile, counted, messages, finish } = await finishing();
-    // The one that comes second may find that the results of slices are removed.
+    // The second one may find that the results of slices are removed.
     await Promise.allSettled([finish(), finish()]);
     expect(await work.open()).toEqual([]);
     for (const file of [inputFile, ...(await expectMade())]) await files.remove(owner, file);
@@ -169,7 +169,7 @@ describe('the files of a batch', () => {
     expect(await counted()).toBe(0);
   });
 
-  it('are not made for an owner who is gone, and the batch ends', async () => {
+  it('are not created for an owner who is gone, and the batch ends', async () => {
     const { removeOwner, work, found, made, finish } = await finishing();
     await removeOwner();
     await finish();
@@ -179,7 +179,7 @@ describe('the files of a batch', () => {
     expect(await work.open()).toEqual([]);
   });
 
-  it('are not joined by a second job while the first one is under way, only when it is lost or waits for slices', async () => {
+  it('are joined by a second job only when the first one is lost or waits for slices', async () => {
     const { id, parts, work } = await finishing();
     const { jobs } = parts;
     const endings = async (): Promise<number> => {

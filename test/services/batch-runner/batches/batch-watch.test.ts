@@ -3,7 +3,7 @@ import { BatchWatch } from '#services/batch-runner/batches/batch-watch.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 import { until } from '../../../helpers/until.ts';
 
-it('a batch of which a line runs is soon not shown any more as one that lacks a worker', async () => {
+it('a batch with a running line soon loses its mark for a missing worker', async () => {
   const { id, work, found } = await openBatch();
   let runs = false;
   const watch = new BatchWatch({ work, running: { has: () => runs } }, await found());

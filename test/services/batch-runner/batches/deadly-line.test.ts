@@ -9,7 +9,7 @@ import { openBatch } from '../../../helpers/batches/open-batch.ts';
 const deadly = JSON.stringify(chatLine('deadly', 'x'.repeat(heavyBytes)));
 const input = `${deadly}\n${JSON.stringify(chatLine('other', 'Hi.'))}\n`;
 
-/** A batch with a large line, and runners that were killed while they worked on it. */
+/** Opens a batch with a large line, and runners that were killed while they processed it. */
 async function open() {
   const opened = await openBatch({ input });
   const { redis, prefix, run, finish, found, read } = opened;
@@ -36,7 +36,7 @@ const error = {
   response: { status_code: 422, body: { error: { code: 'workers_died' } } },
 };
 
-it('a large line of a batch that two runners died with has an error for its owner, and the batch ends', async () => {
+it('a large line that two runners died with gets an error for its owner, and its batch ends', async () => {
   const { id, validate, record, kill, runLines, end, found } = await open();
   await validate();
   await record(1, '{"custom_id":"other"}');
@@ -46,7 +46,7 @@ it('a large line of a batch that two runners died with has an error for its owne
   expect(await end()).toMatchObject({ output: [{ custom_id: 'other' }], errors: [error] });
 });
 
-it('a large line of a batch that two runners died with is among those that were not run when the batch is cancelled', async () => {
+it('a large line that two runners died with counts as not run when its batch is cancelled', async () => {
   const { id, validate, kill, batches, runLines, end } = await open();
   await validate();
   await kill(`${id}_0_0`);
@@ -56,7 +56,7 @@ it('a large line of a batch that two runners died with is among those that were 
   expect((await end()).errors).toMatchObject(['deadly', 'other'].map((name) => ({ custom_id: name, ...cancelled })));
 });
 
-it('a large line that two runners died with while they validated it fails its batch, and the batch says which line it is', async () => {
+it('a large line that two runners died with during validation fails its batch with the number of the line', async () => {
   const { id, validate, kill, found } = await open();
   await kill(`${id}:1`);
   await validate();

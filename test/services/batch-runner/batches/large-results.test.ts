@@ -9,7 +9,7 @@ import { until } from '../../../helpers/until.ts';
 const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
 const stopping = new AbortController().signal;
 
-/** A batch that runs, and runners that have an answer to a line of it. */
+/** Opens a running batch, and runners that have an answer to a line of it. */
 async function running() {
   const opened = await openBatch();
   const { id, owner, sealer, ledger, work, files, found, validate, finish, run, read } = opened;
@@ -30,10 +30,10 @@ async function running() {
   return { ...opened, store, record, end };
 }
 
-/** A line of results of so many bytes. */
+/** Returns a result line of this size. */
 const line = (name: string, bytes: number): string => JSON.stringify({ name, picture: name.repeat(bytes) });
 
-it('a large result is in an object, of which Redis has the name, and the file of the batch has every line', async () => {
+it('a large result is stored in an object whose name is in Redis, and the file of the batch has every line', async () => {
   const { id, redis, prefix, record, end, files, owner, counted, messages, found, inputFile } = await running();
   const [large, small] = [line('a', 200_000), line('b', 20)];
   expect([await record(0, large), await record(1, small)]).toEqual([true, true]);
@@ -47,20 +47,20 @@ it('a large result is in an object, of which Redis has the name, and the file of
     expect(await redis.exists(`${prefix}${name}`)).toBe(0);
 });
 
-it('of two runners that answer a line, one records its large result, and nothing is left of the other', async () => {
+it('of two runners that answer a line, one records its large result, and the other one leaves nothing behind', async () => {
   const { record, end, messages, batches, id } = await running();
   const before = await messages();
   const texts = [line('a', 100_000), line('b', 100_000)];
   const outcomes = await Promise.all(texts.map((text) => record(0, text)));
   expect(outcomes.filter(Boolean)).toHaveLength(1);
   const kept = texts[outcomes.indexOf(true)] ?? '';
-  // The messages of one object: its content, and what describes it.
+  // An object takes two messages: its content and its description.
   await until(async () => (await messages()) === before + 2);
   await batches.cancel(id);
   expect(await end()).toBe(`${kept}\n`);
 });
 
-it('a large result waits while the store is away, and is refused at once by one that is full', async () => {
+it('a large result waits while the store is away, and is refused at once when the store is full', async () => {
   const { store, files } = await running();
   let calls = 0;
   const away: Files['receive'] = (...args) => {

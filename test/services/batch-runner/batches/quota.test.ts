@@ -5,7 +5,6 @@ import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../help
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** A batch that runs. */
 async function running() {
   const opened = await openBatch();
   const { owner, files, validate } = opened;
@@ -15,7 +14,7 @@ async function running() {
   return { ...opened, add };
 }
 
-/** Ends the batch and removes all files of its owner; then nothing is left. */
+/** Ends the batch, removes all files of its owner, and expects that nothing is left. */
 async function expectNothingLeft({ owner, finish, files, counted, messages, redis, prefix }: OpenBatch) {
   await finish();
   const page = await files.list(owner, { newestFirst: true, limit: 100 });
@@ -27,7 +26,7 @@ async function expectNothingLeft({ owner, finish, files, counted, messages, redi
 }
 
 describe('the input of a batch', () => {
-  it('counts once, and until the last batch that reads it is over, also if its file is removed', async () => {
+  it('counts once, until the last batch that reads it is over, also if its file is removed', async () => {
     const opened = await openBatch();
     const { id, owner, work, files, inputFile, create, found, counted, textOf, validate, finish } = opened;
     await create('batch_2');
@@ -58,8 +57,8 @@ describe('the input of a batch', () => {
   });
 });
 
-describe('the results of a batch', () => {
-  it('count from the moment a slice of it is over', async () => {
+describe('the stored results of a batch', () => {
+  it('count from the end of a slice on', async () => {
     const opened = await running();
     const { run, record, found, counted, files, owner, finish } = opened;
     for (const line of [0, 1]) await record(line, 'x'.repeat(9_999));
@@ -73,14 +72,14 @@ describe('the results of a batch', () => {
     await expectNothingLeft(opened);
   });
 
-  it('are not begun while the quota is used up: the batch pauses, says so, and goes on when there is room', async () => {
+  it('are not produced while the quota is exhausted: the batch pauses with that reason, and continues when there is room', async () => {
     const opened = await running();
     const { run, record, add, found, batches, id, owner, files } = opened;
     const { id: other } = await add(ownerBytes - batchInput.length);
     await record(0, 'a');
     await expect(run()).rejects.toThrow(LaterError);
     expect(await found()).toMatchObject({ slicesLeft: 1, pausedFor: expect.stringContaining('delete some') });
-    // Until the pause ends, no slice looks again.
+    // No slice checks again until the pause ends.
     await files.remove(owner, other);
     await expect(run()).rejects.toThrow(LaterError);
     await opened.work.pause(id, undefined);
@@ -91,7 +90,7 @@ describe('the results of a batch', () => {
     await expectNothingLeft(opened);
   });
 
-  it('of a batch that is cancelled are stored, although the quota is used up', async () => {
+  it('are stored when the batch is cancelled, although the quota is exhausted', async () => {
     const opened = await running();
     const { run, record, add, found, batches, id, counted } = opened;
     await add(ownerBytes - batchInput.length);
@@ -103,7 +102,7 @@ describe('the results of a batch', () => {
     await expectNothingLeft(opened);
   });
 
-  it('are removed, whoever wrote them, when the slice ended without them', async () => {
+  it('are removed, whichever runner wrote them, when the slice ended without them', async () => {
     const opened = await running();
     const { run, record, messages } = opened;
     for (const line of [0, 1]) await record(line, 'x');
@@ -113,7 +112,7 @@ describe('the results of a batch', () => {
     await expectNothingLeft(opened);
   });
 
-  it('of an owner who is gone are not stored, and the batch ends', async () => {
+  it('are not stored for an owner who is gone, and the batch ends', async () => {
     const opened = await running();
     const { run, record, removeOwner, found, batches, id } = opened;
     await record(0, 'a');

@@ -3,7 +3,7 @@ import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts'
 import { sliceJob } from '#shared/background/batch-jobs.ts';
 import { openBatch, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
 
-/** Has a batch run whose slices have no jobs. */
+/** Starts a batch whose slices have no jobs. */
 async function begin({ work }: Pick<OpenBatch, 'work'>, id: string, slices: number): Promise<void> {
   await work.writeSlices(
     id,
@@ -13,18 +13,18 @@ async function begin({ work }: Pick<OpenBatch, 'work'>, id: string, slices: numb
   await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
 }
 
-/** What is looked at then has made no progress for a quarter of a minute. */
+/** A time at which the batch has made no progress for 15 seconds. */
 const later = () => Date.now() + 15_000;
 
 describe('a batch whose jobs are lost', () => {
-  it('has its slices added again that are not over, once, although several runners do it', async () => {
+  it('gets jobs for the slices that are not over, once, although several runners add them', async () => {
     const { id, work, parts } = await openBatch();
     const { jobs } = parts;
     const slices = 1_200;
     await begin({ work }, id, slices);
     for (const slice of [0, 7, 1_199])
       await work.endSlice({ id, slice }, { recorded: 0, cancelled: 1, expired: 0 }, {});
-    // One is there still.
+    // One job still exists.
     await jobs.add(sliceJob(id, 3, { ofOwner: 1 }));
     await Promise.all([repairBatches(parts, later()), repairBatches(parts, later())]);
     await repairBatches(parts, later());
@@ -40,7 +40,7 @@ describe('a batch whose jobs are lost', () => {
     expect(await jobs.countWaiting('batch-validations')).toBe(1);
   });
 
-  it('has its slices added behind those that are next', async () => {
+  it('gets its slices behind those that are next in line', async () => {
     const opened = await openBatch();
     const { jobs } = opened.parts;
     await jobs.add(sliceJob('other', 499, { ofOwner: 1 }));
@@ -61,7 +61,7 @@ describe('a batch whose jobs are lost', () => {
     expect(await parts.jobs.countWaiting('batch-slices')).toBe(3);
   });
 
-  it('has them added although those of another one cannot be', async () => {
+  it('gets its jobs although those of another batch cannot be added', async () => {
     const opened = await openBatch();
     const { id, work, parts } = opened;
     await opened.create('batch_2');

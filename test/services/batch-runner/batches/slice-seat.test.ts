@@ -6,7 +6,7 @@ import { until } from '../../../helpers/until.ts';
 
 let running: RunningLines;
 let pauses: SlicePause[];
-/** How often it was asked whether others wait. */
+/** Calls of `isWanted`. */
 let asked: number;
 let seat: SliceSeat;
 beforeEach(() => {
@@ -35,14 +35,14 @@ async function askedTwiceMore(): Promise<void> {
   await until(() => asked >= before + 2);
 }
 
-describe('a slice all of whose lines wait', () => {
-  it('says that they lack a worker, also if nobody else waits for its seat', async () => {
+describe('a slice whose lines all wait', () => {
+  it('reports a missing worker, also if no other slice waits for its slot', async () => {
     seat.begin().wait(absent);
     await until(() => pauses.length >= 2);
     expect(pauses[0]).toMatchObject({ reason: 'No worker.', lacksWorker: true });
   });
 
-  it('says which limit ends first, if one of them waits for one', async () => {
+  it('reports the limit that ends first, if a line waits for one', async () => {
     seat.begin().wait(absent);
     for (const untilMs of [9_000, 7_000])
       seat.begin().wait(() => ({ placements: [], tiers: [], limit: { until: untilMs, reason: `until ${untilMs}` } }));
@@ -50,7 +50,7 @@ describe('a slice all of whose lines wait', () => {
     expect(pauses[0]).toEqual({ reason: 'until 7000', until: 7_000, lacksWorker: false });
   });
 
-  it('says nothing while lines of other slices of its batch run', async () => {
+  it('reports no pause while lines of other slices of its batch run', async () => {
     const other = running.begin('b');
     seat.begin().wait(absent);
     await askedTwiceMore();
@@ -59,14 +59,14 @@ describe('a slice all of whose lines wait', () => {
     await until(() => pauses.length > 0);
   });
 
-  it('says nothing of slots that are taken', async () => {
+  it('reports no pause while lines only wait for slots that are taken', async () => {
     seat.begin().wait(() => ({ model: 'm', placements: [], tiers: [] }));
     await askedTwiceMore();
     expect(pauses).toEqual([]);
   });
 });
 
-it('a line runs from when a worker has it until it waits again or ends', () => {
+it('a line counts as running from the time a worker has it until it waits again or ends', () => {
   const [first, second] = [seat.begin(), seat.begin()];
   expect(running.has('b')).toBe(false);
   first.ran();

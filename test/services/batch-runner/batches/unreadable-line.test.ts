@@ -7,7 +7,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 
-/** The formats of a release that takes none of the lines. */
+/** Formats that accept none of the lines. */
 const stricter: ClientFormat[] = clientFormats.map((format) => ({
   ...format,
   api: {
@@ -21,15 +21,13 @@ const stricter: ClientFormat[] = clientFormats.map((format) => ({
   },
 }));
 
-/** A batch that was validated, and a runner of another release. */
 async function validated() {
   const opened = await openBatch();
   const { found, validate, finish, run, read } = opened;
   await validate();
-  // Nothing else of it is used: no line is run.
+  // Only the bodies are used: no line is run.
   const lines = { bodies: new MemoryBudget(1), answerRoom: new MemoryBudget(1) } as RunLineParts;
   const other = { lines, formats: stricter, maxLineBytes: 10 };
-  /** The names of the lines that have an error. */
   const errors = async (): Promise<unknown[]> => {
     await finish();
     const lines = (await read((await found()).errorFile))?.trimEnd().split('\n') ?? [];
@@ -38,14 +36,14 @@ async function validated() {
   return { ...opened, runOther: () => run(other), errors };
 }
 
-it('a line that cannot be read any more has an error for its result, and its batch ends', async () => {
+it('a line that can no longer be read gets an error as its result, and its batch ends', async () => {
   const { runOther, found, errors } = await validated();
   await runOther();
   expect(await found()).toMatchObject({ slicesLeft: 0, errored: 2 });
   expect(await errors()).toEqual(['a', 'b']);
 });
 
-it('a line that cannot be read any more is among those that were not run when its batch is cancelled', async () => {
+it('a line that can no longer be read counts as not run when its batch is cancelled', async () => {
   const { id, runOther, batches, found, errors } = await validated();
   await batches.cancel(id);
   await runOther();

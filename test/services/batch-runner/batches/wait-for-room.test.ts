@@ -13,14 +13,14 @@ function open() {
 }
 
 describe('a batch whose results find no room in the store', () => {
-  it('says so and waits', async () => {
+  it('pauses with that reason', async () => {
     const { parts, pauses } = open();
     const full = () => Promise.reject(new RouterError('storage_full', 'The store is full.'));
     await expect(waitForRoom(parts, 'b1', full)).rejects.toThrow(LaterError);
     expect(pauses).toEqual(['b1: The store is full.']);
   });
 
-  it('does not wait for anything else', async () => {
+  it('does not pause for any other error', async () => {
     const { parts, pauses } = open();
     const away = () => Promise.reject(new RouterError('store_unavailable', 'away'));
     await expect(waitForRoom(parts, 'b1', away)).rejects.toMatchObject({ code: 'store_unavailable' });

@@ -20,7 +20,7 @@ const nameOf = (day: number): string => `usage-${new Date(day).toISOString().sli
 const record = (at: number, fields: Partial<UsageRecord> = {}) =>
   ledgerRecord({ id: 'r1', at, owner: undefined, ...fields });
 
-/** A ledger with these requests, and a team Finance whose files the exports are. */
+/** Opens a ledger with these requests, and a team Finance that gets the exports. */
 async function open(requests: readonly UsageRecord[]) {
   const webhooks = await openTestWebhooks();
   const { accounts, redis, prefix, add, states } = webhooks;
@@ -89,7 +89,7 @@ describe('the usage of a day', () => {
     expect(names).toEqual([today - dayMs, today, today + dayMs, today + 2 * dayMs].map(nameOf));
   });
 
-  it('says how many requests the ledger does not know singly any more', async () => {
+  it('is reported with the number of requests that the ledger no longer has singly', async () => {
     const yesterday = today - dayMs;
     const { parts, sent, warnings, redis, prefix } = await open([1, 2, 3].map((at) => record(yesterday + at)));
     await redis.xtrim(`${prefix}usage:requests`, 'MAXLEN', 1);
@@ -98,7 +98,7 @@ describe('the usage of a day', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('leaves no file when the ledger cannot say how many requests there were', async () => {
+  it('leaves no file when the ledger cannot count the requests', async () => {
     const { parts, listed } = await open([record(today - dayMs)]);
     vi.spyOn(parts.usage, 'report').mockRejectedValueOnce(storeUnavailable('away'));
     await expect(exportUsage(parts, today + 3_600_000)).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -107,7 +107,7 @@ describe('the usage of a day', () => {
     expect(await listed()).toHaveLength(1);
   });
 
-  it('for a team that does not exist is an error that names the setting', async () => {
+  it('is an error that names the setting if the team does not exist', async () => {
     const { parts, listed } = await open([]);
     const other = exportUsage({ ...parts, team: 'Nobody' }, today + 3_600_000);
     await expect(other).rejects.toThrow(/Nobody.*USAGE_EXPORT_TEAM.*no such team/);

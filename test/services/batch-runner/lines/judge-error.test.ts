@@ -6,23 +6,23 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 const error = (code: ErrorCode, more = {}) => new RouterError(code, 'no', more);
 
 describe('a line whose request failed', () => {
-  it('is run again where the error passes, which uses up no attempt', () => {
+  it('is executed again after an error that passes, which does not count as an execution', () => {
     const codes = ['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'];
     const again = { kind: 'again', afterMs: 3_000, counts: false };
     for (const code of codes as ErrorCode[]) expect(judgeError(error(code, { retryAfter: 3 })), code).toEqual(again);
   });
 
-  it('uses up an attempt where the error is of an upstream, a worker or the router', () => {
+  it('counts an execution after an error of an upstream, a worker or the router', () => {
     for (const code of ['upstream_failed', 'worker_lost', 'internal'] as const)
       expect(judgeError(error(code)), code).toMatchObject({ kind: 'again', counts: true });
   });
 
-  it('has ended where the error is of the request', () => {
+  it('ends after an error of the request', () => {
     const codes = ['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'];
     for (const code of codes as ErrorCode[]) expect(judgeError(error(code)), code).toEqual({ kind: 'final' });
   });
 
-  it('is run again at once after it gave way', () => {
+  it('is executed again at once after it was preempted', () => {
     expect(judgeError(new GaveWayError())).toEqual({ kind: 'again', afterMs: 0, counts: false });
   });
 
@@ -35,7 +35,7 @@ describe('a line whose request failed', () => {
     expect(judgeError(error('model_not_found'))).toEqual({ kind: 'final' });
   });
 
-  it('has ended if a tool of it may have changed something, whatever the error', () => {
+  it('ends if one of its tools may have changed something, whatever the error', () => {
     expect(judgeError(new GaveWayError().afterEffects())).toEqual({ kind: 'final' });
   });
 });

@@ -9,7 +9,7 @@ import type { FinishedRequest } from '#shared/serving/usage-record-of.ts';
 
 const amount = { tokens: 100, cost: 100 };
 
-/** A keeper that grants everything, and what becomes of its reservations. */
+/** Opens a keeper that grants everything, and records the end of its reservations. */
 function open() {
   const ends: (Amount | 'released')[] = [];
   const reservation = (): Reservation => {
@@ -51,8 +51,8 @@ function finished(reservation: Reservation): FinishedRequest {
   };
 }
 
-describe('what a line comes to', () => {
-  it('counts against limits once its result is recorded, all its requests together', async () => {
+describe('the usage of a line', () => {
+  it('counts against limits once the line has its result, all its requests together', async () => {
     const { charge, ends, serve } = open();
     await serve();
     await serve();
@@ -67,14 +67,14 @@ describe('what a line comes to', () => {
     ]);
   });
 
-  it('counts nothing if the line is executed again', async () => {
+  it('does not count if the line is executed again', async () => {
     const { charge, ends, serve } = open();
     await serve();
     charge.release();
     expect(ends).toEqual(['released']);
   });
 
-  it('releases what was reserved for a request that did not begin', async () => {
+  it('releases the reservation of a request that did not begin', async () => {
     const { charge, ends } = open();
     await charge.limits.reserve([], amount);
     charge.commit();

@@ -13,7 +13,7 @@ import { openBatch } from '../../../helpers/batches/open-batch.ts';
 const trainer = { name: 'trainer', class: 'normal', models: ['qwen3-8b'], limits: {} } as const;
 const issuers = [{ rules: [{ match: [['sub', ['any']]], serviceAccount: trainer }] }] as const;
 
-/** A personal key, and the identities of the batch runner. */
+/** Creates a personal key, and the identities of the batch runner. */
 async function start() {
   const open = await openKeyStore();
   const { store, accounts } = open;
@@ -26,8 +26,8 @@ async function start() {
   return { ...open, key: own.record, ownerId, rotated, identitiesOf, identities: identitiesOf(store) };
 }
 
-describe('the identity that a batch is served with', () => {
-  it('is that of the last successor of a key that was rotated, until that one is revoked', async () => {
+describe('the identity of a batch', () => {
+  it('is that of the last successor of a rotated key, until that successor is revoked', async () => {
     const { store, key, rotated, identities } = await start();
     expect((await identities.find(key.id))?.id).toBe(key.id);
     const last = await rotated(await rotated(key));
@@ -38,7 +38,7 @@ describe('the identity that a batch is served with', () => {
     expect(await identities.find(key.id)).toBeUndefined();
   });
 
-  it('is of the class of the runner, within the ceiling of its owner', async () => {
+  it('has the class of the runner, within the ceiling of its owner', async () => {
     const { store, accounts, key } = await start();
     const parts = { keys: store, users: accounts.users, teams: accounts.teams, issuers: () => issuers };
     const classOf = async (runner: PriorityClass | undefined) =>
@@ -49,7 +49,7 @@ describe('the identity that a batch is served with', () => {
     expect(await classes()).toEqual(['normal', 'normal', 'low']);
   });
 
-  it('of a key that was issued is that of its successor only if that one goes on with what it has stored', async () => {
+  it('of an issued key is that of its successor only if the successor stores for the same owner', async () => {
     const { store, key, identities } = await start();
     const { ownerId = '' } = key;
     const succeeded = async (issuedBy: string | undefined) => {
@@ -64,14 +64,14 @@ describe('the identity that a batch is served with', () => {
     expect((await succeeded('ada')).identity).toBeUndefined();
   });
 
-  it('is none of a key that was revoked after it was rotated', async () => {
+  it('does not exist for a key that was revoked after it was rotated', async () => {
     const { store, key, rotated, identities } = await start();
     await rotated(key);
     await store.revoke(key.id, Date.now());
     expect(await identities.find(key.id)).toBeUndefined();
   });
 
-  it('is none of a rotated key without owner, whose batches belong to itself', async () => {
+  it('does not exist for a rotated key without an owner, whose batches belong to the key itself', async () => {
     const { store, rotated, identities } = await start();
     const { record } = await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
     await rotated(record);
@@ -90,7 +90,7 @@ describe('the identity that a batch is served with', () => {
     expect(await identities.find('service:other')).toBeUndefined();
   });
 
-  it('is none of a person whom a provider has refused, unless they have a password', async () => {
+  it('does not exist for a person whom a provider has refused, unless they have a password', async () => {
     const { accounts, redis, prefix, ownerId, identities } = await start();
     await accounts.users.refuse(ownerId);
     expect(await identities.find(`session:${ownerId}`)).toBeUndefined();
@@ -99,7 +99,7 @@ describe('the identity that a batch is served with', () => {
     expect(await identities.find(`session:${ownerId}`)).toMatchObject({ ownerId });
   });
 
-  it('is read again where the key changes while it is read', async () => {
+  it('is read again if the key changes while it is read', async () => {
     const { store, key, identitiesOf } = await start();
     const [read, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const identities = identitiesOf({
@@ -120,11 +120,11 @@ describe('the identity that a batch is served with', () => {
   });
 });
 
-it('a slice whose key may not be used any more ends at once, cancelled, with what is done', async () => {
+it('a slice whose key may not be used any more ends at once, cancelled, with its results so far', async () => {
   const { identities } = await start();
   const { validate, run, found } = await openBatch();
   await validate();
-  // Nothing else of it is used: no line is run.
+  // Only the bodies are used: no line is run.
   const lines = { bodies: new MemoryBudget(1) } as RunLineParts;
   await run({ lines, identities });
   expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });

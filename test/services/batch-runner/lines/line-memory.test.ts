@@ -3,7 +3,7 @@ import { answerMemory, LineMemory } from '#services/batch-runner/lines/line-memo
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 describe('the memory of answers', () => {
-  it('is enough for sixteen pictures at once, and free again once one is recorded', () => {
+  it('suffices for sixteen pictures at once, and is free again once one is recorded', () => {
     const room = new MemoryBudget(answerMemory);
     const lines = Array.from({ length: 17 }, () => new LineMemory(room));
     const last = lines.pop();
@@ -15,7 +15,7 @@ describe('the memory of answers', () => {
     expect(() => lines[0]?.take('draw')).toThrow(expect.objectContaining({ code: 'overloaded' }));
   });
 
-  it('is not needed for answers that are texts', () => {
+  it('is not needed for text answers', () => {
     const room = new MemoryBudget(0);
     for (let line = 0; line < 100; line += 1) new LineMemory(room).take('generate');
     expect(room.take(1)).toBe(true);

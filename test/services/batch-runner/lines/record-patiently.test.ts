@@ -7,7 +7,7 @@ import { openBatch } from '../../../helpers/batches/open-batch.ts';
 const use = { promptTokens: 1, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0, cost: 3 };
 const stopping = new AbortController().signal;
 
-/** A batch, and runners that execute its first line, each with a result of its own. */
+/** Opens a batch, and runners that execute its first line, each with a result of its own. */
 async function running() {
   const { id, sealer, work, ledger, found, validate } = await openBatch();
   await validate();
@@ -34,7 +34,7 @@ describe('a result whose recording fails with the connection', () => {
     expect(await found()).toMatchObject({ succeeded: 1, completionTokens: 2, cost: 3 });
   });
 
-  it('does not count for a runner whose call was lost while another one recorded its own', async () => {
+  it('does not count for a runner whose call was lost while another runner recorded its own', async () => {
     const { runner, found } = await running();
     const [record, other] = [await runner(), await runner()];
     let calls = 0;

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 
 const limited = new RouterError('rate_limit_exceeded', 'Slow down.');
 
-it('a line that is refused again and again is tried more and more rarely, and other lines are not', () => {
+it('a line that is refused repeatedly is tried more and more rarely, while other lines are not slowed down', () => {
   const lines = new RefusedLines();
   const waits = [0, 100_000, 200_000].map((now) => {
     lines.refused('batch_1_0_7', 'm', limited, now);

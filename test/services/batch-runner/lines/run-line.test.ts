@@ -6,7 +6,7 @@ import { runLine, type LineRequest, type RunLineParts } from '#services/batch-ru
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 
-it('an error of the router in a line is logged with its place, and not told to the client', async () => {
+it('an internal error in a line is logged with its place, and hidden from the client', async () => {
   const lines = new PassThrough();
   const log = pino(lines);
   const parts = { refusedLines: new RefusedLines(), bodies: new MemoryBudget(1_000), maxAttempts: 1, log };

@@ -15,13 +15,13 @@ describe('prices of batches', () => {
     expect(costOf(usage, scaledPrices(priceOf, 0.1)('cloud', 'priced'))).toBe(75_000_000);
   });
 
-  it('are scaled for pictures and other units as well', () => {
+  it('are scaled for pictures and other units, too', () => {
     const drawn = scaledPrices(() => ({ input: 0, output: 0, image: 0.04, second: 0.0001, characters: 15 }), 0.5);
     expect(drawn('cloud', 'painter')).toMatchObject({ image: 0.02, second: 0.00005, characters: 7.5 });
     expect(costOf({ ...noUsage, units: { images: 2 } }, drawn('cloud', 'painter'))).toBe(40_000_000);
   });
 
-  it('are nothing with the factor 0, and unknown where they are', () => {
+  it('are zero with the factor 0, and stay unknown where they were', () => {
     expect(costOf({ ...noUsage, promptTokens: 1e6 }, scaledPrices(priceOf, 0)('cloud', 'priced'))).toBe(0);
     expect(scaledPrices(priceOf, 0.5)('gpu', 'free')).toBeUndefined();
   });

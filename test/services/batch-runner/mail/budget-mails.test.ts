@@ -6,7 +6,7 @@ import { silentLog } from '../../../helpers/silent-log.ts';
 
 const dollar = 1e9;
 
-it('a person is mailed once for each share of a budget in a day, however many look', async () => {
+it('a person is mailed once per share of a budget and day, however many runners check', async () => {
   const { accounts, redis, deliverDue, prefix, smtp, states } = await openTestMails();
   const limits = { costPerDay: 10 };
   const fields = { id: 'bob', name: 'Bob', email: 'bob@example.com', role: 'member', passwordHash: '', epoch: 0 };
@@ -32,7 +32,7 @@ it('a person is mailed once for each share of a budget in a day, however many lo
   expect(await spend(1)).toEqual([]);
   expect(await spend(1.5)).toEqual(['Model Router: 80 % of a budget is used: your account']);
   expect(await spend(1.45)).toEqual(['Model Router: A budget is used up: your account']);
-  // Of shares that are reached at once, the largest says it all.
+  // Of several shares reached at once, only the largest is mailed.
   await redis.hset(`${prefix}user:bob`, { limits: JSON.stringify({ costPerDay: 11.5 }) });
   expect(await spend(0)).toEqual(['Model Router: 80 % of a budget is used: your account']);
   expect(smtp.mails[0]?.text).toContain('You have used $6.00 of the budget of $10.00');

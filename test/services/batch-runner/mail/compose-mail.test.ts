@@ -12,7 +12,6 @@ const key = { id: 'k1', kind: 'team', name: 'ci', owner_id: 't1', expires_at: 1_
 const worker = { id: 'box.w1', tier: 'gpu', host: 'gpu-3' };
 const errors = { requests: 1_812, failed: 540, percent: 29.8, threshold: 20, seconds: 300 };
 
-/** An event of each type. */
 const events: Record<MailedEventType, object> = {
   'rtr.budget.threshold': { ...budget, percent: 80 },
   'rtr.budget.exhausted': { ...budget, ...ofService },
@@ -36,7 +35,7 @@ function compose(type: string, data: unknown, more: Partial<RunningMail> = {}, p
 }
 
 describe('an alert by e-mail', () => {
-  it('says what happened, to whom, when it ends, and where there is more', () => {
+  it('contains what happened, to whom, when it ends, and where to find more', () => {
     const mail = compose('rtr.budget.threshold', events['rtr.budget.threshold'], {}, 'https://llm.example.com');
     expect(mail).toEqual({
       to: 'ada@example.com',
@@ -52,7 +51,7 @@ describe('an alert by e-mail', () => {
     });
   });
 
-  it('leads to pages that the console has', () => {
+  it('links to pages that the console has', () => {
     const shell = 'services/console/web/shell';
     const sources = ['places.ts', 'shell.tsx'].map((name) => readFileSync(`${shell}/${name}`, 'utf8'));
     const pages = [...sources.join('\n').matchAll(/path[:=] ?['"](\/\w*)/g)].map(([, path]) => path);
@@ -65,7 +64,7 @@ describe('an alert by e-mail', () => {
     }
   });
 
-  it('has a subject of its own for each event, and no links where nobody knows the address', () => {
+  it('has a subject of its own for each event, and no links without a public address', () => {
     const mails = mailedEventTypes.map((type) => compose(type, events[type]));
     expect(mails.map(({ subject }) => subject.replace('Model Router: ', ''))).toEqual([
       '80 % of a budget is used: team “Blue”',
@@ -95,14 +94,14 @@ describe('an alert by e-mail', () => {
     expect(compose('rtr.key.expired', { ...key, name: 'é'.repeat(10_000) }).subject.length).toBeLessThan(300);
   });
 
-  it('says whose address it is, and that it is the last one for a while', () => {
+  it('names the owner of its address, and that it is the last one for a while', () => {
     const more = { to: 'address:ops@example.com', pausedUntil: 1_795_503_600_000 } as const;
     const { text } = compose('rtr.worker.lost', worker, more);
     expect(text).toContain('Administrators of the router have these alerts sent to this address.');
     expect(text).toContain('until 2026-11-24 at 07:00 UTC');
   });
 
-  it('of an event in the words of another release has what there is', () => {
+  it('of an unknown event contains its type and data', () => {
     const { subject, text } = compose('rtr.budget.threshold', { id: 't1', share: 0.8 });
     expect(subject).toBe('Model Router: rtr.budget.threshold');
     expect(text).toContain('{"id":"t1","share":0.8}');

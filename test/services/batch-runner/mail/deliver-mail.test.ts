@@ -7,7 +7,7 @@ import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
 const dayMs = 24 * 3_600_000;
 
 describe('the recipients of an alert', () => {
-  it('are the person, the owners of the team, and administrators for what concerns nobody else', async () => {
+  it('are the person, the owners of the team, and administrators for events without such a person', async () => {
     const { addPerson, smtp, accounts, report, deliverDue } = await openTestMails();
     await addPerson('ada', { role: 'admin' });
     const bob = await addPerson('bob');
@@ -29,7 +29,7 @@ describe('the recipients of an alert', () => {
     expect(await recipients([`team:${empty.id}`, 'router'])).toEqual(['ada@example.com']);
   });
 
-  it('are without who is blocked, is gone or has switched alerts off, also when a mail waits already', async () => {
+  it('exclude people who are blocked, are gone or have switched alerts off, also for mails that wait already', async () => {
     const { addPerson, smtp, accounts, deliverDue, mails, report } = await openTestMails();
     await addPerson('blocked', { blockedAt: '1' });
     await addPerson('off');
@@ -60,7 +60,7 @@ describe('the recipients of an alert', () => {
     expect(to).toEqual(['ada@example.com', 'ada@example.com', 'duty@example.com', 'ops@example.com']);
   });
 
-  it('get 30 in an hour at most, and the last one says so', async () => {
+  it('get at most 30 in an hour, and the last one announces the pause', async () => {
     const { addPerson, smtp, deliverDue, report } = await openTestMails();
     const [bob, eve] = [await addPerson('bob'), await addPerson('eve')];
     for (let count = 1; count <= 40; count += 1)
@@ -73,14 +73,13 @@ describe('the recipients of an alert', () => {
   });
 });
 
-/** An alert for Bob that is due. */
 async function openWithMail() {
   const mails = await openTestMails();
   await mails.report({ owners: [await mails.addPerson('bob')] });
   return mails;
 }
 
-/** The same, which the server takes and does not answer. */
+/** Opens the same alert with a server that accepts it and never answers. */
 async function openHanging() {
   const open = await openWithMail();
   open.smtp.answers.push('hang');
@@ -90,7 +89,7 @@ async function openHanging() {
 }
 
 describe('an alert by e-mail', () => {
-  it('is sent once to each recipient, however many report it, and is not kept', async () => {
+  it('is sent once to each recipient, however many runners report it, and is not kept', async () => {
     const { addPerson, smtp, redis, deliverDue, mails, prefix, report } = await openTestMails();
     const owners = [await addPerson('bob'), await addPerson('eve')];
     const reported = await Promise.all([1, 2, 3].map(() => report({ owners }, 'one thing')));
@@ -102,7 +101,7 @@ describe('an alert by e-mail', () => {
     expect(await redis.keys(`${prefix}alert-mail:*`)).toEqual([]);
   });
 
-  it('that nobody sends is forgotten after two days', async () => {
+  it('that is never sent is dropped after two days', async () => {
     const { smtp, redis, deliverDue, mails, prefix } = await openWithMail();
     const [name = ''] = await redis.keys(`${prefix}alert-mail:*`);
     expect((await redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
@@ -113,7 +112,7 @@ describe('an alert by e-mail', () => {
     expect(smtp.mails).toEqual([]);
   });
 
-  it('is stored only if somebody sends mails, and only of an event for people', async () => {
+  it('is stored only if mails are sent, and only for an event that concerns people', async () => {
     const without = await openTestMails(false);
     const bob = await without.addPerson('bob');
     expect(await without.report({ owners: [bob] })).toBe(true);
@@ -123,7 +122,7 @@ describe('an alert by e-mail', () => {
     expect(await open.mails.count()).toBe(0);
   });
 
-  it('that the server refuses at first is tried again, and comes once', async () => {
+  it('that the server refuses at first is tried again, and arrives once', async () => {
     const { smtp, deliverDue, makeDue, mails } = await openWithMail();
     smtp.answers.push(451, 421);
     expect(await deliverDue()).toEqual(['failed']);
@@ -164,7 +163,7 @@ describe('an alert by e-mail', () => {
     expect(await deliverDue()).toEqual(['dead']);
   });
 
-  it('whose runner died after it was sent comes again with the same Message-ID; one that is under way does not', async () => {
+  it('whose runner died after sending it arrives again with the same Message-ID, but not while it is being sent', async () => {
     const { smtp, deliver, deliverDue, makeDue, mails, due } = await openHanging();
     const dying = new AbortController();
     const lost = deliver(due, dying.signal).catch(() => undefined);
@@ -181,7 +180,7 @@ describe('an alert by e-mail', () => {
     expect(await mails.count()).toBe(0);
   });
 
-  it('that a runner gives back when it ends is due at once, as if it had not been tried', async () => {
+  it('that a stopping runner returns is due at once, as if it had not been tried', async () => {
     const { smtp, redis, deliver, mails, prefix, outcomes, due } = await openHanging();
     const ending = new AbortController();
     const given = deliver(due, ending.signal);

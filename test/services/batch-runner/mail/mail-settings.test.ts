@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseSender, parseSmtpUrl } from '#services/batch-runner/mail/mail-settings.ts';
 
 describe('the address of a mail server', () => {
-  it('asks for TLS, unless it says otherwise or is of this machine', () => {
+  it('requires TLS, unless it opts out or is on this machine', () => {
     const open = { secure: false, requireTLS: false, ignoreTLS: true };
     const starttls = { secure: false, requireTLS: true, ignoreTLS: false };
     const secure = { secure: true, requireTLS: false, ignoreTLS: false };

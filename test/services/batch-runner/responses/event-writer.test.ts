@@ -15,7 +15,7 @@ interface Write {
   last: number;
 }
 
-/** A writer, what it has written, and how often its store has refused. @param keep whether the store keeps what it is sent */
+/** Opens a writer and records its writes and the refusals of its store. @param keep whether the store accepts a write */
 function open(keep: () => Promise<boolean> = async () => true, room = new MemoryBudget(1_000_000)) {
   const refused = { times: 0 };
   const writes: Write[] = [];
@@ -30,7 +30,7 @@ function open(keep: () => Promise<boolean> = async () => true, room = new Memory
 }
 
 describe('the events of an answer', () => {
-  it('are written in their order, those together that come meanwhile', async () => {
+  it('are written in order, and those that arrive during a write go together', async () => {
     const { writer, writes } = open();
     writer.write(event(3));
     writer.write(event(4));
@@ -44,7 +44,7 @@ describe('the events of an answer', () => {
     expect(await writer.close()).toBe('');
   });
 
-  it('are not written twice, and not lost, when the store was away', async () => {
+  it('are neither written twice nor lost when the store was away', async () => {
     let isAway = true;
     const { writer, writes, refused } = open(async () => {
       if (isAway) throw new Error('away');
@@ -58,14 +58,14 @@ describe('the events of an answer', () => {
     expect(refused.times).toBe(0);
   });
 
-  it('that are not written when the last ones come are left for those who write these', async () => {
+  it('that are unwritten at the end are left to the last write', async () => {
     const { writer } = open(() => Promise.reject(new Error('away')));
     writer.write(event(3));
     writer.write(event(4));
     expect([await writer.close(), writer.unwritten]).toEqual([event(3) + event(4), 3]);
   });
 
-  it('are written in parts where there are many', async () => {
+  it('are written in parts if there are many', async () => {
     const { writer, writes } = open();
     const events = Array.from({ length: 10 }, (_, at) => event(3 + at, 'x'.repeat(30_000)));
     writer.write(events.join(''));
@@ -75,7 +75,7 @@ describe('the events of an answer', () => {
     expect(writes.map(({ last }) => last)).toEqual([4, 6, 8, 10, 12]);
   });
 
-  it('that the store refuses stop the answer, once', async () => {
+  it('stop the answer once if the store refuses them', async () => {
     const { writer, refused } = open(async () => false);
     writer.write(event(3));
     await until(() => refused.times === 1);
@@ -84,7 +84,7 @@ describe('the events of an answer', () => {
     expect(refused.times).toBe(1);
   });
 
-  it('stop their answer where there is no room for them all while the store is away', async () => {
+  it('stop their answer if there is no room for them while the store is away', async () => {
     const room = new MemoryBudget(500);
     const away = (): Promise<boolean> => Promise.reject(new Error('away'));
     const [one, other] = [open(away, room), open(away, room)];

@@ -7,7 +7,7 @@ import { ResponseRepair } from '#services/batch-runner/responses/repair-response
 import { openBackgroundResponses } from '../../../helpers/accounts/open-background-responses.ts';
 import { until } from '../../../helpers/until.ts';
 
-it('responses whose jobs are lost get new ones, those of owners with few of them first', async () => {
+it('responses whose jobs are lost get new ones, owners with few of them first', async () => {
   const { prefix, work, create, begin } = await openBackgroundResponses();
   const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
   const access = { url: inject('redisUrl'), prefix, log };
@@ -23,7 +23,7 @@ it('responses whose jobs are lost get new ones, those of owners with few of them
   await begin('resp_a1');
   await begin('resp_c1');
   await repair.look();
-  // Its attempt has ended, and another one has begun: there is a job.
+  // Its run has ended, and another one has begun: there is a job.
   await begin('resp_c1');
   expect((await jobs.counts()).responses.waiting).toBe(0);
   await repair.look();

@@ -4,7 +4,7 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
-/** A pool of one worker with so many slots, and the slots of lines on it. */
+/** Opens a pool of one worker with this many slots, and the line slots on it. */
 function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
   const pool = livePool({ tier: 'gpu', pool: 'p', models: [{ id: 'm', capabilities: [] }] }, [{ id: 'w', slots }]);
   const [worker] = pool.workers;
@@ -43,13 +43,13 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
 }
 
 describe('lines of batches', () => {
-  it('take as many slots as are free, those of other processes left out', () => {
+  it('take as many slots as are free, without those of other processes', () => {
     const { worker, begin } = open(4);
     worker.others = 1;
     expect([begin(), begin(), begin(), begin()].filter(Boolean)).toHaveLength(3);
   });
 
-  it('count from the moment at which they have room, before they are dispatched', () => {
+  it('count from the time they get a slot, before they are dispatched', () => {
     const { lines, pool } = open(1);
     const give = lines.take([{ pool, model: 'm' }]);
     expect(give).toBeDefined();
@@ -60,12 +60,12 @@ describe('lines of batches', () => {
     expect(lines.take([{ pool, model: 'm' }])).toBeUndefined();
   });
 
-  it('are no more than the runner may have', () => {
+  it("are limited by the runner's maximum", () => {
     const { begin } = open(10, { most: 2 });
     expect([begin(), begin(), begin()].filter(Boolean)).toHaveLength(2);
   });
 
-  it('give way to a live request that finds no free slot, the youngest first', () => {
+  it('are preempted by a live request that finds no free slot, the youngest first', () => {
     const { lines, pool, begin, stopped } = open(3);
     const jobs = [begin(), begin(), begin()];
     expect(lines.demand(pool)).toBe(true);
@@ -73,18 +73,18 @@ describe('lines of batches', () => {
     expect(lines.gaveWay).toBe(1);
   });
 
-  it('do not give way while a slot is free, until more requests wait than there are', () => {
+  it('are not preempted while a slot is free, until more requests wait than slots are free', () => {
     const { lines, pool, begin, stopped } = open(3);
     begin(0);
     begin(0);
     expect(lines.demand(pool, 0)).toBe(true);
     expect(stopped).toEqual([]);
-    // The heartbeat does not show the first one yet.
+    // The heartbeat does not show the first request yet.
     expect(lines.demand(pool, 10)).toBe(true);
     expect(stopped).toHaveLength(1);
   });
 
-  it('leave the slot that they gave way in for a while', async () => {
+  it('leave the slot in which they were preempted to live requests for a while', async () => {
     const { lines, pool, worker, begin } = open(2, { yieldMs: 2_000 });
     begin(0);
     begin(0);
@@ -96,7 +96,7 @@ describe('lines of batches', () => {
     expect(begin(2_001)).toBeDefined();
   });
 
-  it('never take a slot at once that a live request waits for, whatever the setting', async () => {
+  it('never take a slot at once while a live request waits for it, whatever the setting', async () => {
     const { lines, pool, begin } = open(1, { yieldMs: 0 });
     begin(0);
     lines.demand(pool, 0);
@@ -105,7 +105,7 @@ describe('lines of batches', () => {
     expect(begin(1_300)).toBeDefined();
   });
 
-  it('say so when a pool has none of them, so that another runner is asked', () => {
+  it('are reported as absent from a pool, so that another runner is asked', () => {
     const { lines, pool, worker } = open(1);
     worker.others = 1;
     expect(lines.demand(pool)).toBe(false);

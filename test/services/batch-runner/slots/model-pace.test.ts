@@ -6,21 +6,21 @@ import { RouterError } from '#shared/core/errors.ts';
 
 const limited = (retryAfter?: number) => new RouterError('rate_limit_exceeded', 'Slow down.', { retryAfter });
 
-/** A pace with so many requests that run. */
+/** Creates a circuit breaker with this many running requests. */
 function open(running: number) {
   const pace = new ModelPace();
   const ends = Array.from({ length: running }, () => pace.begin('m'));
   return { pace, ends };
 }
 
-/** Milliseconds for which no line begins after a refusal at this time. */
+/** Returns the milliseconds for which no line begins after a refusal at this time. */
 function waitMs(pace: ModelPace, now: number, error = limited()): number {
   pace.refused('m', error, now);
   return (pace.limitOf('m', now)?.until ?? now) - now;
 }
 
-describe('the pace of a model', () => {
-  it('has no bound until its upstream refuses a request, and is that of this model only', () => {
+describe('the circuit breaker of a model', () => {
+  it('sets no bound until its upstream refuses a request, and applies to this model only', () => {
     const { pace } = open(100);
     expect(pace.mayBegin('m')).toBe(true);
     pace.refused('m', limited());
@@ -30,7 +30,7 @@ describe('the pace of a model', () => {
     expect(pace.limitOf('other')).toBeUndefined();
   });
 
-  it('stands still for longer with each refusal, up to ten minutes, varied by a quarter', () => {
+  it('stops requests for longer with each refusal, up to ten minutes, varied by a quarter', () => {
     const { pace } = open(1);
     let now = 1_000_000;
     for (const seconds of [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]) {
@@ -41,12 +41,12 @@ describe('the pace of a model', () => {
     }
   });
 
-  it('stands still for as long as the upstream says, for an hour at most', () => {
+  it('stops requests for as long as the upstream requests, for an hour at most', () => {
     expect(waitMs(open(1).pace, 0, limited(60))).toBeGreaterThanOrEqual(60_000);
     expect(waitMs(open(1).pace, 0, limited(86_400))).toBeLessThanOrEqual(4_500_000);
   });
 
-  it('counts refusals once of requests that ran at the same time', () => {
+  it('counts refusals of concurrent requests once', () => {
     const { pace } = open(8);
     const first = waitMs(pace, 1_000);
     for (let at = 0; at < 7; at += 1) pace.refused('m', limited(), 1_001);
@@ -54,7 +54,7 @@ describe('the pace of a model', () => {
     expect((pace.limitOf('m', 1_000)?.until ?? 0) - 1_000).toBeLessThanOrEqual(2_502);
   });
 
-  it('is half as many requests at once afterwards, and one more each time that as many were answered', () => {
+  it('halves the concurrent requests afterwards, and adds one each time that as many were answered', () => {
     const { pace, ends } = open(4);
     const now = Date.now();
     pace.refused('m', limited(), now);

@@ -22,14 +22,14 @@ beforeEach(() => {
     atOnce: 2,
     log: silentLog,
   });
-  // The test says when it is looked.
+  // The test calls `look` itself.
   parked.close();
   onTestFinished(() => parked.close());
 });
 
 const place = () => ({ placements: [], tiers: ['gpu' as const] });
 
-/** Slices 0 and 1 leave together at 10,000 ms, and slices 2 to 4 are sent away. @returns how long each is delayed */
+/** Lets slices 0 and 1 leave together at 10,000 ms, and sends slices 2 to 4 away. @returns the delay of each slice */
 function parkAll(): (number | undefined)[] {
   const left = [parked.park('b', 0, place, 10_000), parked.park('b', 1, place, 10_010)];
   for (const slice of [0, 1]) parked.left('b', slice, false);
@@ -37,7 +37,7 @@ function parkAll(): (number | undefined)[] {
 }
 
 describe('a batch whose lines cannot run', () => {
-  it('has all its slices sent away, and leaves other batches alone', () => {
+  it('has all its slices sent away, and does not affect other batches', () => {
     for (const ms of parkAll()) {
       expect(ms).toBeGreaterThanOrEqual(10_000);
       expect(ms).toBeLessThanOrEqual(20_000);
@@ -45,14 +45,14 @@ describe('a batch whose lines cannot run', () => {
     expect(parked.enter('other', 0, 10_030)).toBeUndefined();
   });
 
-  it('has one slice called at a time that tries again, each in its turn, for a shorter while', () => {
+  it('has one slice at a time recalled to try again, in order, each for a shorter while', () => {
     parkAll();
     parked.look(10_500);
     expect(called).toEqual([]);
     parked.look(17_000);
     parked.look(17_500);
     expect(called).toEqual(['b-0']);
-    // Another one may come first.
+    // Another slice may come first.
     expect(parked.enter('b', 3, 17_510)).toBeUndefined();
     expect(parked.enter('b', 0, 17_520)).toBeGreaterThan(0);
     expect(parked.patienceMs('b', 3)).toBeLessThan(parked.patienceMs('b', 7));
@@ -79,7 +79,7 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0']);
   });
 
-  it('is recalled as soon as there is room, as many slices as the runner has seats, and one more for each that ends', () => {
+  it('is recalled as soon as there is room, as many slices as the runner has slots, and one more for each that ends', () => {
     parkAll();
     parked.look(10_500);
     expect(waits).toBe(1);
@@ -93,7 +93,7 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0', 'b-1', 'b-2']);
   });
 
-  it('is parked again when there was room for a moment only', () => {
+  it('is parked again when there was room only for a moment', () => {
     parkAll();
     hasRoom = true;
     parked.look(10_500);
@@ -104,7 +104,7 @@ describe('a batch whose lines cannot run', () => {
     expect(parked.enter('b', 1, 10_610)).toBeGreaterThan(0);
   });
 
-  it('is recalled when a line of the slice runs that tries again', () => {
+  it('is recalled when a line of the trying slice runs', () => {
     parkAll();
     expect(parked.enter('b', 3, 30_000)).toBeUndefined();
     parked.ran('b', 0);
@@ -117,7 +117,7 @@ describe('a batch whose lines cannot run', () => {
     parkAll();
     batch = { ...batch, cancelledAt: 1 };
     parked.look(15_001);
-    // One slice at most would be called in order to try.
+    // At most one slice would be recalled to try.
     await until(() => called.length > 1);
     expect(called.slice(0, 2)).toEqual(['b-0', 'b-1']);
   });
@@ -131,7 +131,7 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0']);
   });
 
-  it('has one slice called that tries again when its pause ends, and is recalled when that one is over', () => {
+  it('has one slice recalled to try when its pause ends, and all when that one is over', () => {
     const out = [0, 1, 2].map((slice) => parked.block('b', slice, 30_000, 10_000));
     for (const ms of [...out, parked.enter('b', 3, 10_010)]) expect(ms).toBeGreaterThanOrEqual(120_000);
     parked.look(39_900);
@@ -149,7 +149,7 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0', 'b-3', 'b-1']);
   });
 
-  it('is recalled when another runner has found that its pause is over', async () => {
+  it('is recalled when another runner has ended its pause', async () => {
     batch = { ...batch, blockedUntil: Date.now() + 30_000 };
     for (const slice of [0, 1]) parked.block('b', slice, 30_000, 10_000);
     parked.look(15_001);
@@ -159,7 +159,7 @@ describe('a batch whose lines cannot run', () => {
     expect(called).toEqual(['b-0', 'b-1']);
   });
 
-  it('is forgotten when it is over', async () => {
+  it('is dropped when it is over', async () => {
     parkAll();
     batch = { ...batch, state: 'ended' };
     parked.look(15_001);

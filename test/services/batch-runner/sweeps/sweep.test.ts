@@ -10,7 +10,7 @@ import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.t
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** Everything that is swept, under a prefix of its own, and how much of each kind was. */
+/** Opens the sweep with everything that it sweeps, under a prefix of its own, and counts each kind. */
 async function open({ storedMs = hourMs } = {}) {
   const webhooks = await openTestWebhooks();
   const { redis, prefix, keys, deliveries } = webhooks;
@@ -29,7 +29,7 @@ async function open({ storedMs = hourMs } = {}) {
       files: { removeReleased: async (names) => void deleted.push(...names) },
       count: (kind, count) => void swept.set(kind, (swept.get(kind) ?? 0) + count),
     });
-  /** Makes a delivery one that was given up so many milliseconds ago. */
+  /** Backdates a delivery, so that it was given up this many milliseconds ago. */
   const takeBack = async (endpoint: string, id: string, ms: number): Promise<void> => {
     await redis.zrem(`${prefix}webhook-pending:${endpoint}`, id);
     await redis.hset(`${prefix}webhook-delivery:${id}`, 'state', 'dead');
@@ -39,10 +39,10 @@ async function open({ storedMs = hourMs } = {}) {
 }
 
 describe('the sweep', () => {
-  it('forgets stored responses that have expired, all of them, though nobody stores any more', async () => {
+  it('removes all stored responses that have expired, even if no new ones are stored', async () => {
     const { stored, redis, prefix, run, swept } = await open({ storedMs: 24 });
     const ids = Array.from({ length: 130 }, (_, at) => `resp_${at}`);
-    // One after the other would sweep those before it.
+    // Storing them one after the other would sweep the earlier ones.
     await Promise.all(ids.map((id) => stored.keep('ada', { id, response: { id, output: [] }, input: [] })));
     await sleep(60);
     await run();
@@ -51,7 +51,7 @@ describe('the sweep', () => {
     expect(await redis.get(`${prefix}stored-total`)).toBe('0');
   });
 
-  it('takes deliveries from the lists that are kept no longer, and leaves the others', async () => {
+  it('removes deliveries from the lists after their time, and leaves the others', async () => {
     const { add, outbox, batchEvent, deliveries, takeBack, run, swept } = await open();
     const { endpoint } = await add('http://127.0.0.1:1/');
     await outbox.emit(batchEvent());
@@ -64,7 +64,7 @@ describe('the sweep', () => {
     expect(await deliveries.list(endpoint.id, { state: 'dead', limit: 9 })).toMatchObject([{ id: kept?.id }]);
   });
 
-  it('removes the objects of a batch that was removed before they were, and lets its owner create another one', async () => {
+  it('removes the objects of a batch that was removed without them, and lets its owner create another one', async () => {
     const { batches, work, run, deleted, swept, redis, prefix } = await open();
     const createdAt = Date.now();
     const of = { owner: 'ada', key: 'k1', api: 'openai', path: '/chat/completions', inputFile: 'f', total: 0 };

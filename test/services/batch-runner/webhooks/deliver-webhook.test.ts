@@ -11,14 +11,14 @@ const client = new OpenAI({ apiKey: 'none' });
 const never = new AbortController().signal;
 const dayMs = 24 * 3_600_000;
 
-/** An endpoint of the router for events of batches, and what receives them. */
+/** Opens an endpoint of the router for events of batches, and its receiver. */
 async function open(options: Parameters<typeof openTestWebhooks>[0] = {}) {
   const [receiver, webhooks] = [await startReceiver(), await openTestWebhooks(options)];
   return { receiver, ...webhooks, ...(await webhooks.add(receiver.url)) };
 }
 
 describe('a webhook', () => {
-  it('is delivered as the official SDK expects it, with the secret before too during a rotation', async () => {
+  it('is delivered as the official SDK expects it, with the previous secret too during a rotation', async () => {
     const { receiver, outbox, endpoints, deliveries, batchEvent, deliverDue, endpoint, secret } = await open();
     const event = batchEvent();
     await outbox.emit(event);
@@ -39,7 +39,7 @@ describe('a webhook', () => {
     expect(await deliveries.list(endpoint.id, { limit: 10 })).toMatchObject([delivered, delivered]);
   });
 
-  it('is tried again with the same id and body, and signed anew', async () => {
+  it('is tried again with the same id and body, and a new signature', async () => {
     const { receiver, outbox, deliveries, batchEvent, deliverDue, makeDue, endpoint, secret } = await open();
     receiver.answerWith(503);
     await outbox.emit(batchEvent());
@@ -75,14 +75,14 @@ describe('a webhook', () => {
     expect(await deliverDue()).toEqual(['delivered']);
     const [first, , third] = receiver.messages.map(({ body, headers }) => [body, headers['webhook-id']]);
     expect(third).toEqual(first);
-    // One that was delivered can be sent again by its id, and by that of another endpoint not at all.
+    // A delivered message can be sent again by its id, but not through another endpoint.
     const { endpoint: other } = await add(receiver.url);
     expect(await deliveries.repeat(other.id, [dead[0]?.id ?? ''])).toBe(0);
     expect(await deliveries.repeat(endpoint.id, [dead[0]?.id ?? '', 'wh_unknown'])).toBe(1);
     expect(await deliverDue()).toEqual(['delivered']);
   });
 
-  it('that is answered 410 disables its endpoint: what waits is given up, and nothing more is sent', async () => {
+  it('that is answered 410 disables its endpoint: waiting deliveries are given up, and no further ones are sent', async () => {
     const { receiver, outbox, endpoints, deliveries, batchEvent, deliverDue, deliver, endpoint } = await open();
     receiver.answerWith(410);
     await outbox.emit(batchEvent());
@@ -106,7 +106,7 @@ describe('a webhook', () => {
     { what: 'is silent', options: { timeoutMs: 200 }, error: 'it took too long' },
     { what: 'redirects', options: {}, error: 'it answered with a redirect (302), which is not followed' },
     { what: 'is no public address', options: { isAllowed: undefined }, error: 'its address is not public' },
-  ])('to a receiver that $what says so', async ({ what, options, error }) => {
+  ])('to a receiver that $what fails with that reason', async ({ what, options, error }) => {
     const { receiver, outbox, deliveries, batchEvent, deliverDue, endpoint } = await open(options);
     if (what === 'is silent') receiver.answer(() => undefined);
     if (what === 'redirects') receiver.answer((response) => response.writeHead(302, { location: '/' }).end());
@@ -116,7 +116,7 @@ describe('a webhook', () => {
     if (what === 'is no public address') expect(receiver.messages).toEqual([]);
   });
 
-  it('is given back when its runner stops, and is due at once', async () => {
+  it('is returned when its runner stops, and is due at once', async () => {
     const { receiver, outbox, deliveries, batchEvent, deliver, outcomes, deliverDue, endpoint } = await open();
     receiver.answer(() => undefined);
     await outbox.emit(batchEvent());
@@ -132,7 +132,7 @@ describe('a webhook', () => {
     expect(await deliverDue()).toEqual(['delivered']);
   });
 
-  it('for a test has one attempt', async () => {
+  it('for a test has one try', async () => {
     const { receiver, outbox, deliveries, deliverDue, endpoint, secret } = await open();
     receiver.answerWith(500);
     const id = await outbox.test(endpoint.id);
@@ -144,7 +144,7 @@ describe('a webhook', () => {
     expect(await outbox.test('000000000000')).toBeUndefined();
   });
 
-  it('of a runner without the secret of the cluster says so, and leaves the endpoint as it is', async () => {
+  it('of a runner without the secret of the cluster fails with that reason, and its endpoint stays as it is', async () => {
     const { outbox, deliveries, batchEvent, redis, prefix, endpoint } = await open();
     await outbox.emit(batchEvent());
     const other = openWebhooks(redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });

@@ -10,7 +10,7 @@ import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
-/** Answers everything with what was asked; a token to whoever asks for one. */
+/** Answers everything with the received request, and token requests with a token. */
 const listener: RequestListener = (request, response) => {
   const isToken = request.url === '/token';
   response.writeHead(request.url === '/moved' ? 302 : 200, { 'content-type': 'application/json', location: '/else' });

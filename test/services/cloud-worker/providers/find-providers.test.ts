@@ -54,7 +54,7 @@ it('the origin of encrypted thinking is one for each address and account, and do
   expect(new Set([here, ...others]).size).toBe(4);
 });
 
-it('the thinking of Anthropic is bound to no account of it, but that of a gateway in its place is bound to the gateway', () => {
+it('the thinking of Anthropic is not bound to an account, but that of a gateway in its place is bound to the gateway', () => {
   expect(originOf(anthropic, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {})).toBeUndefined();
   expect(originOf(anthropic, { PROVIDER_URL: anthropic.url({}), PROVIDER_KEY: key }, {})).toBeUndefined();
   const other = 'https://messages.example/v1';

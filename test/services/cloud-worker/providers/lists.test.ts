@@ -88,7 +88,7 @@ describe('a list of models', () => {
     expect(read('openai', { data }).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4.1', 'gpt-4o']);
   });
 
-  it('of OpenAI has models last that are served at /responses only, which `auto` then leaves alone', () => {
+  it('of OpenAI puts models last that are served only at /responses, so that `auto` avoids them', () => {
     const ids = ['gpt-5.2-pro', 'gpt-5.1-codex', 'gpt-5.1', 'o3-pro', 'gpt-4o'];
     const data = ids.map((id, at) => ({ id, created: 10 - at }));
     const first = ['gpt-5.1', 'gpt-4o'];
@@ -194,7 +194,7 @@ describe('a list of models', () => {
     expect(read('openrouter', { data })).toMatchObject([{ id: 'good' }]);
   });
 
-  it('is refused without a list in it', () => {
+  it('is refused if it contains no list', () => {
     for (const answer of [undefined, {}, { data: 'x' }, { error: {} }]) expect(() => read('openai', answer)).toThrow();
   });
 });

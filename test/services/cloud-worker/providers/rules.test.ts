@@ -7,7 +7,7 @@ import { applyRules } from '#services/cloud-worker/providers/request-rules.ts';
 
 const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
-/** The request as the provider gets it. */
+/** Returns the request in the form that the provider gets. */
 function sent(name: ProviderName, request: JsonObject, id = 'model', capabilities = all): JsonObject {
   const provider = providerOf(name, 'chat');
   const before = structuredClone(request);
@@ -39,7 +39,7 @@ describe('a chat request', () => {
   });
 
   it.each(['gemini', 'vertex', 'mistral', 'groq', 'deepseek', 'fireworks', 'cerebras', 'together'] as const)(
-    'loses hints that %s would refuse, and nothing that an answer is judged by',
+    'loses hints that %s would refuse, and no field that affects the correctness of an answer',
     (name) => {
       const judged = { messages: hello, temperature: 0.2, logprobs: true, n: 2, tools: [], stop: ['x'] };
       expect(sent(name, { ...judged, store: true, metadata: {}, service_tier: 'auto', user: 'u' })).toEqual(judged);
@@ -81,7 +81,7 @@ describe('a chat request', () => {
     },
   );
 
-  it('asks no model to think that cannot', () => {
+  it('does not ask models to think that cannot', () => {
     for (const name of ['openai', 'azure', 'gemini', 'groq', 'cerebras'] as const) {
       expect(sent(name, { reasoning_effort: 'high' }, 'm', ['stream'])).toEqual({});
       expect(sent(name, { reasoning_effort: 'high' })).toEqual({ reasoning_effort: 'high' });

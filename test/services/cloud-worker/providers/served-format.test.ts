@@ -23,7 +23,7 @@ describe('the formats in which a provider serves a model', () => {
     expect(names(presets.azure, id)).toEqual(formats);
   });
 
-  it('say which are known to encrypt their thinking where that is asked for', () => {
+  it('show which of them are known to encrypt thinking on request', () => {
     const encrypting = [presets.openai, presets.azure, presets.openrouter, providerOf('custom', 'responses')].map(
       (provider) =>
         servedFormats(provider, 'gpt-5.1').find(({ format }) => format.name === 'responses')?.encrypts === true,
@@ -31,7 +31,7 @@ describe('the formats in which a provider serves a model', () => {
     expect(encrypting).toEqual([true, true, true, false]);
   });
 
-  it('are one for other providers, but for OpenRouter', () => {
+  it('are a single one for other providers, except OpenRouter', () => {
     expect(names(presets.openrouter, 'openai/gpt-5-pro')).toEqual(['chat', 'responses']);
     expect(names(presets.anthropic, 'claude-x')).toEqual(['messages']);
     for (const format of ['chat', 'messages', 'responses'])
@@ -74,7 +74,7 @@ describe('a request to OpenAI at /responses', () => {
     expect(sent({ input: [user, theirs, others] })).toEqual({ input: [user, theirs] });
   });
 
-  it('asks for encrypted thinking only where the model thinks, as far as its name tells', () => {
+  it('asks for encrypted thinking only if the model thinks, as far as its name shows', () => {
     const asking = { input: 'hi', include: ['message.output_text.logprobs', 'reasoning.encrypted_content'] };
     const without = { input: 'hi', include: ['message.output_text.logprobs'] };
     expect(sent(asking)).toEqual(asking);

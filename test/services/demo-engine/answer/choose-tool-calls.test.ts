@@ -13,7 +13,7 @@ const agentTools = [
   tool('WebFetch', 'url', 'prompt'),
 ];
 
-/** The calls for messages, as `[name, arguments]`. */
+/** Returns the calls for messages, as `[name, arguments]`. */
 function callsFor(messages: object[] | string, tools: object[] = agentTools, more: object = {}): [string, unknown][] {
   const request = chatRequestSchema.parse({
     model: 'demo',

@@ -39,7 +39,7 @@ it('stop strings cut before the one that completes first, regardless of where th
       const end = Math.min(...ends);
       expect(textOf(kept)).toBe(whole.slice(0, whole.indexOf(stop)));
       expect(whole.indexOf(stop) + stop.length).toBe(end);
-      // The tokens that complete the stop string count, and no later ones.
+      // The tokens that complete the stop string count; no later ones do.
       expect(texts.slice(0, tokensOf(kept)).join('').length).toBeGreaterThanOrEqual(end);
       expect(texts.slice(0, tokensOf(kept) - 1).join('').length).toBeLessThan(end);
     }),

@@ -6,7 +6,6 @@ import { until } from '../../../helpers/until.ts';
 const asked = { model: 'demo', messages: [user('Hi')], stream: true };
 const ask = (demo: object, more: object = {}) => ({ ...asked, demo, ...more });
 
-/** The whole stream of an engine that is started for it. */
 async function stream(demo: object, more: object = {}): Promise<string> {
   const { post } = await startTestEngine();
   return (await post(ask(demo, more))).text();

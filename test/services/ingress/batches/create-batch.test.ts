@@ -22,7 +22,7 @@ const owner = 'ada';
 const params = { model: 'demo', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }] };
 const body = JSON.stringify({ requests: [{ custom_id: 'a', params }] });
 
-/** A server that creates batches, of which Ada may have one that is not over. */
+/** Opens a server that creates batches, and on which Ada may have one unfinished batch. */
 async function open(creating?: (create: () => Promise<unknown>) => Promise<never>) {
   const { redis, prefix } = await openKeyStore();
   const report = (): void => undefined;
@@ -65,14 +65,14 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
 }
 
 describe('a batch whose requests come inline', () => {
-  it('leaves no input when another one was created meanwhile, and there may not be more', async () => {
+  it('leaves no input when another batch was created meanwhile and the limit is reached', async () => {
     const { create, inputs } = await open();
     const outcomes = await Promise.all([create(), create(), create()]);
     expect(outcomes.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(2);
     expect(await inputs()).toBe(1);
   });
 
-  it('is refused before its requests arrive when there may not be more', async () => {
+  it('is refused before its requests arrive when the limit is reached', async () => {
     const { create, url, inputs } = await open();
     expect(await create()).toBe('batch_1');
     const late = send(url, { method: 'POST', headers: { 'content-length': '1000000' } });

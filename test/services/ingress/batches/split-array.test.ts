@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ArraySplitter } from '#services/ingress/batches/split-array.ts';
 
-/** Splits a text that comes in pieces of these sizes. */
+/** Splits a text that arrives in pieces of these sizes. */
 function split(text: string, sizes: readonly number[] = []): unknown[] {
   const splitter = new ArraySplitter('requests', 10_000);
   const bytes = Buffer.from(text);
@@ -38,7 +38,7 @@ describe('the elements of an array in a body', () => {
     );
   });
 
-  it('are those of the field at the top alone', () => {
+  it('are only those of the top-level field', () => {
     const text = '{"a":{"requests":[1]},"b":"\\"requests\\":[2]","requests":[3,[4,5],"],"]}';
     expect(split(text)).toEqual([3, [4, 5], '],']);
   });

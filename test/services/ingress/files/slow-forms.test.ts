@@ -10,7 +10,7 @@ import { until } from '../../../helpers/until.ts';
 const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
 const end = 'content\r\n--b--\r\n';
 
-/** Serves forms with so many places, and says how many it has begun to read. */
+/** Serves forms with this many places, and counts the forms that it has begun to read. */
 async function serveForms(places: number) {
   const held = new HeldBodies(1_000_000, places);
   let begun = 0;

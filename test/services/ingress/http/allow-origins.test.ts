@@ -19,7 +19,7 @@ function allowOriginOf({ headers }: { headers: Record<string, string> }): string
 
 describe('web pages of other origins', () => {
   const cluster = useScriptedCluster();
-  /** Nodes that allow two origins, and all. */
+  /** Nodes that allow two origins, and all origins. */
   let some: string;
   let open: string;
   beforeAll(async () => {

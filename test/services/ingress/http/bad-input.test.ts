@@ -29,7 +29,6 @@ const picture = { role: 'user', content: [{ type: 'image_url', image_url: { url:
 const result = { role: 'tool', tool_call_id: 'call_1', content: '5' };
 const unnamed = { type: 'function', function: { parameters: {} } };
 
-/** A chat request with these messages. */
 const chat = (messages: object[], more: object = {}) => ({ model: 'demo', messages, ...more });
 
 describe('a chat request', () => {
@@ -84,7 +83,7 @@ describe('a chat request', () => {
   it.each([
     [50_000, 400],
     [500_000, 413],
-  ])('of MCP nested %i levels deep is answered with %i', async (depth, status) => {
+  ])('for MCP, nested %i levels deep, is answered with %i', async (depth, status) => {
     const params = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     const answer = await fetch(`${cluster.url}/api/tools/mcp`, {
       method: 'POST',
@@ -181,7 +180,7 @@ describe('a large body', () => {
   });
 });
 
-/** The head of a request, as far as it is sent at first. */
+/** Returns the head of a request, up to the part that is sent first. */
 function head(more: string, path = '/api/openai/chat/completions', method = 'POST'): string {
   return `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\n${more}`;
 }
@@ -210,7 +209,7 @@ describe('a connection', () => {
       else await Promise.race([new Promise<void>((resolve) => raw.socket.once('drain', resolve)), raw.closed]);
     }
     expect(readRawAnswer(raw.text()).status).toBe(413);
-    // Reading on would have ended in the timeout of bodies.
+    // Reading on would have ended in the body timeout.
     expect(performance.now() - before).toBeLessThan(20_000);
   });
 

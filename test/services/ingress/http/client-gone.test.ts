@@ -31,12 +31,11 @@ const nothing = [
 
 const metrics = async (): Promise<string> => (await fetch(`${cluster.adminUrl}/metrics`)).text();
 
-/** The metrics of what is not over yet, a line each. */
+/** Returns the metrics of unfinished work, a line each. */
 async function leftOvers(): Promise<string[]> {
   return (await metrics()).match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
 }
 
-/** Waits until a request is logged. */
 const logged = (requestId: string, line: object) =>
   until(() => expect(cluster.ingress.lines.find((each) => each['requestId'] === requestId)).toMatchObject(line));
 
@@ -83,7 +82,7 @@ describe('a client that disconnects', () => {
       const raw = await openRaw(cluster.url);
       closed.push(raw.closed);
       raw.socket.write(whole(`any-${at}`, [{ count: 100, everyMs: 5 }], { ...body, stream: at % 2 === 0 }));
-      // Some when their answer begins, however late that is.
+      // Some disconnect when their answer begins, however late that is.
       if (at % 5 === 0) raw.socket.once('data', () => raw.socket.destroy());
       else setTimeout(() => raw.socket.destroy(), at % 25);
     }

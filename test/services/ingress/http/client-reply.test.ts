@@ -22,7 +22,7 @@ function replyTo(response: ServerResponse | undefined, stream = true): ClientRep
   return new ClientReply(response, { ...options, stream });
 }
 
-it('the first piece of a stream is sent before later answers to other clients, those that follow in one turn at its end, together', async () => {
+it('the first piece of a stream is sent ahead of later answers to other clients, and further pieces of one turn together at its end', async () => {
   const { client, responses } = await startUnreadClient();
   const reply = replyTo(responses[0]);
   const socket = responses[0]?.socket;
@@ -42,7 +42,7 @@ it('the first piece of a stream is sent before later answers to other clients, t
   );
 });
 
-it('pieces of one turn that are more than a block, and those before a keep-alive, stay in order', async () => {
+it('pieces of one turn that exceed a block, and those before a keep-alive, stay in order', async () => {
   const { client, responses } = await startUnreadClient();
   const reply = replyTo(responses[0]);
   const pieces = Array.from({ length: 9 }, (_, at) => `data: ${at}`.padEnd(6_000, '.') + '\n\n');
@@ -58,7 +58,7 @@ it('pieces of one turn that are more than a block, and those before a keep-alive
   );
 });
 
-it('bytes that wait for a client, or for an earlier answer to it, keep nothing else in memory', async () => {
+it('bytes that wait for a client, or behind an earlier answer to it, keep nothing else in memory', async () => {
   const { client, responses } = await startUnreadClient(2);
   const first = replyTo(responses[0]);
   first.data(Buffer.alloc(6 * 1024 * 1024, ' '));
@@ -67,7 +67,7 @@ it('bytes that wait for a client, or for an earlier answer to it, keep nothing e
   first.data(read.subarray(0, 9));
   first.end(read.subarray(9, 18));
   replyTo(responses[1], false).end(read.subarray(18));
-  // The owner of the memory may reuse it.
+  // The caller may reuse the memory.
   read.fill('x');
   expect((await text(client)).replaceAll(/ {2,}/g, '')).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*{"a":3}$/);
 });

@@ -5,10 +5,10 @@ import { defaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** An ingress that stands still for so long is behind by far more than its bound. */
+/** Milliseconds of a standstill that puts an ingress far beyond its bound. */
 const standstillMs = 2_000;
 
-/** Holds the event loop for a while, again and again, without work for the processor. */
+/** Holds the event loop for a while, repeatedly, without using the processor. */
 async function hold(ms: number, times: number): Promise<void> {
   const nobody = new Int32Array(new SharedArrayBuffer(4));
   for (let time = 0; time < times; time += 1) {
@@ -38,21 +38,21 @@ describe('an event loop', () => {
     held.open({ id: 'key', limits: [] }).release();
   });
 
-  it('is not behind after one pause, as of a process that is stopped', async () => {
+  it('is not behind after a single pause, for example of a suspended process', async () => {
     const load = start(500);
     await hold(3_600, 1);
     await sleep(250);
     expect(load.isBehind).toBe(false);
   });
 
-  it('is never behind where that is switched off', async () => {
+  it('is never behind if the check is switched off', async () => {
     const load = start(0);
     await hold(300, 2);
     expect(load.isBehind).toBe(false);
   });
 });
 
-it('as many requests are admitted as half of the memory limit holds', () => {
+it('the default limit admits as many requests as half of the memory holds', () => {
   const mib = 1024 * 1024;
   expect([0, 64 * mib, 512 * mib, 8_192 * mib].map(defaultMaxActive)).toEqual([20_000, 512, 4_096, 20_000]);
 });

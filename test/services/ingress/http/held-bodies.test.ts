@@ -20,7 +20,7 @@ it('a body that is still decompressed after its client has left takes no room', 
   expect(held.bytes).toBe(1_000);
 });
 
-it('a key leaves as much free as it holds, and a single body may take all', () => {
+it('a key leaves as much memory free as it holds, and a single body may take all', () => {
   const held = new HeldBodies(1_000, 10);
   const first = held.open(sender('loud'));
   first.grow(400);
@@ -47,7 +47,7 @@ it('a key has a tenth of the places less than all', () => {
   held.open(sender('other'));
 });
 
-it('a key has slow bodies for as many requests as it may have, and eight more', () => {
+it('a key may have slow bodies for as many requests as its limit allows, and eight more', () => {
   const held = new HeldBodies(1_000, 100);
   const limited = sender('limited', { concurrentRequests: 2 });
   const slow = () => {
@@ -55,7 +55,7 @@ it('a key has slow bodies for as many requests as it may have, and eight more', 
     holding.isSlow(() => undefined);
     return holding;
   };
-  // One that arrives at once is none of them.
+  // A body that arrives at once is not slow.
   for (let at = 0; at < 20; at += 1) held.open(limited);
   const [first] = Array.from({ length: 10 }, slow);
   expect(() => held.open(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
@@ -67,7 +67,7 @@ it('a key has slow bodies for as many requests as it may have, and eight more', 
   slow();
 });
 
-it('where all places are taken, the body that has been arriving for longest makes room', () => {
+it('when all places are taken, the body that has been arriving for longest makes room', () => {
   const held = new HeldBodies(1_000, 3);
   const ended: string[] = [];
   const slow = (name: string) => {

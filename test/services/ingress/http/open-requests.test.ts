@@ -14,7 +14,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-it('an idle connection references nothing of its last request', async () => {
+it('an idle connection keeps no reference to its last request', async () => {
   const open = new OpenRequests();
   const responses: WeakRef<Response>[] = [];
   const app = express();

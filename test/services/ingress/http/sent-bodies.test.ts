@@ -7,7 +7,7 @@ const cluster = useScriptedCluster({}, {});
 
 const body = JSON.stringify(chatRequest([{ write: '{"id":"a"}' }]));
 
-/** Sends the head of a request that waits for leave to send its body. */
+/** Sends the head of a request that waits for `100 Continue`. */
 async function ask(key: string, bytes: number) {
   const raw = await openRaw(cluster.url);
   raw.socket.write(
@@ -18,7 +18,7 @@ async function ask(key: string, bytes: number) {
 }
 
 describe('a client that waits with its body', () => {
-  it('is told to send it, and gets its answer', async () => {
+  it('is asked to send it, and gets its answer', async () => {
     const { socket, text } = await ask(cluster.key, body.length);
     await until(() => text() === 'HTTP/1.1 100 Continue\r\n\r\n');
     socket.write(body);

@@ -10,7 +10,7 @@ describe("the session in a client's headers", () => {
     expect(sessionOf(headers)?.name).toBe(sessionOf({ 'x-session-affinity': 'ses_1' })?.name);
   });
 
-  it('is another one for each agent of a session', () => {
+  it('differs for each agent of a session', () => {
     const session = { 'x-claude-code-session-id': 's' };
     const sessions = [
       sessionOf(session),
@@ -21,7 +21,7 @@ describe("the session in a client's headers", () => {
     expect(new Set(sessions.map((each) => each?.name)).size).toBe(4);
   });
 
-  it('restarts with each window of a thread of Codex, and under the same name in Claude Code only', () => {
+  it('restarts with each window of a Codex thread, and under the same name only in Claude Code', () => {
     const codex = { 'session-id': 's', 'thread-id': 't' };
     const first = sessionOf({ ...codex, 'x-codex-window-id': 't:0' });
     expect(sessionOf({ ...codex, 'x-codex-window-id': 't:1' })).not.toEqual(first);

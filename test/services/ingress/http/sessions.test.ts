@@ -98,7 +98,7 @@ describe('a page of the console', () => {
   });
 });
 
-/** Something that works on a node until a change is known there. */
+/** An action that works on a node until the node has received a change. */
 type Use = (url: string) => Promise<number>;
 
 async function newKey(client = ada, of: object = { kind: 'user' }) {
@@ -107,7 +107,7 @@ async function newKey(client = ada, of: object = { kind: 'user' }) {
   return { id: String(body.key.id), raw: String(body.raw), use };
 }
 
-/** Changes in the console: what works before each of them, and how it is made. */
+/** Changes in the console: the actions that work before each of them, and how to make it. */
 const changes: Record<string, () => Promise<{ uses: Use[]; change: () => Promise<{ status: number }> }>> = {
   'a revoked key': async () => {
     const { id, use } = await newKey();

@@ -5,7 +5,7 @@ import { AnswerJournal } from '../../../../services/ingress/idempotency/answer-j
 const of = { owner: 'owner', id: 'id', attempt: 'ia_1' };
 const head = { status: 200, headers: {}, requestId: 'r', isEvents: false };
 
-/** A journal of which Redis answers the first write when it is told to. */
+/** Opens a journal whose first write Redis answers on demand. */
 function start() {
   const written: string[] = [];
   const { promise, resolve } = Promise.withResolvers<'kept'>();
@@ -21,7 +21,7 @@ function start() {
   return { journal, written, answer: () => resolve('kept') };
 }
 
-it('the journal of an answer is written to its end, however soon that comes after the answer to the write before', async () => {
+it('the journal of an answer is written to its end, however soon the end follows the answer to the previous write', async () => {
   for (let turns = 0; turns < 12; turns += 1) {
     const { journal, written, answer } = start();
     journal.begin(head, undefined);

@@ -8,7 +8,6 @@ function digest(type: string | undefined, pieces: readonly Buffer[]): string {
   return made.digest();
 }
 
-/** A form with a file, split at a place. */
 function form(boundary: string, content: Buffer, at: number): { type: string; pieces: Buffer[] } {
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), content, Buffer.from(`\r\n--${boundary}--\r\n`)]);

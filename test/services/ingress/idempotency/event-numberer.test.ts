@@ -18,7 +18,6 @@ const numbered = [
   'id: 2\ndata: [DONE]\n\n',
 ];
 
-/** Numbers a stream that comes in these pieces. */
 function number(pieces: readonly Buffer[], first = 0) {
   const events: string[] = [];
   const numberer = new EventNumberer(first, (bytes, at) => {
@@ -31,9 +30,9 @@ function number(pieces: readonly Buffer[], first = 0) {
 }
 
 describe('the numbers of events', () => {
-  it('stand ahead of each event, and of no sign of life, wherever the stream is split', () => {
+  it('stand ahead of each event, and of no keep-alive, wherever the stream is split', () => {
     const bytes = Buffer.from(stream);
-    // A sign of life is written whole.
+    // A keep-alive is written whole.
     const splits = Array.from({ length: bytes.length }, (_, at) => at).filter((at) => {
       const before = bytes.subarray(0, at).toString();
       const begun = before.slice(before.lastIndexOf('\n\n') + 2);
@@ -47,7 +46,7 @@ describe('the numbers of events', () => {
     }
   });
 
-  it('begin with another one in a later execution', () => {
+  it('begin with another number in a later execution', () => {
     const { events } = number([Buffer.from('data: a\n\ndata: b\n\n')], 2_000_000);
     expect(events).toEqual(['id: 2000000\ndata: a\n\n', 'id: 2000001\ndata: b\n\n']);
   });
@@ -65,7 +64,7 @@ describe('the numbers of events', () => {
   });
 });
 
-it('the events that follow one are those of a part with a higher number', () => {
+it('the events after an event are those with a higher number', () => {
   const part = Buffer.from('id: 7\ndata: a\n\nid: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
   const rest = (after: number) => eventsAfter(part, 9, after).toString();
   expect(rest(9)).toBe('');
@@ -76,7 +75,7 @@ it('the events that follow one are those of a part with a higher number', () => 
   expect(eventsAfter(open, 8, 7).toString()).toBe('id: 8\ndata: b\n');
 });
 
-it('a sign of life is a comment, or a ping of the messages format', () => {
+it('a keep-alive is a comment, or a ping of the messages format', () => {
   for (const text of [': keep-alive\n\n', 'event: ping\ndata: {}\n\n'])
     expect(isSignOfLife(Buffer.from(text))).toBe(true);
   for (const text of ['data: :\n\n', 'event: pings\ndata: {}\n\n', 'event: keepalive\n', ''])

@@ -26,7 +26,7 @@ describe("the cluster's load", () => {
     expect(load?.tiers.gpu).toEqual({ waiting: 0, busy: 4, slots: 0, workers: 0 });
   });
 
-  it('counts the lanes of an ingress of an older release, which reports nothing else', () => {
+  it('counts the lanes of an ingress whose stats contain nothing else', () => {
     const lanes = [{ tier: 'cli', pool: 'p', class: 'normal', waiting: 4 }] as const;
     expect(loadOf([{ lanes: [...lanes] }], [])?.tiers.cli.waiting).toBe(4);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ModelSpeeds } from '#services/ingress/metrics/model-speeds.ts';
 
-it('the speed of a model is that of its last answers, the newest a fifth of it', () => {
+it('the speed of a model averages its last answers, the newest with a fifth', () => {
   const speeds = new ModelSpeeds();
   expect(speeds.of('demo')).toBeUndefined();
   speeds.add('demo', 50);

@@ -4,19 +4,19 @@ import { fitting } from '#services/ingress/recording/fitting.ts';
 const list = [{ a: 1 }, { b: 'ää' }, { c: 3 }];
 const bytes = Buffer.byteLength(JSON.stringify(list));
 
-describe('as much of a list as fits', () => {
-  it('is all of it up to the bound, in bytes', () => {
+describe('the part of a list that fits', () => {
+  it('is the whole list up to the bound, in bytes', () => {
     expect(fitting(list, bytes, 'first')).toEqual({ text: JSON.stringify(list) });
     expect(fitting(list, bytes, 'last')).toEqual({ text: JSON.stringify(list) });
   });
 
-  it('is its first or last elements beyond, each of them whole', () => {
+  it('is its first or last elements beyond the bound, each of them whole', () => {
     expect(fitting(list, bytes - 1, 'first')).toEqual({ text: '[{"a":1},{"b":"ää"}]', leftOut: 1 });
     expect(fitting(list, bytes - 1, 'last')).toEqual({ text: '[{"b":"ää"},{"c":3}]', leftOut: 1 });
     expect(fitting(list, 3, 'last')).toEqual({ text: '[]', leftOut: 3 });
   });
 
-  it('is nothing of an empty one', () => {
+  it('does not exist for an empty list', () => {
     expect(fitting([], 10, 'first')).toBeUndefined();
   });
 });

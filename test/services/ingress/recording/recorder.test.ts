@@ -16,7 +16,7 @@ interface Kept {
   answer: string;
 }
 
-/** A recorder of a server whose handler is given, and what it has kept. */
+/** Opens a recorder on a server with this handler, and collects its recordings. */
 async function recording(
   handle: RequestHandler,
   { bytes = 1_000, model = 'demo', failWith = undefined as Error | undefined } = {},
@@ -50,7 +50,7 @@ async function recording(
 }
 
 describe('a recorded request', () => {
-  it('is answered as it would be, with a header, and kept with what was sent', async () => {
+  it('is answered as usual, with a header, and kept with its answer', async () => {
     const { ask, kept, outcomes, recorder } = await recording((_, response) => {
       response.write('one ');
       response.write(Buffer.from('two '));
@@ -67,7 +67,7 @@ describe('a recorded request', () => {
     expect(recorder.heldBytes).toBe(0);
   });
 
-  it('is kept up to its bound, and says how long it was', async () => {
+  it('is kept up to its bound, with its full length', async () => {
     const { ask, kept, outcomes } = await recording((_, response) => void response.json('x'.repeat(98)), { bytes: 10 });
     expect(await (await ask()).text()).toHaveLength(100);
     await until(() => outcomes.length === 1);
@@ -75,7 +75,7 @@ describe('a recorded request', () => {
     expect(kept[0]?.facts).toMatchObject({ answerBytes: 100, isAnswerCut: true, isRequestCut: false });
   });
 
-  it('keeps the beginning of a long name of a model, which no bound of its body cuts', async () => {
+  it('keeps the beginning of a long model name, which no bound of its body cuts', async () => {
     const long = { model: 'm'.repeat(10_000) };
     const { ask, kept, outcomes } = await recording((_, response) => void response.end(), long);
     await ask();
@@ -93,7 +93,7 @@ describe('a recorded request', () => {
     expect(kept).toMatchObject([{ answer: 'begun', facts: { end: 'cut', status: 200 } }]);
   });
 
-  it('is answered all the same where the store fails, and counted as lost', async () => {
+  it('is answered although the store fails, and counted as lost', async () => {
     const away = { failWith: new Error('away') };
     const { ask, outcomes, recorder } = await recording((_, response) => void response.end('fine'), away);
     expect(await (await ask()).text()).toBe('fine');
@@ -102,7 +102,7 @@ describe('a recorded request', () => {
     expect(recorder.heldBytes).toBe(0);
   });
 
-  it('is one of those lost that a line a minute has the number of, without a stack', async () => {
+  it('is counted in a log line a minute about lost ones, without a stack', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const away = { failWith: storeUnavailable(new Error('away')) };
@@ -125,7 +125,7 @@ describe('a recorded request', () => {
   });
 });
 
-it('CutBytes keeps copies, within the room of all, and never what follows a gap', () => {
+it('CutBytes keeps copies within the shared room, and never what follows a gap', () => {
   const room = new StoringRoom(12);
   const [one, other] = [new CutBytes(10, room), new CutBytes(10, room)];
   const reused = Buffer.from('12345678');

@@ -13,7 +13,6 @@ import { startCollector } from '../../../helpers/tracing/start-collector.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
-/** Milliseconds after which the store answers. */
 const storeMs = 500;
 
 const silent = { warn: () => undefined, info: () => undefined };
@@ -32,7 +31,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-/** The span of a request that is recorded in a store, and what became of its messages. */
+/** Returns the span of a request that is recorded in a store, and the outcome of its messages. */
 async function recordedIn(keep: () => Promise<KeepOutcome>, traceId: string) {
   if (!tracing) throw new Error('there is no tracing');
   const outcomes: TracedOutcome[] = [];
@@ -72,12 +71,12 @@ describe.concurrent('the span of a recorded request', () => {
     ['kept', 'queued', whole],
     ['full', 'queued', whole],
     ['gone', 'gone', undefined],
-  ])('of which the recording is %s: its messages are %s', async ([kept, traced, messages], { expect }) => {
+  ])('whose recording is %s: its messages are %s', async ([kept, traced, messages], { expect }) => {
     const { outcomes, asked } = await recordedIn(async () => kept, Buffer.from(kept.padEnd(16)).toString('hex'));
     expect({ outcomes, asked }).toEqual({ outcomes: [traced], asked: messages });
   });
 
-  it('has no messages where the store does not say that the key still stands', async ({ expect }) => {
+  it('has no messages unless the store confirms that the key still exists', async ({ expect }) => {
     const { outcomes, asked } = await recordedIn(() => Promise.reject(storeUnavailable('away')), 'a'.repeat(32));
     expect({ outcomes, asked }).toEqual({ outcomes: ['lost'], asked: undefined });
   });

@@ -33,7 +33,6 @@ function ask(
   });
 }
 
-/** Gives the only slot away until the test is over. */
 async function fillSlot(): Promise<void> {
   const before = started;
   const client = new AbortController();
@@ -75,7 +74,7 @@ describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, ty
 describe('x-rtr-max-wait', () => {
   const path = 'openai/chat/completions';
 
-  it('ends a request at once that others would keep waiting for longer', async () => {
+  it('ends a request at once if others would keep it waiting for longer', async () => {
     await fillSlot();
     const client = new AbortController();
     onTestFinished(() => client.abort());
@@ -91,15 +90,15 @@ describe('x-rtr-max-wait', () => {
   });
 
   it('lets a request run for longer than it may wait', async () => {
-    // The requests of the test before may still leave the slot.
+    // The requests of the previous test may still leave the slot.
     await until(async () => expect((await ask(path, undefined)).status).toBe(200));
     const answer = await ask(path, '1', [{ waitMs: 1_300 }, { write: '{"a":1}' }]);
     expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
   });
 });
 
-it('a request that no connected model can serve does not wait, and is told what none of them takes', async () => {
-  // Other files have had models here that take images.
+it('a request that no connected model can serve does not wait, and its error names what the models lack', async () => {
+  // Other test files have registered models here that take images.
   const { raw: key } = await cluster.addKey({ models: ['blind'] });
   await cluster.addScripted({ models: [{ id: 'blind', capabilities: ['stream'] }] });
   const send = (fields: object) => ask('openai/chat/completions', undefined, undefined, { key, fields });

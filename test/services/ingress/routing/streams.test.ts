@@ -20,7 +20,7 @@ async function metricsOf({ adminUrl }: { adminUrl: string }): Promise<string> {
   return (await fetch(`${adminUrl}/metrics`)).text();
 }
 
-/** A metric without labels. */
+/** Returns a metric without labels. */
 async function valueOf(metric: string, ingress: { adminUrl: string }): Promise<number> {
   return Number(new RegExp(`^${metric} (\\S+)$`, 'm').exec(await metricsOf(ingress))?.[1]);
 }
@@ -135,7 +135,7 @@ describe('an ingress with little memory and time', () => {
     small = await cluster.addIngress({ MAX_HELD_BYTES: '1000000', MAX_ACTIVE: '3', FIRST_TOKEN_TIMEOUT_MS: '1500' });
   });
 
-  it('refuses a body while others take all memory, and reads it when they are gone', async () => {
+  it('refuses a body while others take all memory, and accepts it when they are gone', async () => {
     const raw = await openRaw(small.url);
     raw.socket.write(
       `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\ncontent-length: 900001\r\n\r\n${'x'.repeat(900_000)}`,
@@ -186,7 +186,7 @@ describe('an ingress', () => {
     const externalBytes = () => valueOf('nodejs_external_memory_bytes', own);
     const filler = 'x'.repeat(8 * mebibyte);
     const ask = (model: string) => cluster.post([{ write: 'x' }], { stream: model === 'gated', model, filler }, own);
-    // The memory of output is one slab from the first answer on, of which only what is used takes memory of the system.
+    // From the first answer on, the memory of output is one slab, and only its used parts take memory of the system.
     await (await cluster.post([{ write: 'x' }], {}, own)).text();
     const before = await externalBytes();
     const asked = Array.from({ length: 10 }, () => ask('gated'));
@@ -213,7 +213,7 @@ describe('an ingress', () => {
     const kept = await openRaw(own.url);
     const body = JSON.stringify(chatRequest([{ write: 'served' }]));
     const request = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\ncontent-length: ${body.length}\r\n\r\n`;
-    // This request is on its way at the time of the signal: it is served, as the last one on its connection.
+    // This request is on its way when the signal arrives: it is served, as the last one on its connection.
     kept.socket.write(request);
     await until(async () => (await valueOf('rtr_open_requests', own)) === 3);
     const before = performance.now();

@@ -5,7 +5,7 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { AskedOwners } from '#services/ingress/sign-in/asked-owners.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Keys by the name of their owner, who comes from a provider unless they are called Ada; and who is asked about. */
+/** Opens keys by the name of their owner, who comes from a provider unless they are called Ada, and records the checks. */
 function open() {
   const owner = (name: string) => ({
     name,
@@ -30,7 +30,7 @@ function open() {
   return { owners, asked, answerAll: () => answers.splice(0).forEach((answer) => answer()) };
 }
 
-it('the owners of keys are asked about once a minute, sixteen at the same time, and no request waits', async () => {
+it('the owners of keys are checked once a minute, sixteen at a time, and no request waits', async () => {
   const { owners, asked, answerAll } = open();
   for (const person of ['ada', ...Array(20).keys()]) await owners.find(String(person));
   await until(() => asked.length === 16);
@@ -44,7 +44,7 @@ it('the owners of keys are asked about once a minute, sixteen at the same time, 
   await owners.close();
 });
 
-it('the end of a process waits for what a provider is being asked', async () => {
+it('the end of a process waits for running checks of providers', async () => {
   const { owners, asked, answerAll } = open();
   await owners.find('grace');
   await until(() => asked.length === 1);

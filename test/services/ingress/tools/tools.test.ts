@@ -76,7 +76,7 @@ describe("a key's list of tools", () => {
     expect(listed('*', 'find/*', 'A')).toEqual([]);
   });
 
-  it('denies all others, and tells those of a lost worker by their names only', () => {
+  it('denies all others, and recognizes those of a lost worker by their names only', () => {
     const denied = (called: string, ...tools: string[]) => isToolDenied(toolPermitsOf({ tools }), called, pools);
     expect(denied('a', 'find')).toBe(true);
     expect(denied('find', 'find')).toBe(false);

@@ -5,12 +5,12 @@ import { until } from '../../../../helpers/until.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** As many blocks as take so many mebibytes, each filled. */
+/** Takes blocks of this many mebibytes in total, and fills each. */
 function takeAll(blocks: OutputBlocks, mebibytes: number): Buffer[] {
   return Array.from({ length: (mebibytes * 1024 * 1024) / blockBytes }, () => blocks.take().fill('x'));
 }
 
-it('fills blocks again and again, and none that is in use', () => {
+it('output blocks are reused, but never while they are in use', () => {
   const blocks = new OutputBlocks();
   const first = takeAll(blocks, 1);
   const [given] = first as [Buffer];
@@ -19,7 +19,7 @@ it('fills blocks again and again, and none that is in use', () => {
   expect(new Set([...first, ...takeAll(blocks, 40)]).size).toBe((41 * 1024 * 1024) / blockBytes);
 });
 
-it('the memory of a flood goes back when none of it was in use for ten seconds', async () => {
+it('the memory of a burst is released when none of it was in use for ten seconds', async () => {
   const blocks = new OutputBlocks();
   const taken = takeAll(blocks, 40);
   const filled = process.memoryUsage().rss;
@@ -33,12 +33,12 @@ it('the memory of a flood goes back when none of it was in use for ten seconds',
   vi.advanceTimersByTime(2_000);
   expect(last.length).toBe(0);
   vi.useRealTimers();
-  // Some systems count a process's memory now and then only.
+  // Some systems update a process's memory only now and then.
   await until(() => filled - process.memoryUsage().rss > 30 * 1024 * 1024);
   expect(blocks.take().length).toBe(blockBytes);
 });
 
-it('what ordinary traffic uses stays', () => {
+it('the blocks that ordinary traffic uses stay', () => {
   const blocks = new OutputBlocks();
   const taken = takeAll(blocks, 1);
   for (const block of taken) blocks.give(block);

@@ -10,7 +10,7 @@ import { startUnreadClient } from '../../../../helpers/clients/start-unread-clie
 
 const mebibyte = 1024 * 1024;
 
-/** An answer that a library writes to a client that reads nothing. */
+/** Opens an answer that a library writes to a client that reads nothing. */
 async function unreadAnswer(unread: UnreadOutputs) {
   const { client, responses } = await startUnreadClient();
   const [response] = responses as [ServerResponse];
@@ -29,7 +29,7 @@ async function unreadAnswer(unread: UnreadOutputs) {
   return { client, response, write, end: () => source?.close(), cancelled: cancelled.promise, served };
 }
 
-it('counts what its client has not read, and disconnects the client beyond the bound of one answer', async () => {
+it('an unread body counts what its client has not read, and the client is disconnected beyond the bound of one answer', async () => {
   const unread = new UnreadOutputs(64 * mebibyte);
   const { response, write, cancelled } = await unreadAnswer(unread);
   const closed = once(response, 'close');
@@ -46,7 +46,7 @@ it('counts what its client has not read, and disconnects the client beyond the b
   expect(unread.bytes).toBe(0);
 });
 
-it('beyond the bound of all, the client with the most is disconnected, and the other one gets everything', async () => {
+it('beyond the total bound, the client with the most unread bytes is disconnected, and the other one gets everything', async () => {
   const unread = new UnreadOutputs(5 * mebibyte);
   const [most, less] = [await unreadAnswer(unread), await unreadAnswer(unread)];
   while (unread.bytes < 3 * mebibyte) await most.write(mebibyte / 4);

@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 
 const streamed = { format: chatFormat, requestId: 'req_1', stream: true, onBegin: () => undefined };
 
-/** A reply to a client that reads nothing, and the errors that its request failed with. */
+/** Opens a reply to a client that reads nothing, and the errors of its request. */
 async function unreadReply(unread: UnreadOutputs) {
   const { client, responses } = await startUnreadClient();
   const [response] = responses as [ServerResponse];
@@ -26,7 +26,7 @@ async function unreadReply(unread: UnreadOutputs) {
   return { client, response, reply, errors };
 }
 
-/** Events of so many bytes in all, with the number of each. */
+/** Writes events of this many bytes in total, each with its number. */
 function writeEvents(reply: ClientReply, bytes: number, each = 1024): void {
   for (let at = 0; at < bytes / each; at += 1) reply.data(Buffer.from(`data: ${at}`.padEnd(each - 2, ' ') + '\n\n'));
 }
@@ -67,7 +67,7 @@ it('a stream of events larger than a block ends behind a whole event', async () 
   expect(events.map((event) => Number(event.slice(6)))).toEqual(events.map((_, at) => at % 10));
 });
 
-it('what waits behind another answer on its connection is counted until the connection is closed', async () => {
+it('output that waits behind another answer on its connection is counted until the connection is closed', async () => {
   const { client, responses } = await startUnreadClient(2);
   const [first, second] = responses as [ServerResponse, ServerResponse];
   const unread = new UnreadOutputs(64 * mebibyte);
@@ -91,7 +91,7 @@ it('a client that reads slowly gets every byte, in order', async () => {
   expect(unread.bytes).toBe(0);
 });
 
-it('a stream with 8 MiB of unread bytes ends, whatever all may have', async () => {
+it('a stream with 8 MiB of unread bytes ends, whatever the total bound', async () => {
   const unread = new UnreadOutputs(64 * mebibyte);
   const { reply, errors } = await unreadReply(unread);
   for (let written = 0; errors.length === 0 && written < 64; written += 1) writeEvents(reply, mebibyte);
@@ -106,7 +106,6 @@ it('a container with little memory keeps an eighth of it for unread output', () 
   expect(defaultUnreadBytes(0)).toBe(32 * mebibyte);
 });
 
-/** The content of a chunked body. */
 function withoutChunks(body: string): string {
   let content = '';
   for (let rest = body; rest !== '';) {

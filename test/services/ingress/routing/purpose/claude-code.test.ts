@@ -42,7 +42,7 @@ describe('a request of Claude Code', () => {
     expect(purposeOfRequest(hinted.get(name))).toEqual({ purpose, agentType });
   });
 
-  // In auto mode: the shape of both stages, as other people's logs have it; only the first has a stop text.
+  // In auto mode: the shape of both stages, as in published logs; only the first has a stop text.
   it.each([
     ['quick', { max_tokens: 2_112, stop_sequences: ['</block>'] }, []],
     ['thorough', { max_tokens: 10_240 }, []],
@@ -78,7 +78,7 @@ describe('a request of Claude Code', () => {
     expect(title && purposeOfRequest({ ...title, headers }).purpose).toBe('workflow');
   });
 
-  it('with the class of a later release is known by its signs', () => {
+  it('with the class of a later release is recognized by its signs', () => {
     const later = { 'x-claude-code-request-class': 'side_reply' };
     const purposes = ['a turn', 'a title', 'a turn of an agent'].map((name) => {
       const request = plain.get(name);
@@ -87,7 +87,7 @@ describe('a request of Claude Code', () => {
     expect(purposes).toEqual(['main', 'auxiliary', 'subagent']);
   });
 
-  it('to count tokens has no purpose but the one that its headers say', () => {
+  it('to count tokens has no purpose except the one in its headers', () => {
     const title = plain.get('a title');
     const { max_tokens: _, ...body } = (title?.body ?? {}) as Record<string, unknown>;
     const counted = parametersOf({ path: '/v1/messages/count_tokens', headers: {}, body });
@@ -109,7 +109,7 @@ describe('the session of a request of Claude Code', () => {
     expect(turnOf(plain.get('a turn')?.headers ?? {})?.agent).toBeUndefined();
   });
 
-  it('has the times of the tools before it, without those that start agents', () => {
+  it('has the times of the preceding tools, without those that start agents', () => {
     const times = (header: string) =>
       turnOf({ 'x-claude-code-session-id': session, 'x-claude-code-prev-tool-durations': header })?.tools;
     expect(times('Bash=742;Read=9;Agent=60000;mcp__a%20b=5')).toEqual({
@@ -128,7 +128,7 @@ describe('the session of a request of Claude Code', () => {
     expect(many?.longest[0]).toEqual({ name: 'T31', ms: 32 });
   });
 
-  it('whose name is none has no session, and is served all the same', () => {
+  it('with an invalid name does not exist, and the request is served', () => {
     for (const name of ['', 'a b', 'x'.repeat(129), 'é', 'a/b'])
       expect(purposeOf({ 'x-claude-code-session-id': name }, undefined)).toEqual({ purpose: 'main' });
     const odd = { 'x-claude-code-agent-id': '{}', 'x-claude-code-agent-type': '<b>', 'x-claude-code-prompt-id': ' ' };
@@ -148,7 +148,7 @@ describe('the affinity of a session of Claude Code', () => {
   it.each([
     ['without', plain],
     ['with', hinted],
-  ])('is dropped by a compaction, and another one from then on: %s hint headers', (_, requests) => {
+  ])('is replaced at a compaction, and stays the same from then on: %s hint headers', (_, requests) => {
     const [turn, compaction, first, second] = affinities(
       requests,
       'a turn',

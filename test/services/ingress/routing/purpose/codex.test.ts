@@ -33,12 +33,12 @@ describe('a request of Codex', () => {
     expect(purposeOf({ originator: 'codex_exec', ...headers }, undefined).purpose).toBe(purpose);
   });
 
-  it('whose body triggers a compaction is one, whatever its headers say', () => {
+  it('whose body triggers a compaction is a compaction, whatever its headers say', () => {
     const request = recorded.get('a compaction by a trigger');
     expect(request && purposeOf({}, parametersOf(request)?.signs).purpose).toBe('compaction');
   });
 
-  it('has another session after a compaction, because its prompt is a new one', () => {
+  it('has another affinity after a compaction, because its prompt is a new one', () => {
     const session = (name: string) => sessionOf(recorded.get(name)?.headers ?? {});
     expect(session('a compaction')).toEqual(session('a turn'));
     expect(session('the first turn after a compaction')).not.toEqual(session('a turn'));

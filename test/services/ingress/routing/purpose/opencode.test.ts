@@ -19,7 +19,7 @@ describe('a request of opencode', () => {
     expect(request && purposeOf(request.headers, parametersOf(request)?.signs).purpose).toBe(purpose);
   });
 
-  it('names the session, and as an agent of it one that has a parent', () => {
+  it('names the session, and for a session with a parent the agent in it', () => {
     const turn = (name: string) => purposeOf(recorded.get(name)?.headers ?? {}, undefined).turn;
     const session = turn('a turn')?.session;
     expect(turn('a turn')).toEqual({ program: 'opencode', session: expect.stringMatching(/^ses_/) });

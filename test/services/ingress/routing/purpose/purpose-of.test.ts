@@ -9,13 +9,13 @@ describe('the purpose of a request', () => {
     expect(purposeOf({ ...turn?.headers, 'x-rtr-purpose': 'workflow' }, undefined).purpose).toBe('workflow');
   });
 
-  it('is not what the header says if that is no purpose', () => {
+  it('is not what the header says if that is not a purpose', () => {
     expect(purposeOf({ 'x-rtr-purpose': 'gardening' }, undefined).purpose).toBeUndefined();
     const turn = recordedRequests('opencode').get('a turn');
     expect(purposeOf({ ...turn?.headers, 'x-rtr-purpose': 'gardening' }, undefined).purpose).toBe('main');
   });
 
-  it('is unknown for a client that is not known, whatever its body looks like', () => {
+  it('is unknown for an unknown client, whatever its body looks like', () => {
     for (const program of ['claude-code', 'opencode']) {
       const title = recordedRequests(program).get('a title');
       const read = title && purposeOf({ 'user-agent': 'curl/8' }, parametersOf(title)?.signs);
@@ -23,14 +23,14 @@ describe('the purpose of a request', () => {
     }
   });
 
-  it('is a compaction where the format says so, whoever sends it', () => {
+  it('is a compaction if the format says so, whoever sends it', () => {
     const signs = { instructions: '', lastText: '', hasOwnTools: false, cachesInstructions: false, compacts: true };
     expect(purposeOf({}, signs).purpose).toBe('compaction');
   });
 });
 
 describe('the session of a request', () => {
-  it('is what any client calls it in a header, if its program names none', () => {
+  it('has the name that any client gives it in a header, if its program names none', () => {
     const other = { program: 'other', session: 'nightly.42' };
     expect(purposeOf({ 'x-rtr-session': 'nightly.42' }, undefined).turn).toEqual(other);
     const headers = { 'x-claude-code-session-id': 'its-own', 'x-rtr-session': 'nightly.42' };
@@ -39,7 +39,7 @@ describe('the session of a request', () => {
     expect(purposeOf(unnamed, undefined).turn).toMatchObject(other);
   });
 
-  it('is none where the header has no name', () => {
+  it('does not exist if the header has no valid name', () => {
     expect(purposeOf({ 'x-rtr-session': 'two words' }, undefined).turn).toBeUndefined();
     expect(purposeOf({}, undefined).turn).toBeUndefined();
   });
