@@ -34,17 +34,16 @@ export const idempotencySettings = {
   ),
 };
 
-/** Bounds of what is kept for idempotency keys. */
+/** Maxima for idempotency keys and their answers. */
 export interface IdempotencyBounds {
   /** Keys of one owner. */
   ownerKeys: number;
-  /** Bytes of one answer, of all of an owner, and of all. */
+  /** Bytes of one answer, of all answers of an owner, and of all answers. */
   answerBytes: number;
   ownerBytes: number;
   totalBytes: number;
 }
 
-/** The bounds that the settings say. */
 export function idempotencyBounds(config: {
   IDEMPOTENCY_KEYS: number;
   IDEMPOTENCY_ANSWER_BYTES: number;

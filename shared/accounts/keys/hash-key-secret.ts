@@ -8,7 +8,7 @@ export function hashKeySecret(secret: string): Promise<string> {
   return hash(secret, { type: argon2id, ...cost });
 }
 
-/** Whether a stored hash of a key has another cost than a new one has. */
+/** Returns whether a stored hash has another cost than a new one. */
 export function hasOtherCost(phc: string): boolean {
   return needsRehash(phc, cost);
 }

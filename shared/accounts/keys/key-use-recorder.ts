@@ -7,8 +7,8 @@ const writeAfterMs = 5_000;
 const mostKeys = 10_000;
 
 /**
- * Records when keys are used, to the minute. Requests do not wait for it: uses are written together after five seconds, at most
- * once a minute for a key. While Redis is away, they are lost; the next use is recorded again.
+ * Records when keys are used, to the minute. Requests do not wait for it: uses are written together after five seconds, at most once a
+ * minute per key. Uses are lost while Redis is away; the next use is recorded again.
  */
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;
@@ -23,7 +23,6 @@ export class KeyUseRecorder {
     this.#log = log;
   }
 
-  /** Records that a key is used now. */
   note(keyId: string): void {
     const now = Date.now();
     const minute = now - (now % minuteMs);
@@ -34,7 +33,7 @@ export class KeyUseRecorder {
     this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
   }
 
-  /** Writes what is not written yet. */
+  /** Writes the uses that are not written yet. */
   async close(): Promise<void> {
     await this.#write();
   }

@@ -124,7 +124,7 @@ export class AuditTrail {
   readonly #entries: StoredRecords<z.output<typeof entrySchema>>;
   readonly #keptMs: AuditTrailParts['keptMs'];
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailParts) {
     const names = accountNames(prefix);
     this.#redis = redis;

@@ -48,7 +48,7 @@ export class InvitationStore {
   readonly #names: AccountNames;
   readonly #records: StoredRecords<InvitationRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const { invitation: nameOf } = (this.#names = accountNames(prefix));
     this.#redis = redis;

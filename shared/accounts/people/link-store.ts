@@ -44,7 +44,7 @@ export class LinkStore {
   readonly #users: UserStore;
   readonly #invitations: InvitationStore;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, users: UserStore, invitations: InvitationStore) {
     this.#redis = redis;
     this.#names = accountNames(prefix);

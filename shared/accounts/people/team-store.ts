@@ -64,7 +64,7 @@ export class TeamStore {
   readonly #names: AccountNames;
   readonly #records: StoredRecords<TeamRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;

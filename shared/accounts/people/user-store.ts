@@ -40,7 +40,7 @@ export class UserStore {
   readonly #names: AccountNames;
   readonly #records: StoredRecords<UserRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;

@@ -71,7 +71,7 @@ export class ProgramStore {
   readonly #names: AccountNames;
   readonly #records: StoredRecords<Program>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#names = accountNames(prefix);

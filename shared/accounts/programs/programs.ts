@@ -52,7 +52,7 @@ export class Programs {
   readonly #parts: ProgramsParts;
   #confirm: Confirm = async () => 'confirmed';
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, parts: ProgramsParts) {
     const { secrets, users, teams, report } = parts;
     this.#parts = parts;

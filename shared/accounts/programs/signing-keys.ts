@@ -63,7 +63,7 @@ export class SigningKeys {
   readonly #look = (): void => void this.#lookOnce().catch(() => undefined);
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param secrets of the cluster, newest first; none while they are not known
    */
   constructor(redis: Redis, prefix: string, secrets: () => readonly Uint8Array[]) {

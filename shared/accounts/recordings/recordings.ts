@@ -53,7 +53,7 @@ export class Recordings {
   readonly #keys: Pick<OwnerKeys, 'recordingSealer'>;
   readonly #report: ReportUnreadable;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(
     redis: Redis,
     prefix: string,

@@ -12,7 +12,7 @@ const most = 500;
 
 /**
  * Removes the recordings of an owner who is gone for good: a deleted person or team, or a revoked key that has no owner or was issued.
- * @param prefix what all names in Redis begin with
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeRecordingsOf(redis: Redis, prefix: string, owner: string): Promise<void> {

@@ -14,7 +14,7 @@ export class BegunWork {
   readonly #process: string;
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param process name of this process, which no other one has or had
    */
   constructor(redis: Redis, prefix: string, process: string) {

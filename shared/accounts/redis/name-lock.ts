@@ -20,7 +20,7 @@ export class NameLock {
   readonly #redis: Redis;
   readonly #names: AccountNames;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#names = accountNames(prefix);

@@ -55,7 +55,7 @@ export class RegistryVersions {
   readonly #report: ReportUnreadable;
   readonly #records: StoredRecords<z.output<typeof versionSchema>>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;

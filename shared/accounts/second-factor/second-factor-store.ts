@@ -78,7 +78,7 @@ export class SecondFactorStore {
   readonly #secrets: () => readonly Uint8Array[];
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param secrets of the cluster, newest first
    */
   constructor(

@@ -25,7 +25,7 @@ export class ClusterSecret {
   readonly #look = (): void => void this.#agree();
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param set the secrets that the operator sets, newest first; undefined for one in Redis
    */
   constructor(redis: Redis, prefix: string, set: readonly Buffer[] | undefined) {

@@ -79,7 +79,7 @@ export class SessionStore {
   #takesLocal = (): boolean => true;
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param idleMs milliseconds without a request after which a session ends
    */
   constructor(

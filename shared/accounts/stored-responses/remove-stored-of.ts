@@ -15,7 +15,7 @@ const refusedForMs = 24 * 3_600_000;
 /**
  * Removes all stored responses of an owner who is gone for good: a deleted team, or a revoked key. Nothing of it is stored any more, not
  * even the answers that run now.
- * @param prefix what all names in Redis begin with
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeStoredOf(redis: Redis, prefix: string, owner: string): Promise<void> {

@@ -85,7 +85,7 @@ export class StoredResponses {
   readonly #report: ReportUnreadable;
   readonly #turns = new OwnerTurns();
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(
     redis: Redis,
     prefix: string,

@@ -12,7 +12,7 @@ export interface Webhooks {
 }
 
 /**
- * @param prefix what all names in Redis begin with
+ * @param prefix start of all names in Redis
  * @param keys seal the secrets of endpoints
  * @param report is called with every record that cannot be read
  */

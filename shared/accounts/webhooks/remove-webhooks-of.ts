@@ -10,7 +10,7 @@ const removeEndpoint = new RedisScript(
 
 /**
  * Removes a webhook with all its deliveries. False when there is no such webhook.
- * @param prefix what all names in Redis begin with
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeWebhook(redis: Redis, prefix: string, id: string): Promise<boolean> {

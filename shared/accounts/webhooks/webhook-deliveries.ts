@@ -86,7 +86,7 @@ export class WebhookDeliveries {
   readonly #report: ReportUnreadable;
   readonly #records: StoredRecords<WebhookDelivery>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#prefix = prefix;

@@ -45,7 +45,7 @@ export class WebhookEndpoints {
   readonly #keys: WebhookKeys;
   readonly #records: StoredRecords<WebhookEndpoint>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { keys, report }: { keys: WebhookKeys; report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;

@@ -30,7 +30,7 @@ export class WebhookOutbox {
   readonly #redis: Redis;
   readonly #prefix: string;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#prefix = prefix;

@@ -4,8 +4,8 @@
 --   prefix    of all names
 --   id
 --   attempts  that the mail had before this one
---   delayMs   until it is tried again; absent when the mail is over
---   counts    whether this was an attempt: false for one that was given back
+--   delayMs   until the next attempt; absent when the mail is over
+--   counts    whether to count this attempt: false if the mail was given back untried
 -- Returns 1, or 0 when the attempt was over already.
 local args = cjson.decode(ARGV[1])
 local mail = args.prefix .. 'alert-mail:' .. args.id
