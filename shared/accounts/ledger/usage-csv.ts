@@ -39,7 +39,6 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
 /** The first line of a file, with the names of its columns. */
 export const usageCsvHead = csvLine(Object.keys(columns));
 
-/** The line of one request. */
 export function usageCsvLine(request: NamedRequest): string {
   return csvLine(Object.values(columns).map((cell) => cell(request)));
 }
