@@ -39,18 +39,17 @@ export const recordingSettings = {
   ),
 };
 
-/** Bounds of what is kept of recorded requests. */
+/** Maxima for recorded requests. */
 export interface RecordingBounds {
-  /** Milliseconds for which one is kept. */
+  /** Milliseconds for which a recording is kept. */
   keepMs: number;
-  /** Recordings of one owner. */
+  /** Maximum of recordings of one owner. */
   most: number;
-  /** Bytes of all of an owner, and of all. */
+  /** Bytes of all recordings of one owner, and of all owners. */
   ownerBytes: number;
   totalBytes: number;
 }
 
-/** The bounds that the settings say. */
 export function recordingBounds(config: {
   RECORDINGS_HOURS: number;
   RECORDINGS_KEPT: number;
