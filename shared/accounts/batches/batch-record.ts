@@ -3,7 +3,7 @@ import { storedJson } from '../redis/stored-value.ts';
 
 /**
  * The states of a batch. Formats derive the states that they show from these and from `cancelledAt`.
- *  *
+ *
  * - `validating`: its input is being read.
  * - `running`: runners work on its slices.
  * - `finishing`: every line has a result; the files are being written.

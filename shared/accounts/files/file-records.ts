@@ -106,7 +106,7 @@ export class OwnerGoneError extends RouterError {
 
 /**
  * The records of files in Redis, and what their owners use. An id of another owner is unknown. Every method throws `store_unavailable`.
- *  *
+ *
  * The object of a file is in another store. From before its first byte until it becomes a file, and from the end of the file until it is
  * removed, the object is listed for removal, so that none is left when a process dies. An object that a batch holds stays, and counts,
  * until the batch releases it.

@@ -66,7 +66,7 @@ interface Verification {
  * Verifies raw keys and returns their identities. A key in use is verified from memory in about a microsecond. A key that is new to this
  * process costs a read of the store and an Argon2 computation. Callers with the same key share both, and different keys are served in
  * rotation, so that a flood of wrong keys delays nobody for long. A hash with another cost than a new one is replaced.
- *  *
+ *
  * Raw keys are recognised by a digest keyed with a secret of this process: nothing in its memory can be used to sign in.
  */
 export class KeyVerifier {
@@ -101,7 +101,7 @@ export class KeyVerifier {
 
   /**
    * Returns the identity of a key: at once for a key in use, else as a promise.
-   *    *
+   *
    * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown, revoked or expired key, and for a key whose owner is
    * blocked or gone; `store_unavailable` for a key that cannot be verified while the store is away; `overloaded` when too many
    * verifications wait.

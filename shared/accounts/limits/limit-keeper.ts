@@ -64,13 +64,13 @@ export type Verdict =
  * Keeps requests within the limits of all parties that they concern. Before the work begins, the most that a request may cost is reserved
  * for all of them, or for none; at its end, the actual use is committed. Requests at the same time therefore never pass a limit together,
  * on any number of nodes.
- *  *
+ *
  * A reservation lasts for a minute and is renewed while its request lives. What a killed node has reserved is free after that, and counts
  * as not used. Where many requests come and all limits are far, they draw on a share that this node has reserved beforehand (see Share);
  * otherwise each request calls Redis. What cannot be committed while Redis is away is committed when it is back, as long as this process
  * lives. Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the limit may
  * come at once, then the bucket refills evenly.
- *  *
+ *
  * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys, and a
  * Redis that loses its data loses the use with it.
  */

@@ -16,7 +16,7 @@ const sharedThings = new Set(['team', 'invitation']);
 /**
  * Returns the quota that an entry counts against. What a member does with things of their own, of which anybody can make any number,
  * displaces no other entry. All other actions are recognised first, so that a new kind of thing counts as the member's own.
- *  *
+ *
  * | entries | kept |
  * |---|---|
  * | of administrators and of the command line; accounts made by a link that they gave out | 100,000: 250 a day for 400 days, some 100 MB |

@@ -41,7 +41,7 @@ export interface PriceTableParts {
  * The prices of models. A change by an administrator takes precedence over the registry file, and that over the shipped table. The shipped
  * prices are those of cloud APIs and apply only to the cloud tier: a model on own hardware, or behind an agent with a subscription, costs
  * nothing unless somebody sets a price for it.
- *  *
+ *
  * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
  */
 export class PriceTable {

@@ -1,7 +1,7 @@
 /**
  * Returns the names in Redis of everything about accounts, below a common prefix. Ids are random and never used again. A secret (the id of
  * a sign-in session, the token of a link) stands in a name only as its SHA-256.
- *  *
+ *
  * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same of a person
  *   or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
  * - `user:<id>` hash, a UserRecord; `users` sorted set by creation time; `user-emails` hash, address to id; `admins` set, the
