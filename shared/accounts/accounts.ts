@@ -30,7 +30,6 @@ export interface Accounts {
   adminTokens: AdminTokenStore;
   nameLock: NameLock;
   store: StoreMarker;
-  /** See `deletePerson`. */
   deletePerson: (id: string) => Promise<PersonDeletion>;
 }
 

@@ -5,7 +5,6 @@ export const nanoPerDollar = 1_000_000_000;
 
 const exactUpTo = 4e6 * nanoPerDollar;
 
-/** Converts dollars to whole nano-dollars. */
 export function toNanoDollars(dollars: number): number {
   const whole = Math.round(dollars * nanoPerDollar);
   // Below four million dollars, different nano-dollars are different numbers: no other one can match.

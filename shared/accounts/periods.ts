@@ -1,10 +1,8 @@
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** The two periods of time for which totals are kept. */
 export type Step = 'day' | 'month';
 
-/** The units of periods, all in UTC: five minutes, hours, days, months. */
 export type PeriodUnit = 'minutes' | 'hour' | Step;
 
 /** The length of the units with a fixed one, in milliseconds. */

@@ -2,7 +2,6 @@ import type { ConnectionOptions, RedisOptions } from 'bullmq';
 import { redisOptions } from '#shared/accounts/redis/redis-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Access to the queues of background work. */
 export interface BackgroundAccess {
   /** Address of Redis, see `redisOptions`. */
   url: string;

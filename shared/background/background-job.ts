@@ -1,6 +1,5 @@
 import type { JobsOptions } from 'bullmq';
 
-/** The queues of background work, one for each kind. */
 export const backgroundQueues = [
   'batch-validations',
   'batch-slices',

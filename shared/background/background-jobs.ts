@@ -12,10 +12,8 @@ import {
 /** Milliseconds in which Redis must answer. */
 const longestMs = 3_000;
 
-/** Jobs that one call adds. */
 const addedAtOnce = 500;
 
-/** Numbers of jobs of one queue, by state. */
 export interface QueueCounts {
   waiting: number;
   active: number;
@@ -26,7 +24,6 @@ export interface QueueCounts {
 /** A job whose last try failed, and that is tried again. */
 export interface FailingJob {
   id: string;
-  /** Tries that failed. */
   failures: number;
   /** When the last try began, in ms since 1970. */
   lastAt: number | undefined;
@@ -36,7 +33,6 @@ export interface FailingJob {
 /** Maximum of jobs of one queue that are searched for failures. */
 const lookedAt = 300;
 
-/** Maximum characters of a reason. */
 const longestReason = 300;
 
 /** Adds background work to its queues. Every method throws RouterError `store_unavailable` when Redis does not answer. */
@@ -123,7 +119,6 @@ export class BackgroundJobs {
     return next?.priority ?? 0;
   }
 
-  /** Counts the jobs of each queue. */
   async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
     const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));
     return Object.fromEntries(counted) as Record<BackgroundQueue, QueueCounts>;

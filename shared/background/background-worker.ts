@@ -49,7 +49,6 @@ export interface WorkOnQueue {
   stalled: number;
   /** Tries that failed. */
   failed: number;
-  /** Jobs that were done. */
   completed: number;
   close(): Promise<void>;
 }

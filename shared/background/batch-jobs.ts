@@ -1,11 +1,9 @@
 import type { BackgroundJob } from './background-job.ts';
 
-/** The data of a job for a whole batch. */
 export interface BatchJob {
   batch: string;
 }
 
-/** The data of a job for one slice. */
 export interface SliceJob extends BatchJob {
   slice: number;
 }

@@ -1,6 +1,5 @@
 import type { BackgroundJob } from './background-job.ts';
 
-/** The data of a job that makes one response. */
 export interface ResponseJob {
   response: string;
 }

@@ -10,7 +10,6 @@ import type { OauthServer } from '#shared/registry/mcp-servers.ts';
 import { ConnectError } from './connect-error.ts';
 import { attemptSchema, beginGrant, grantorSchema, redeemCode, revokeGrant } from './grants.ts';
 
-/** The secrets of an MCP account link, which are sealed. */
 export const secretsSchema = z.object({
   grantor: grantorSchema,
   access: z.string(),

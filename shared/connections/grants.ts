@@ -13,7 +13,6 @@ import type { OauthServer } from '#shared/registry/mcp-servers.ts';
 import { ConnectError } from './connect-error.ts';
 import { discoverServer } from './discover-server.ts';
 
-/** The name under which the router registers itself. */
 const clientName = 'Model Router';
 
 /**

@@ -12,7 +12,6 @@ export interface ServedConnectionsOptions {
   publicUrl: string | undefined;
 }
 
-/** The path of the console's page on which people connect. */
 export const connectionsPath = '/connections';
 
 /** The MCP account links of people, for calls of tools. */

@@ -21,7 +21,6 @@ export const batchPurpose = 'batch';
 /** Bytes of a form besides its file. */
 const formBytes = 64 * 1024;
 
-/** Objects that one call of `takeRemovals` returns. */
 const removedAtOnce = 100;
 
 export interface FileDescription {
@@ -45,7 +44,6 @@ export interface AddOptions {
 
 /** Stored content that is not a file yet. It is removed within minutes unless it becomes a file, or a batch holds it. */
 export interface Upload {
-  /** Name in the object store. */
   object: string;
   bytes: number;
   /** Turns the upload into a file. @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable` */
@@ -58,7 +56,6 @@ export interface Upload {
   discard: () => Promise<void>;
 }
 
-/** A complete upload, and the description of its file. */
 interface ReceivedFile {
   meter: UploadMeter;
   measured: Measured;
@@ -68,7 +65,6 @@ interface ReceivedFile {
 export interface FilesParts {
   records: FileRecords;
   store: ObjectStore;
-  /** Maximum bytes of one file. */
   fileBytes: number;
   /** Maximum lines of a file for a batch. */
   fileLines: number;
@@ -84,7 +80,6 @@ export type UploadOutcome = (typeof uploadOutcomes)[number];
 /** The files of owners: their records, their content, and the bounds of both. No content is held in memory as a whole. */
 export class Files {
   readonly #parts: FilesParts;
-  /** Uploads so far, by outcome. */
   readonly uploads: Record<UploadOutcome, number> = { stored: 0, refused: 0, failed: 0 };
   /** Bytes of the uploads that became files. */
   storedBytes = 0;
@@ -114,7 +109,6 @@ export class Files {
     return this.#counted(this.#receive(owner, body, options));
   }
 
-  /** Returns the bytes of all files of the cluster, uploads included. */
   totalBytes(): Promise<number> {
     return this.#parts.records.totalBytes();
   }

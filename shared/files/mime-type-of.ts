@@ -31,7 +31,6 @@ const byStart: readonly [RegExp, string][] = [
 /** Bytes at the start of a file that determine its type. */
 export const startBytes = 16;
 
-/** The type of a file of unknown content. */
 export const unknownType = 'application/octet-stream';
 
 /**

@@ -19,7 +19,6 @@ const partsAtOnce = 2;
 
 export interface S3Access {
   bucket: string;
-  /** Start of the names of objects. */
   folder: string;
   region: string;
   /** Address of a store other than Amazon's. */

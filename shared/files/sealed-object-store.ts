@@ -146,7 +146,6 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Yields up to `wanted` bytes from a position on. */
 async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wanted: number): AsyncGenerator<Uint8Array> {
   let skip = from;
   let left = wanted;

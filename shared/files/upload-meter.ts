@@ -42,7 +42,6 @@ export class UploadMeter {
     this.#reserve = reserve;
   }
 
-  /** The first bytes, for the type of the file. */
   get start(): Uint8Array {
     return this.#start.subarray(0, Math.min(this.#bytes, startBytes));
   }

@@ -8,7 +8,6 @@ const withoutBody = new Set([204, 205, 304]);
 export interface GuardedFetchOptions extends AddressGuard {
   /** Time limit from the first connection to the end of the answer, in milliseconds. */
   timeoutMs: number;
-  /** Maximum bytes of an answer. */
   maxBytes: number;
 }
 

@@ -36,7 +36,6 @@ for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) 
   reserved.addSubnet(address, Number(prefix), 'ipv6');
 }
 
-/** Returns whether a string is an IP address of the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

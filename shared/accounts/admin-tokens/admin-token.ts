@@ -30,7 +30,7 @@ export const adminTokenSchema = z.object({
   epoch: z.coerce.number().optional(),
   /** Id of the token that made this one. When that token is removed, this one is refused. */
   madeWith: z.string().optional(),
-  /** For one command of whoever has the account store: what is made with it does not end with it. */
+  /** Made for a single command of `rtr` with access to the account store. Tokens that it makes are not bound to it. */
   isForCommand: z.stringbool().optional().catch(undefined),
 });
 

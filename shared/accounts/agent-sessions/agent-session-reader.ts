@@ -23,7 +23,6 @@ const entrySchema = storedJson(usageRecordSchema);
  */
 const mostAtOnce = 20;
 
-/** Sessions that one pipeline reads from Redis. */
 const readAtOnce = 50;
 
 /** A position in the list of sessions: the time of the last turn, in ms since 1970, and the session's id. */
@@ -32,7 +31,6 @@ export interface SessionPlace {
   id: string;
 }
 
-/** The sums of all sessions of an owner. */
 export interface OwnerSums {
   owner: SessionOwner;
   sums: SessionSums;
@@ -191,12 +189,10 @@ function ownersSeenBy(viewer: UsageViewer, owner: SessionOwner | undefined): Ses
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
 }
 
-/** Sorts the latest first. */
 function byPlace(a: SessionPlace, b: SessionPlace): number {
   return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
-/** Returns whether a stream id is before another one. */
 function isBefore(one: string, other: string): boolean {
   const [ms = 0, count = 0] = one.split('-').map(Number);
   const [otherMs = 0, otherCount = 0] = other.split('-').map(Number);

@@ -6,7 +6,6 @@ import { sessionKeys, type SessionOwner } from './session-names.ts';
 
 const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua', import.meta.url));
 
-/** Sessions that one call of the script removes. */
 const atOnce = 100;
 
 /** The longest time that any setting keeps the sums of a day: a year and a day. */

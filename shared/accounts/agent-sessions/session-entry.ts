@@ -30,7 +30,6 @@ interface Row {
   sums: SessionSums;
 }
 
-/** Rows by the text of `encodeSumsRow`. */
 type Rows = Map<string, Row>;
 
 /** Facts about an agent of a session, stored beside its sums. */
@@ -64,7 +63,6 @@ interface Entry {
   turns: number[];
 }
 
-/** Sums to add to an owner's day. */
 interface Day {
   owner: SessionOwner;
   day: string;

@@ -11,7 +11,6 @@ export interface KeyParty {
   team: string;
 }
 
-/** Returns the key of a request and the owner of the key. */
 export function partyOfRecord({ key, owner }: Pick<UsageRecord, 'key' | 'owner'>): KeyParty {
   return {
     key: key.id,

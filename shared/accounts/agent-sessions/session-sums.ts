@@ -71,7 +71,6 @@ export function noSums(): SessionSums {
   return { requests: 0, failed: 0, ...tokens, cost: 0, ...times, sessions: 0, agents: 0 };
 }
 
-/** Adds `more` to `to`, in place. */
 export function addSums(to: SessionSums, more: SessionSums): void {
   for (const name of sumNames) to[name] += more[name];
 }
@@ -82,7 +81,6 @@ export function sumOf(all: Iterable<SessionSums>): SessionSums {
   return sum;
 }
 
-/** Returns the sums that one turn adds. */
 export function sumsOf(record: UsageRecord): SessionSums {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost, turn, totalMs } = record;
   // A request without a worker was in the queue until its end.
@@ -135,7 +133,6 @@ export function decodeSumsRow(text: string): SumsRow | undefined {
   }
 }
 
-/** Reads the sums of a hash, by the text of their row. */
 export function readSums(fields: Readonly<Record<string, string>>): Map<string, SessionSums> {
   const byLetter = new Map(sumNames.map((name) => [sumLetters[name] as string, name]));
   const rows = new Map<string, SessionSums>();

@@ -1,6 +1,5 @@
 import type { WebhookEvent, WebhookEventType, WebhookOwner } from '../webhooks/webhook-event.ts';
 
-/** The webhook events that are also sent by e-mail. */
 export const mailedEventTypes = [
   'rtr.budget.threshold',
   'rtr.budget.exhausted',

@@ -42,7 +42,6 @@ export type RunningMail = z.output<typeof runningSchema>;
 
 export interface DueMail {
   id: string;
-  /** Attempts so far. */
   attempts: number;
 }
 
@@ -97,7 +96,6 @@ export class AlertMails {
     return (await endAttempt.run(this.#redis, { args })) === 1;
   }
 
-  /** Counts the mails that are still to be sent. */
   count(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}alert-mails-due`));
   }

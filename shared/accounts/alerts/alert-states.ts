@@ -8,7 +8,6 @@ import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
 
 const changeState = new RedisScript(emitScript, mailsScript, new URL('lua/change-state.lua', import.meta.url));
 
-/** A change of one state. */
 export interface FieldChange {
   field: string;
   /** The state that the field must have; undefined: it must have none. */
@@ -50,7 +49,6 @@ export class AlertStates {
     this.#isMailed = isMailed;
   }
 
-  /** Returns all states of a kind, by field. */
   async all(kind: string): Promise<Map<string, string>> {
     return new Map(Object.entries(await askRedis(this.#redis.hgetall(`${this.#prefix}alerts:${kind}`))));
   }

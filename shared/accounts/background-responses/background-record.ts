@@ -12,7 +12,6 @@ export const backgroundRecordSchema = z.object({
   owner: z.string(),
   /** Id of the key that requested it, or of the person of a console session. It is served as a request of this key. */
   key: z.string(),
-  /** Name of its client format. */
   format: z.string(),
   /** Id of the request that created it. */
   requestId: z.string(),
@@ -33,7 +32,6 @@ export const backgroundRecordSchema = z.object({
 
 export type BackgroundRecord = z.infer<typeof backgroundRecordSchema>;
 
-/** The fields of a background response at its creation. */
 export type NewBackgroundRecord = Pick<
   BackgroundRecord,
   'id' | 'owner' | 'key' | 'format' | 'requestId' | 'createdAt' | 'expiresAt'

@@ -28,7 +28,6 @@ const bytesAtOnce = 256 * 1024;
 /** Milliseconds for which the use of a cancelled and removed response can be counted. */
 const chargedMs = 3_600_000;
 
-/** The texts of a new response. */
 export interface BackgroundTexts {
   /** What a run needs to make the response. */
   request: object;
@@ -39,16 +38,13 @@ export interface BackgroundTexts {
   last: number;
 }
 
-/** The result of one read of a response's stream. */
 export interface ReadEvents {
   /** Whether the response has ended, so that no events from `next` on will follow. */
   isOver: boolean;
   isCancelled: boolean;
   /** Number of the first event after the opening, the events that all runs have in common. */
   opening: number;
-  /** Number of the first event of the last run. */
   begun: number;
-  /** Number of the next event. */
   next: number;
   /** Whether the events were removed because there were too many. */
   areGone: boolean;
@@ -126,7 +122,6 @@ export class BackgroundResponses {
     throw new RouterError('rate_limit_exceeded', message, { retryAfter: 10 });
   }
 
-  /** Returns one response; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<BackgroundRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
     const found = await this.#records.find(id);
@@ -144,7 +139,6 @@ export class BackgroundResponses {
     return this.#opened(owner, await askRedis(this.#redis.hget(this.#textsOf(id), 'request')));
   }
 
-  /** Counts the unfinished responses of all owners. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}background-open`));
   }

@@ -29,20 +29,15 @@ const end = new RedisScript(
 /** Maximum bytes of the sealed events of one response. The events of a longer one are not kept. */
 const mostEventBytes = 16 * 1024 * 1024;
 
-/** A run of a response that has begun. */
 export interface BegunAttempt {
-  /** Id of the run. */
   attempt: string;
-  /** Number of the next event. */
   next: number;
 }
 
-/** Events that a run writes. */
 export interface WrittenEvents {
   events: string;
   /** Number of the first event, or of one before it that may be written already. */
   from: number;
-  /** Number of the last event. */
   last: number;
 }
 

@@ -17,7 +17,6 @@ export type BatchState = (typeof batchStates)[number];
 export const lineOutcomes = ['succeeded', 'errored', 'cancelled', 'expired'] as const;
 export type LineOutcome = (typeof lineOutcomes)[number];
 
-/** A fault in a batch's input. */
 export const batchProblemSchema = z.object({
   code: z.string(),
   message: z.string(),
@@ -64,7 +63,6 @@ export const batchRecordSchema = z.object({
   failedAt: time.optional(),
   /** When the last result of a line was recorded. */
   lineAt: time.optional(),
-  /** When its cancellation was requested. */
   cancelledAt: time.optional(),
   /** Number of lines; 0 until they are counted. */
   total: count,
@@ -82,7 +80,6 @@ export const batchRecordSchema = z.object({
   reasoningTokens: count,
   /** In nano-dollars. */
   cost: count,
-  /** The model that its first line requests. */
   model: z.string().optional(),
   /** The same, if a worker served it at that time: the model exists, whether or not a worker serves it now. */
   knownModel: z.string().optional(),
@@ -101,7 +98,6 @@ export const batchRecordSchema = z.object({
 
 export type BatchRecord = z.infer<typeof batchRecordSchema>;
 
-/** The fields of a batch at its creation. */
 export type NewBatch = Pick<
   BatchRecord,
   | 'id'

@@ -30,13 +30,11 @@ const release = new RedisScript(files, common, new URL('lua/release.lua', import
 const writeSlices = new RedisScript(common, new URL('lua/write-slices.lua', import.meta.url));
 const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.url));
 
-/** Slices that one call of the script writes. */
 const slicesAtOnce = 500;
 
 /** Maximum bytes of results that one read of Redis returns, unless a single result is larger. */
 const bytesAtOnce = 1024 * 1024;
 
-/** Objects that a batch releases in one call. */
 const releasedAtOnce = 500;
 
 /** The use of a line's requests, as the batch's record counts it. */
@@ -45,7 +43,6 @@ export type LineUsage = Pick<
   'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens' | 'cost'
 >;
 
-/** A change of a batch's state. */
 export interface BatchMove {
   from: BatchState;
   to: BatchState;
@@ -57,7 +54,6 @@ export interface BatchMove {
   files?: readonly FileRecord[];
 }
 
-/** A wait of a batch's lines. */
 export interface BatchPause {
   /** When the lines are tried again, in ms since 1970. */
   until: number;
@@ -99,7 +95,6 @@ export class BatchWork {
     return found.filter((batch) => batch !== undefined);
   }
 
-  /** Counts the unfinished batches. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
@@ -174,7 +169,6 @@ export class BatchWork {
     return sliceSchema.safeParse(await askRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
   }
 
-  /** Returns the numbers of the slices that are over. */
   async doneSlices(id: string): Promise<Set<number>> {
     return new Set((await askRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
   }
@@ -184,7 +178,6 @@ export class BatchWork {
     return sliceResultsSchema.safeParse(await askRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
   }
 
-  /** Returns the numbers of the lines of a slice that have a result. */
   async recordedLines(id: string, slice: number): Promise<Set<number>> {
     return new Set((await askRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }

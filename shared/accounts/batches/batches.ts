@@ -16,13 +16,11 @@ const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
-  /** Maximum of unfinished batches of one owner. */
   mostOpen: number;
   /** Milliseconds for which a batch is kept after its time has run out. */
   keepMs: number;
 }
 
-/** One page of an owner's batches, newest first. */
 export interface BatchPage {
   batches: BatchRecord[];
   /** Whether more batches follow in the direction of the page. */
@@ -33,7 +31,6 @@ export interface PageRequest {
   limit: number;
   /** The batch that the page follows, in the list of the newest first. */
   after?: string | undefined;
-  /** The batch that the page comes before. */
   before?: string | undefined;
 }
 
@@ -74,7 +71,6 @@ export class Batches {
     return batchRecordSchema.parse(fields);
   }
 
-  /** Returns one batch of an API; undefined if the owner has none with this id there. */
   async find(owner: string, api: string, id: string): Promise<BatchRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
     const found = await this.#records.find(id);
@@ -131,7 +127,6 @@ export class Batches {
     return after ? ids.filter(([id, createdAt]) => createdAt < after.createdAt || id < after.id) : ids;
   }
 
-  /** Counts the unfinished batches of all owners. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }

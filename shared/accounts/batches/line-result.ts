@@ -10,7 +10,6 @@ export const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.n
 /** The error of a line: its code, and the number of the line in the input. */
 export type LineError = z.infer<typeof lineErrorSchema>;
 
-/** The result of a line that was run. */
 export interface LineResult {
   outcome: Extract<LineOutcome, 'succeeded' | 'errored'>;
   /** The line that is written to the file of results. */

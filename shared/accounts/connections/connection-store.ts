@@ -35,7 +35,6 @@ const storedConnectionSchema = storedJson(
     refreshedAt: z.number(),
     /** When the access token expires, if the server states it. */
     expiresAt: z.number().optional(),
-    /** Whether there is a refresh token. */
     canRefresh: z.boolean(),
   }),
 );

@@ -25,14 +25,12 @@ const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta
  */
 export const checkMs = 45_000;
 
-/** A person's identity at a provider. */
 export interface ExternalSubject {
   issuer: string;
   subject: string;
 }
 
 const accountSchema = z.object({
-  /** Name of the provider. */
   provider: z.string(),
   issuer: z.string(),
   subject: z.string(),
@@ -47,7 +45,6 @@ const accountSchema = z.object({
   turn: z.string().optional(),
 });
 
-/** The account of a person at a provider. */
 export interface ExternalAccount extends ExternalSubject {
   provider: string;
   goodUntil: number;
@@ -61,7 +58,6 @@ export interface ExternalAccount extends ExternalSubject {
   isOffline?: boolean | undefined;
 }
 
-/** The account of a person at a provider, as stored. */
 export interface KeptAccount extends ExternalAccount {
   /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not have, or not yet. */
   isSealed: boolean;
@@ -69,12 +65,10 @@ export interface KeptAccount extends ExternalAccount {
   turn?: string | undefined;
 }
 
-/** An identity at a named provider. */
 export interface ProviderAccount extends ExternalSubject {
   provider: string;
 }
 
-/** A person who signs in for the first time. */
 export interface NewExternalPerson extends ProviderAccount {
   name: string;
   email: string;
@@ -225,7 +219,6 @@ export class ExternalAccounts {
     await endLock.run(this.#redis, { keys: [this.#names.externalCheck(userId)], args: { mark } });
   }
 
-  /** Returns whether a node checks the person with the provider now. */
   async isChecked(userId: string): Promise<boolean> {
     return (await askRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
   }

@@ -8,7 +8,6 @@ export function issuerForms(issuer: string): [string, ...string[]] {
   return [issuer, issuer === origin ? `${origin}/` : origin];
 }
 
-/** Returns whether two texts name the same issuer. */
 export function isSameIssuer(one: string, other: string): boolean {
   return issuerForms(one).includes(other);
 }

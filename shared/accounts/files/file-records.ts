@@ -36,14 +36,12 @@ const recordSchema = z.object({
   name: z.string(),
   mimeType: z.string(),
   bytes: z.number(),
-  /** SHA-256 of its content, as hex. */
   sha256: z.string(),
   lines: z.number(),
   createdAt: z.number(),
   expiresAt: z.number().optional(),
 });
 
-/** The record of a file. Times in ms since 1970. */
 export type FileRecord = z.output<typeof recordSchema>;
 
 export interface FileBounds {
@@ -59,7 +57,6 @@ export interface FilePage {
   hasMore: boolean;
 }
 
-/** What an owner's files take, and the maxima. */
 export interface FileUse {
   /** Uploads included. */
   bytes: number;
@@ -84,13 +81,11 @@ export interface FilePageQuery {
  */
 export type UploadKind = 'file' | 'part' | 'join';
 
-/** A request for room for an upload. */
 export interface Reservation {
   owner: string;
   object: string;
   /** Bytes in addition to those that are reserved already; 0 only shows that the upload goes on. */
   bytes: number;
-  /** Whether this is the first reservation of the upload. */
   begins: boolean;
   kind: UploadKind;
 }
@@ -156,7 +151,6 @@ export class FileRecords {
     return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object, isNoFile } })) === 1;
   }
 
-  /** Returns one file; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<FileRecord | undefined> {
     const text = await askRedis(this.#redis.hget(`${this.#prefix}files-of:${owner}`, id));
     const record = text === null ? undefined : this.#read(text);
@@ -171,7 +165,6 @@ export class FileRecords {
     return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
   }
 
-  /** Returns what the owner's files take, and the maxima. */
   async use(owner: string): Promise<FileUse> {
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
     const [bytes, files] = await askRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));

@@ -1,6 +1,5 @@
 import { setting } from '#shared/core/load-config.ts';
 
-/** The settings of requests with an idempotency key. */
 export const idempotencySettings = {
   IDEMPOTENCY_GRACE_MS: setting.integer(
     'Time for which the answer to a request with an `Idempotency-Key` goes on without a client; it is cancelled at once if 0',
@@ -34,9 +33,7 @@ export const idempotencySettings = {
   ),
 };
 
-/** Maxima for idempotency keys and their answers. */
 export interface IdempotencyBounds {
-  /** Keys of one owner. */
   ownerKeys: number;
   /** Bytes of one answer, of all answers of an owner, and of all answers. */
   answerBytes: number;

@@ -29,7 +29,6 @@ const followerMs = 3_500;
 const entriesAtOnce = 50;
 const bytesAtOnce = 256 * 1024;
 
-/** The request that a key was used for. */
 export interface RequestFacts {
   /** Method and path. */
   endpoint: string;
@@ -40,21 +39,17 @@ export interface RequestFacts {
 export interface AnswerHead {
   status: number;
   headers: Record<string, string>;
-  /** Id of the executed request. */
   requestId: string;
   /** Whether the answer is a stream of numbered events. */
   isEvents: boolean;
 }
 
-/** One execution of a request with an idempotency key. */
 export interface KeyedAttempt {
   owner: string;
-  /** Digest of the key. */
   id: string;
   attempt: string;
 }
 
-/** The outcome of a claim. */
 export type Claim =
   /** The caller must execute the request. `number` is how many executions of the key came before. */
   | { outcome: 'claimed'; of: KeyedAttempt; number: number }
@@ -62,7 +57,6 @@ export type Claim =
   | { outcome: 'taken'; of: KeyedAttempt; isOver: boolean; facts: RequestFacts }
   | { outcome: 'unknown' };
 
-/** An addition to an answer. */
 export interface AnswerEntry {
   /** Numbers of the first and of the last event in `bytes`. */
   from: number;
@@ -75,18 +69,15 @@ export interface AnswerEntry {
 
 /** Events that were added together. */
 export interface ReadEntry {
-  /** Number of the last event. */
   last: number;
   bytes: Buffer;
 }
 
-/** The result of one read of an answer. */
 export interface ReadAnswer {
   /** `gone` if the node that executed the request has died. */
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
   /** How many executions of the key came before this one. */
   number: number;
-  /** Number of the next event. */
   next: number;
   /** Whether there was no room for the answer, so that it is not kept. */
   isLost: boolean;
@@ -246,7 +237,6 @@ export class IdempotentAnswers {
   }
 }
 
-/** Creates the id of an execution. */
 export function newAttempt(): string {
   return `ia_${randomUUID()}`;
 }

@@ -39,7 +39,6 @@ export class FairQueue {
     }
   }
 
-  /** Resolves when a running task hands its place over. */
   #turn(owner: string): Promise<void> {
     const mine = this.#waiting.get(owner) ?? [];
     if (mine.length >= this.#limits.waitingPerOwner || this.#waitingCount >= this.#limits.waiting) {

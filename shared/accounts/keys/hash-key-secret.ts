@@ -8,7 +8,6 @@ export function hashKeySecret(secret: string): Promise<string> {
   return hash(secret, { type: argon2id, ...cost });
 }
 
-/** Returns whether a stored hash has another cost than a new one. */
 export function hasOtherCost(phc: string): boolean {
   return needsRehash(phc, cost);
 }

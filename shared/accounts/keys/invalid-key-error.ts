@@ -1,7 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyKind } from './key-format.ts';
 
-/** A known key, whether or not it may be used. */
 export interface RefusedKey {
   readonly id: string;
   readonly kind: KeyKind;

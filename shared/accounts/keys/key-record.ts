@@ -46,7 +46,6 @@ export const keyRecordSchema = z.object({
   adminSet: storedJson(z.array(z.string())).optional(),
   /** Present if its requests are recorded. A value that cannot be read counts as absent. */
   records: storedJson(recordingSwitchSchema).optional().catch(undefined),
-  /** Id of the key that replaced it. */
   replacedBy: z.string().optional(),
   /**
    * Id of the first key in a chain of replacements: the use of all of them counts as the use of that key. Absent for a key that replaced
@@ -210,7 +209,6 @@ export function recordingOf({
   return kind === 'team' && owner?.records ? { ...owner.records, of: 'team' } : undefined;
 }
 
-/** Returns whether at least one limit is set. */
 export function hasLimits(limits: Limits | undefined): limits is Limits {
   return limits !== undefined && Object.keys(limits).length > 0;
 }
@@ -224,7 +222,6 @@ export const keyNameSchema = z
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'a name has no control characters')
   .regex(usableName, 'this cannot be a name');
 
-/** Tools that a key may be given: names, and `<server>/*`. */
 export const keyToolsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
 /** Returns a key as it may be shown: everything but the middle of the secret, `rtr_0123456789ab_4fgh…89ab`. */

@@ -33,7 +33,6 @@ export type Revocation = 'revoked' | 'revoked before' | 'unknown';
 /** The outcome of creating a key. `too many`: its owner has 200 keys that are in use. */
 export type KeyCreation = 'created' | 'no owner' | 'too many';
 
-/** The fields of a key that can be changed. */
 export type KeyChange = Pick<
   KeyRecord,
   'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet' | 'records'
@@ -139,7 +138,6 @@ export class KeyStore {
     return (await askRedis(this.#redis.exists(this.#names.firstRouterKey))) === 1;
   }
 
-  /** Stores a new key, if its owner exists. */
   async create(record: NewKeyRecord): Promise<KeyCreation> {
     return (await this.#create(record)) as KeyCreation;
   }
@@ -157,7 +155,6 @@ export class KeyStore {
     return (await this.#create(record, { id: oldId, until, priority })) as KeyCreation | 'not usable';
   }
 
-  /** Stores a router key if none was ever made, and returns whether it did. */
   async createFirstRouterKey(record: NewKeyRecord): Promise<boolean> {
     const { firstRouterKey, key, keys } = this.#names;
     const args = { id: record.id, createdAt: record.createdAt, fields: storedFields(record) };

@@ -13,7 +13,6 @@ const mostKeys = 10_000;
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;
   readonly #log: Logger;
-  /** The minute of the last recorded use, by key. */
   readonly #noted = new LRUCache<string, number>({ max: mostKeys });
   #unwritten = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -33,7 +32,6 @@ export class KeyUseRecorder {
     this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
   }
 
-  /** Writes the uses that are not written yet. */
   async close(): Promise<void> {
     await this.#write();
   }

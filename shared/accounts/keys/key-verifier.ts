@@ -11,7 +11,6 @@ import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey, parseKeyForm } from './parse-key.ts';
 
-/** Bounds of a KeyVerifier. All have defaults. */
 export interface KeyVerifierOptions {
   /** Argon2 computations at once. Default: the machine's cores but one, at least 1 and at most 3. */
   concurrency?: number;
@@ -39,7 +38,6 @@ const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 /** The store of keys with their owners. Both methods throw RouterError `store_unavailable` when it is away. */
 export interface KeySource {
   find(id: string): Promise<FoundKey | undefined>;
-  /** See `KeyStore.replaceHash`. */
   replaceHash(id: string, from: string, to: string): Promise<boolean>;
 }
 
@@ -86,7 +84,6 @@ export class KeyVerifier {
   #timesMarkedStale = 0;
   /** Reads of the store under way for texts that are no keys. */
   #mistyped = 0;
-  /** Running verifications, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
   constructor(store: KeySource, options: KeyVerifierOptions = {}) {

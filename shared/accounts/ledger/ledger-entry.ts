@@ -8,7 +8,6 @@ import type { UsageRecord } from './usage-record.ts';
 /** The scripts that define `writeUsage`. They stand before each script that writes into the ledger. */
 export const ledgerScripts: readonly URL[] = [sessionScript, new URL('lua/ledger.lua', import.meta.url)];
 
-/** Requests in the form that `writeUsage` takes. */
 export interface LedgerEntry {
   args: Readonly<Record<string, unknown>>;
   /** The single requests, for the script's ARGV. */
@@ -16,7 +15,6 @@ export interface LedgerEntry {
 }
 
 export interface LedgerEntryBounds {
-  /** First part of the names in Redis. */
   prefix: string;
   /** See `UsageLedgerBounds`. */
   maxRequests: number;
@@ -25,7 +23,6 @@ export interface LedgerEntryBounds {
   sessionsKeptMs: number;
 }
 
-/** Returns what `writeUsage` needs to write finished requests. */
 export function ledgerEntry(
   records: readonly UsageRecord[],
   { prefix, maxRequests, requestsKeptMs, maxFields, sessionsKeptMs }: LedgerEntryBounds,

@@ -51,7 +51,6 @@ function sessionOf(of: Pick<UsageRecord, 'key' | 'owner'>, name: string): string
   return sessionIdOf(sessionOwnerOf(partyOfRecord(of)), name);
 }
 
-/** Yields the parties whose names a record needs. */
 function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {
   if (owner) yield `${owner.kind}:${owner.id}`;
   const person = personOfIdentity(key.id);

@@ -5,7 +5,6 @@ import { storedJson } from '../redis/stored-value.ts';
 import { spanName, spanOwners, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
 import type { UsageViewer } from './usage-record.ts';
 
-/** Hashes that one pipeline reads from Redis. */
 const readAtOnce = 48;
 
 export interface SpanHashes {

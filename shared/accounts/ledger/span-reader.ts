@@ -50,7 +50,6 @@ export async function readSpan(
   return { ...period, times, stepMs: unitMs[step], ...sums.read(most) };
 }
 
-/** Adds up the hashes of periods, field by field. */
 class Sums {
   readonly #steps: UsageTotals[];
   readonly #firstToken: number[] = [];

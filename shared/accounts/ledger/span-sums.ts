@@ -9,7 +9,6 @@ const hourMs = 3_600_000;
 export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
 export type SpanStep = keyof typeof spansKeptMs;
 
-/** The counts of a model, a key or a worker. */
 export const thingCounts = ['requests', 'failed', 'promptTokens', 'completionTokens', 'cost'] as const;
 export type ThingCount = (typeof thingCounts)[number];
 
@@ -63,7 +62,6 @@ interface Part {
   things: Map<string, { row: string; substitute: string; counts: number[] }>;
 }
 
-/** What to add to some periods that all contain the same requests. */
 interface Span {
   periods: { name: string; expiresAt: number }[];
   parts: Map<string, Part>;

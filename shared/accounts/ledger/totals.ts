@@ -55,12 +55,10 @@ export function noTotals(): UsageTotals {
   return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0, searches: 0 };
 }
 
-/** Adds `more` to `to`, in place. */
 export function addTotals(to: UsageTotals, more: UsageTotals): void {
   for (const name of countNames) to[name] += more[name];
 }
 
-/** Returns what one request adds. */
 export function totalsOf(record: UsageRecord): UsageTotals {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
   const { images = 0, seconds = 0, characters = 0, searches = 0 } = record;

@@ -1,7 +1,6 @@
 import { csvLine, type CsvCell } from '#shared/core/csv.ts';
 import type { NamedRequest } from './name-requests.ts';
 
-/** The columns of a file with usage. */
 const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   id: ({ id }) => id,
   at: ({ at }) => new Date(at).toISOString(),
@@ -36,7 +35,6 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   recorded: ({ recorded }) => (recorded ? 'true' : undefined),
 };
 
-/** The first line of a file, with the names of its columns. */
 export const usageCsvHead = csvLine(Object.keys(columns));
 
 export function usageCsvLine(request: NamedRequest): string {

@@ -1,14 +1,12 @@
 import { rowOf, type TotalsRow } from './totals.ts';
 import { sees, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
-/** The groupings of a report. */
 export const usageGroups = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 /** The fields that totals can be filtered by; the others are stored only with single requests. */
 export type RowFilter = Pick<UsageFilter, UsageGroup>;
 
-/** Returns whether a row of totals matches a filter. */
 export function isOf(row: TotalsRow, filter: RowFilter): boolean {
   return usageGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
 }

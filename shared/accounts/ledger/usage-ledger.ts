@@ -8,10 +8,8 @@ import type { UsageRecord } from './usage-record.ts';
 
 const write = new RedisScript(...ledgerScripts, new URL('lua/write.lua', import.meta.url));
 
-/** Milliseconds between two writes. */
 const writeEveryMs = 500;
 
-/** Maximum of requests in one batch. */
 const batchSize = 500;
 
 /**
@@ -23,13 +21,11 @@ const rememberedMs = 20_000;
 /** Maximum of batches that are kept in memory: 20,000 requests, some ten megabytes. */
 const maxRemembered = 40;
 
-/** Milliseconds in which `close` writes what is left. */
 const closeMs = 3_000;
 
 export interface UsageLedgerBounds {
   /** Maximum of single requests that are kept. */
   maxRequests: number;
-  /** Milliseconds for which single requests are kept. */
   requestsKeptMs: number;
   /** Maximum of requests that wait to be written while Redis is away. Default 10,000. */
   maxWaiting?: number;
@@ -84,7 +80,6 @@ export class UsageLedger {
     return this.#dropped;
   }
 
-  /** Requests that wait to be written. */
   get backlog(): number {
     return this.#waiting.length + (this.#batch?.records.length ?? 0);
   }

@@ -20,7 +20,6 @@ import { sees, usageRecordSchema, type UsageFilter, type UsageRecord, type Usage
 
 const entrySchema = storedJson(usageRecordSchema);
 
-/** Entries that one call reads from Redis. */
 const pageSize = 500;
 
 /** Fields that Redis scans in one step of reading totals. */
@@ -48,7 +47,6 @@ export interface ReportQuery {
   filter: RowFilter;
 }
 
-/** Requests, and the cursor of each. */
 export interface RequestPage {
   requests: UsageRecord[];
   cursors: string[];
@@ -153,12 +151,10 @@ export class UsageReader {
       .filter((record) => record.id === id && passes(record, viewer, {}));
   }
 
-  /** Returns the sums of the last hours or days, see `readSpan`. */
   overview(viewer: UsageViewer, span: UsageSpan, most: number): Promise<SpanSums> {
     return readSpan(this.#redis, this.#prefix, viewer, span, most);
   }
 
-  /** Returns the sums of requests by hour and by group, see `readHourGroups`. */
   hours(query: HourQuery): Promise<{ times: number[]; groups: HourGroup[] }> {
     return readHourGroups(this.#redis, this.#prefix, query);
   }

@@ -26,7 +26,6 @@ const attemptSchema = z.object({
 
 export type UsageAttempt = z.infer<typeof attemptSchema>;
 
-/** See AgentTurn. */
 const turnSchema = z.object({
   /** A program that this release does not define counts as one that names its sessions itself. */
   program: z.enum(agentPrograms).catch('other'),
@@ -64,7 +63,6 @@ export const usageRecordSchema = z.object({
   worker: z.string().optional(),
   /** An outcome that this release does not define counts as `failed`. */
   outcome: z.enum(['done', 'failed', 'cancelled']).catch('failed'),
-  /** The error's code. */
   code: z.string().optional(),
   attempts: count,
   queueMs: z.number().optional(),
@@ -87,7 +85,6 @@ export const usageRecordSchema = z.object({
 
 export type UsageRecord = z.infer<typeof usageRecordSchema>;
 
-/** The filters of a list of requests, or of a report. */
 export interface UsageFilter {
   model?: string | undefined;
   key?: string | undefined;
@@ -96,9 +93,7 @@ export interface UsageFilter {
   tier?: string | undefined;
   outcome?: string | undefined;
   purpose?: string | undefined;
-  /** The error's code. */
   code?: string | undefined;
-  /** Whether the request was recorded. */
   recorded?: boolean | undefined;
   /** When the request began: at `from` or later, and before `to`; in ms since 1970. */
   from?: number | undefined;

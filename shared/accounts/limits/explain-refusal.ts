@@ -29,7 +29,6 @@ export function explainExcess(parties: readonly PartyLimits[], amount: Amount): 
   return new RouterError('request_exceeds_limit', message);
 }
 
-/** Returns the error for a refused request. It names the limit that refuses for the longest time. */
 export function explainRefusal(uses: readonly PartyUse[], amount: Amount): RouterError {
   const [worst] = shortfalls(uses, amount)
     .map((shortfall) => ({ shortfall, waitMs: waitMs(shortfall, uses[0]?.at ?? 0) }))

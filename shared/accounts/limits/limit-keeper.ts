@@ -18,16 +18,13 @@ const scripts = {
   readUse: script('read-use'),
 };
 
-/** Milliseconds between two tries of commits that have failed. */
 const retryMs = 1_000;
 
 /** Maximum of finished requests that wait for their commit while Redis is away. The reservations of further ones expire. */
 const maxUncommitted = 100_000;
 
-/** Maximum of reservations that one call renews or commits. */
 const reservationsAtOnce = 500;
 
-/** Maximum of parties whose use one call reads. */
 const partiesAtOnce = 200;
 
 /** Milliseconds for which a party over its limit of requests a minute is refused without a call to Redis. */
@@ -36,7 +33,6 @@ const refusedMs = 1_000;
 /** Maximum of such parties in memory. */
 const maxRefused = 10_000;
 
-/** Milliseconds that `close` has for the last commits. */
 const closeMs = 2_000;
 
 /** Times of a LimitKeeper, in milliseconds. */
@@ -75,13 +71,11 @@ export type Verdict =
  * Redis that loses its data loses the use with it.
  */
 export class LimitKeeper {
-  /** The budgets that have refused requests. */
   readonly refused: RefusedBudgets;
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
   readonly #reservationMs: number;
-  /** Ids of the reservations of running requests. */
   readonly #reserved = new Set<string>();
   /** The actual use of finished requests, by the id of the reservation, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
@@ -115,12 +109,10 @@ export class LimitKeeper {
     ];
   }
 
-  /** Running requests with a reservation. */
   get reserved(): number {
     return this.#reserved.size + this.#shares.running;
   }
 
-  /** Finished requests that are not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted.size + this.#shares.uncounted;
   }

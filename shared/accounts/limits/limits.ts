@@ -12,7 +12,6 @@ export const limitsSchema = z.strictObject({
   requestsPerMinute: count.optional(),
   /** Input and output together, as in every other count of tokens here. */
   tokensPerMinute: count.optional(),
-  /** Requests at the same time. */
   concurrentRequests: count.optional(),
   tokensPerDay: count.optional(),
   tokensPerMonth: count.optional(),

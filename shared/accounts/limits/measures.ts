@@ -12,7 +12,6 @@ export interface Measure {
   readonly spent: number;
   /** Reserved for unfinished requests; some of it may be released at any moment. */
   readonly reserved: number;
-  /** What a request adds. */
   readonly wanted: number;
   /** A rate leaks; a budget begins anew; concurrency ends with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';

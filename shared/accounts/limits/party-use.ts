@@ -31,7 +31,6 @@ export interface PartyUse extends PartyLimits {
   readonly at: number;
   /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 where there is no limit. */
   readonly buckets: { readonly requests: number; readonly tokens: number };
-  /** Unfinished requests. */
   readonly active: number;
   readonly day: PeriodUse;
   readonly month: PeriodUse;
@@ -40,7 +39,6 @@ export interface PartyUse extends PartyLimits {
 /** What one unit adds to the level of a bucket: the milliseconds of a minute, so that a whole number leaks in each millisecond. */
 export const bucketUnit = 60_000;
 
-/** Numbers per party in the scripts' replies. */
 const numbersPerParty = 11;
 
 /** Converts a party and its limits for the scripts: costs in nano-dollars. */
@@ -52,7 +50,6 @@ export function scriptParty({ party, limits: { costPerDay, costPerMonth, ...othe
   return { party, limits: { ...others, ...costs } };
 }
 
-/** Converts the time and the numbers of a script's reply to the use of the parties. */
 export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbers]: readonly number[]): PartyUse[] {
   return parties.map((party, index) => {
     const from = index * numbersPerParty;

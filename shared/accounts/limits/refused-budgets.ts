@@ -8,12 +8,10 @@ import type { LimitName } from './measures.ts';
 /** Milliseconds after the end of a period for which its refused budgets are kept. */
 const keptMs = 24 * 3_600_000;
 
-/** Maximum of budgets that this process remembers to have noted. */
 const mostKnown = 10_000;
 
 const steps: readonly Step[] = ['day', 'month'];
 
-/** A budget of which too little was left for a request. */
 export interface RefusedBudget {
   party: LimitedParty;
   name: LimitName;

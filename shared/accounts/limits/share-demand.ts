@@ -48,7 +48,6 @@ export class ShareDemand {
     return this.#mean;
   }
 
-  /** Whether there was any demand since the last `aim`. */
   get isAny(): boolean {
     return this.#asked.requests > 0;
   }
@@ -93,7 +92,6 @@ export function noQuantity(): Quantity {
   return { requests: 0, tokens: 0, cost: 0 };
 }
 
-/** Adds to a quantity, in place. */
 export function addTo(to: Quantity, requests: number, { tokens, cost }: Amount): void {
   to.requests += requests;
   to.tokens += tokens;

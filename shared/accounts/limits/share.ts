@@ -7,7 +7,6 @@ import { addTo, noQuantity, quantityNames, ShareDemand, type Quantity } from './
 /** Milliseconds without a request after which a share is given back, and for which no more is requested of a limit that is near. */
 const pauseMs = 1_000;
 
-/** Milliseconds after which requests that have ended are reported. */
 const reportMs = 100;
 
 /** Times of a share, in milliseconds: how long it lasts in Redis, and how often it is renewed there. */
@@ -60,7 +59,6 @@ export class Share {
     this.#reportedAt = now;
   }
 
-  /** Requests that run on the share. */
   get running(): number {
     return this.#running;
   }
@@ -89,7 +87,6 @@ export class Share {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
 
-  /** Returns whether the day in which its requests count is over. */
   isOver(now: number): boolean {
     return now >= this.#dayEndsAt;
   }
@@ -157,7 +154,6 @@ export class Share {
     }));
   }
 
-  /** Returns whether to send a report now. */
   isDue(now: number): boolean {
     const sinceMs = now - this.#reportedAt;
     if (this.isReporting) return this.#hasFailed && sinceMs >= pauseMs;
@@ -204,7 +200,6 @@ export class Share {
     return this.#report;
   }
 
-  /** Processes Redis's reply to the report. */
   confirm(
     now: number,
     [isKept, isFar, requests = 0, tokens = 0, cost = 0, at = 0, ...numbers]: readonly number[],

@@ -7,12 +7,10 @@ import { Share, type ShareReport, type ShareTimes } from './share.ts';
 /** Milliseconds between two checks for shares that have something to report. */
 const lookEveryMs = 50;
 
-/** The calls by which the shares of a node reach Redis. */
 export interface SharesAccess {
   redis: Redis;
   /** Runs `lua/share.lua`, and returns its reply. */
   report: (args: ShareReport) => Promise<number[]>;
-  /** Removes a share that holds nothing. */
   remove: (id: string) => Promise<unknown>;
   log: Pick<Logger, 'debug'>;
 }
@@ -35,12 +33,10 @@ export class Shares {
     access.redis.on('close', this.#onLost);
   }
 
-  /** Running requests that have drawn on a share. */
   get running(): number {
     return [...this.#all].reduce((sum, share) => sum + share.running, 0);
   }
 
-  /** Finished requests that Redis has not counted yet. */
   get uncounted(): number {
     return [...this.#all].reduce((sum, share) => sum + share.uncounted, 0);
   }

@@ -38,7 +38,6 @@ export function quotaOf({ actor, action, target, ofTeam = false }: JudgedNote): 
   return { name: `${name}:${actor.id}`, maxEntries: 200, merges: true };
 }
 
-/** The fields of a note that determine its quota. */
 interface JudgedNote {
   actor: { id: string; role: UserRole } | null;
   action: string;

@@ -56,7 +56,6 @@ const entrySchema = z.object({
   count: z.coerce.number(),
 });
 
-/** One change of an account, before it is added to the trail. */
 export interface AuditNote {
   /** Who made the change; null for the command line, and for somebody who is not signed in. */
   actor: { id: string; name: string; role: UserRole } | null;
@@ -96,7 +95,6 @@ export interface AuditFilter {
   actor?: string | undefined;
   /** An action, or a group of actions as `key.*`. */
   action?: string | undefined;
-  /** Id of the changed thing. */
   target?: string | undefined;
   /** In ms since 1970. */
   from?: number | undefined;

@@ -22,7 +22,6 @@ export const ceilingSchema = z.strictObject({
     )
     .optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
-  /** The highest class of their requests. */
   maxClass: z.enum(priorityClasses).optional(),
 });
 

@@ -8,7 +8,6 @@ import { askRedis, readHash } from '../redis/ask-redis.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields, storedJson } from '../redis/stored-value.ts';
 
-/** Maximum of addresses for the router's alerts. */
 const mostAddresses = 20;
 
 /** The recipients of the router's alerts: administrators, nobody, or a list of addresses. `mails.lua` reads this, too. */
@@ -25,13 +24,11 @@ const alertEmailsSchema = z.strictObject({
 /** Minimum of days for which entries of the audit trail are kept: a new administrator cannot remove them before somebody looks at them. */
 const leastAuditDays = 30;
 
-/** The console's settings, which administrators change. */
 export const consoleSettingsSchema = z.strictObject({
   /** Days until an invitation's link expires. */
   invitationDays: z.number().int().min(1).max(30),
   /** Hours without a request after which a session ends. */
   sessionHours: z.number().int().min(1).max(720),
-  /** Whether members may make personal keys. */
   membersMakeKeys: z.boolean(),
   /** Whether local accounts need a second factor. */
   requireSecondFactor: z.boolean(),
@@ -41,7 +38,6 @@ export const consoleSettingsSchema = z.strictObject({
     .int()
     .min(leastAuditDays, `The audit trail is kept for ${leastAuditDays} days at least.`)
     .max(3_650),
-  /** The limits and the ceiling that new members get. */
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
   alertEmails: alertEmailsSchema,
 });
@@ -55,7 +51,6 @@ const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.sha
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
 
-/** The initial limits and ceiling of a new person. */
 export interface PersonStart {
   limits?: Limits;
   ceiling?: Ceiling;

@@ -11,7 +11,6 @@ import { userRoles, type UserRole } from './user.ts';
 
 const createInvitation = new RedisScript(new URL('lua/create-invitation.lua', import.meta.url));
 
-/** Maximum of open invitations. */
 const mostOpen = 500;
 
 const invitationSchema = z.object({
@@ -35,7 +34,6 @@ export interface NewInvitation {
   email: string;
   role: UserRole;
   teamId?: string | undefined;
-  /** Id of the administrator. */
   invitedBy: string;
   /** Milliseconds for which the link can be used. */
   ms: number;

@@ -108,7 +108,6 @@ export class LinkStore {
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
-  /** Creates the account of an invited person, with the address of the invitation. */
   async acceptInvitation(
     token: string,
     { id, email, role, teamId }: InvitationRecord,
@@ -177,7 +176,6 @@ function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['rol
   return { id: mintId(), name, ...address, role, passwordHash, epoch: 0, createdAt: Date.now() };
 }
 
-/** Returns the fields of a new person that the scripts need. */
 function creationOf(user: UserRecord) {
   const { id: userId, email, createdAt } = user;
   return { userId, email, createdAt, fields: storedFields(user) };

@@ -6,7 +6,6 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 /** Start of the id of such an identity: `session:<person>`, and `session:<person>:<team>` for the team's account. */
 const prefix = 'session:';
 
-/** The fields of a person or a team that matter to their requests. */
 export interface IdentityParty {
   id: string;
   name: string;

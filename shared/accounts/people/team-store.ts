@@ -37,7 +37,6 @@ const teamRecordSchema = z.object({
 /** The stored record of a team, without its members. */
 export type TeamRecord = z.infer<typeof teamRecordSchema>;
 
-/** The fields of a team that can be changed. */
 export interface TeamChange {
   name?: string | undefined;
   limits?: Limits | undefined;
@@ -86,7 +85,6 @@ export class TeamStore {
     return this.findAll(await askRedis(this.#redis.zrange(this.#names.teams, '0', '-1')));
   }
 
-  /** Returns those of the teams that exist and can be read. */
   findAll(ids: readonly string[]): Promise<TeamRecord[]> {
     return this.#records.findAll(ids);
   }
@@ -99,7 +97,6 @@ export class TeamStore {
     return rolesOf(await readHash(this.#redis, this.#names.teamsOf(userId)));
   }
 
-  /** Creates a team without members. */
   async create(name: string): Promise<TeamRecord> {
     const team = { id: mintId(), name, createdAt: Date.now() };
     const steps = this.#redis.multi();

@@ -18,7 +18,6 @@ const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.ur
 const setAlertEmails = new RedisScript(new URL('lua/set-alert-emails.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
 
-/** The fields of a person that an administrator can change. */
 export interface UserChange {
   name?: string | undefined;
   role?: UserRole | undefined;
@@ -53,7 +52,6 @@ export class UserStore {
     return this.#records.find(id);
   }
 
-  /** Returns those of the people that exist and whose records can be read. */
   findAll(ids: readonly string[]): Promise<UserRecord[]> {
     return this.#records.findAll(ids);
   }

@@ -118,7 +118,6 @@ export function highestCostOf(
     .toNumber();
 }
 
-/** The price of each unit, and the number of units that the price is for. */
 const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters' | 'search'; per: number }> = {
   images: { field: 'image', per: 1 },
   seconds: { field: 'second', per: 1 },

@@ -28,7 +28,6 @@ export interface ListedPrice extends TokenPrice {
 
 export interface PriceTableParts {
   redis: Redis;
-  /** First part of the names in Redis. */
   prefix: string;
   log: Logger;
   /** Returns the present prices of the registry file. */

@@ -49,7 +49,6 @@ interface Judgement {
  */
 export class AccessTokenVerifier {
   readonly #parts: AccessTokenVerifierParts;
-  /** By digest. */
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
   /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`; ms since 1970, as all times here. */
   readonly #changes = new LRUCache<string, number>({

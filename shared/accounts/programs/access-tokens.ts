@@ -4,7 +4,6 @@ import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { readCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Milliseconds for which an access token lasts. */
 export const accessTokenMs = 900_000;
 
 /** Maximum difference between the clocks of nodes, in milliseconds. */
@@ -16,7 +15,6 @@ export const acceptedMs = accessTokenMs + clockToleranceMs;
 /** The issuer and the audience of the access tokens of every cluster. The id of the key shows which cluster a token belongs to. */
 export const ownIssuer = 'urn:model-router';
 
-/** The one algorithm of the signing keys. */
 const algorithm = 'EdDSA';
 
 /** RFC 9068. */
@@ -30,9 +28,7 @@ const partySchema = z.object({
 });
 
 const claimsSchema = z.object({
-  /** Id of the person. */
   sub: z.string(),
-  /** Id of the program. */
   sid: z.string(),
   iat: z.number(),
   exp: z.number(),

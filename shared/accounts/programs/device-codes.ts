@@ -50,10 +50,8 @@ const deviceSchema = z.object({
   state: z.string(),
 });
 
-/** The sign-in of a program that waits for a person. */
 export type DeviceRequest = Pick<z.infer<typeof deviceSchema>, 'client' | 'address' | 'createdAt'>;
 
-/** What the device gets at the start of a sign-in. */
 export interface DeviceStart {
   deviceCode: string;
   /** As shown to a person: `BCDF-GHJK`. */

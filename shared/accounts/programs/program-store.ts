@@ -34,13 +34,11 @@ const programSchema = z.object({
   /** The network address that it was signed in from. */
   address: z.string(),
   createdAt: z.coerce.number(),
-  /** Time of its last refresh. */
   usedAt: z.coerce.number(),
   /** Generation of its newest refresh token. */
   generation: z.coerce.number(),
 });
 
-/** A program that a person has signed in. Times in ms since 1970. */
 export type Program = z.infer<typeof programSchema>;
 
 /** The authority for a sign-out: the program's person, or a refresh token of a generation. Neither: the router. */
@@ -83,7 +81,6 @@ export class ProgramStore {
     return this.#records.find(id);
   }
 
-  /** Returns the programs of a person, the newest first. */
   async listOf(userId: string): Promise<Program[]> {
     const ids = await askRedis(this.#redis.zrange(this.#names.programsOf(userId), '0', '-1', 'REV'));
     return this.#records.findAll(ids);

@@ -35,7 +35,6 @@ export interface ProgramsParts {
   report: ReportUnreadable;
 }
 
-/** The person of a program, and the team in whose account it is signed in. */
 interface Parties {
   person: UserRecord;
   team: TeamRecord | undefined;

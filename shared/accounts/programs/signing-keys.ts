@@ -33,7 +33,6 @@ export interface SigningKey {
   publicKey: KeyObject;
 }
 
-/** A key to add, in its stored form. */
 interface NewKey {
   id: string;
   text: string;

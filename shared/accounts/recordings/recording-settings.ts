@@ -1,6 +1,5 @@
 import { setting } from '#shared/core/load-config.ts';
 
-/** The settings of recordings of prompts and answers. */
 export const recordingSettings = {
   RECORDINGS: setting.choice(
     'Whether teams and keys may be switched to having their prompts and answers recorded, which needs `SEAL_SECRET`: `on` or `off`',
@@ -39,11 +38,8 @@ export const recordingSettings = {
   ),
 };
 
-/** Maxima for recorded requests. */
 export interface RecordingBounds {
-  /** Milliseconds for which a recording is kept. */
   keepMs: number;
-  /** Maximum of recordings of one owner. */
   most: number;
   /** Bytes of all recordings of one owner, and of all owners. */
   ownerBytes: number;

@@ -2,14 +2,12 @@ import { z } from 'zod';
 
 /** The facts of a recorded request, without its content. Times in ms since 1970. */
 export const recordingFactsSchema = z.object({
-  /** Id of the request. */
   id: z.string(),
   /** When its body had arrived, and when its answer ended. */
   at: z.number(),
   endedAt: z.number(),
   /** Method and path. */
   endpoint: z.string(),
-  /** Name of the client's format. */
   format: z.string(),
   /** The first 256 characters of the requested model; absent where the body names none, or could not be read. */
   model: z.string().exactOptional(),
@@ -20,7 +18,6 @@ export const recordingFactsSchema = z.object({
   session: z.string().exactOptional(),
   /** The HTTP status of the answer; absent if no answer had begun. */
   status: z.number().exactOptional(),
-  /** The media type of the answer. */
   contentType: z.string().exactOptional(),
   /** `cut`: the connection ended before the answer did. */
   end: z.enum(['whole', 'cut']),
@@ -34,7 +31,6 @@ export const recordingFactsSchema = z.object({
 
 export type RecordingFacts = z.infer<typeof recordingFactsSchema>;
 
-/** A recorded request without its content. */
 export interface KeptRecording {
   /** Id that owns the recording, see `storeOwnerOf`. */
   owner: string;
@@ -51,7 +47,6 @@ export interface WholeRecording extends KeptRecording {
 /** The party that may see a recording, as in the names of the lists in Redis. */
 export type RecordingParty = `user:${string}` | `team:${string}` | `key:${string}`;
 
-/** Returns the party that may see the recordings of a key. */
 export function recordingPartyOf({ key, owner }: Pick<RecordingFacts, 'key' | 'owner'>): RecordingParty {
   return owner === undefined ? `key:${key.id}` : `${owner.kind}:${owner.id}`;
 }

@@ -66,7 +66,6 @@ export class Recordings {
     this.#report = parts.report ?? warnOfUnreadable;
   }
 
-  /** Milliseconds for which a recording is kept. */
   get keepMs(): number {
     return this.#bounds.keepMs;
   }
@@ -193,7 +192,6 @@ function placeOf({ owner, keptAt, facts }: KeptRecording): RecordingPlace {
   return { keptAt, member: `${owner}/${facts.id}` };
 }
 
-/** Returns whether `one` comes after `other` in a list. */
 function isAfter(one: RecordingPlace, other: RecordingPlace): boolean {
   return one.keptAt === other.keptAt ? one.member < other.member : one.keptAt < other.keptAt;
 }

@@ -41,7 +41,6 @@ export function storeUnavailable(error: unknown): RouterError {
   });
 }
 
-/** Returns whether a command failed because the value is of another type than the command expects. */
 export function isWrongType(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }

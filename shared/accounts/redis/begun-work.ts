@@ -31,7 +31,6 @@ export class BegunWork {
     return Number(begun) - 1;
   }
 
-  /** Notes that this process has ended the work, successfully or not. */
   async end(work: string): Promise<void> {
     await askRedis(this.#redis.srem(this.#name(work), this.#process));
   }

@@ -24,7 +24,6 @@ export interface RedisConnection {
 
 export interface RedisAccess {
   log: Logger;
-  /** The name of the connection on the server. */
   name: string;
   /** Certificates in PEM that may have signed the server's, besides the public ones. */
   ca?: string | undefined;

@@ -17,7 +17,6 @@ const refusal = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
 /** The library's options, without the one that its constructor declares more narrowly. */
 type AddressOptions = Omit<RedisOptions, 'replyMapping'>;
 
-/** Returns whether `redisOptions` takes this address. */
 export function isRedisAddress(url: string): boolean {
   if (sentinelAddress.test(url)) return sentinelHosts(url) !== undefined;
   const address = URL.parse(url);

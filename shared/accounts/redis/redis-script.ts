@@ -4,12 +4,9 @@ import type { Redis } from 'ioredis';
 import { storeUnavailable } from './ask-redis.ts';
 import { gatherWrites } from './gather-writes.ts';
 
-/** The start of many scripts, see there. */
 export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
 
-/** The input of a script. */
 export interface ScriptInput {
-  /** The script's KEYS. */
   keys?: readonly string[];
   /** The named arguments, sent as one JSON object: the script reads them with `cjson.decode(ARGV[1])`. Undefined ones are absent. */
   args: Readonly<Record<string, unknown>>;

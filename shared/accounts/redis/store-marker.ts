@@ -6,7 +6,6 @@ import { askRedis, askRedisAll } from './ask-redis.ts';
 /** Seconds for which every ingress accepts a store that an operator confirmed. */
 const acceptedSeconds = 600;
 
-/** The mark of a store, and whether it was confirmed. */
 export interface StoreIdentity {
   /** The random id of the store; undefined for a store that never had a key or a person, and for one that was emptied. */
   id: string | undefined;

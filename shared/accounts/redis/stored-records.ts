@@ -44,11 +44,9 @@ export class UnreadableRecordError extends RouterError {
   }
 }
 
-/** One kind of records; each record is a hash. */
 export interface RecordKind<T> {
   /** The word before the id in reports, as `key`. */
   kind: string;
-  /** Returns the name in Redis of the record with this id. */
   nameOf: (id: string) => string;
   /** Reads the fields; ignores those that it does not define. */
   schema: z.ZodType<T>;

@@ -49,7 +49,6 @@ export class RefusalCounts {
     if (count) count.count += 1;
   }
 
-  /** Returns the counts by hour and by day. */
   periods(): CountedPeriod[] {
     const periods = new Map<string, CountedPeriod>();
     for (const { hour, ...row } of this.#counts.values()) {

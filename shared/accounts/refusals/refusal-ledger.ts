@@ -13,7 +13,6 @@ const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
 /** Maximum of milliseconds that a refusal waits to be written, and minimum between two writes. */
 const writeEveryMs = 2_000;
 
-/** Milliseconds in which `close` writes what is left. */
 const closeMs = 2_000;
 
 type Batch = Readonly<Record<string, unknown>>;

@@ -10,7 +10,6 @@ import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusa
 
 const entrySchema = storedJson(refusalSampleSchema);
 
-/** The groupings of a report. */
 export const refusalGroups = ['code', 'key', 'team', 'user'] as const;
 export type RefusalGroup = (typeof refusalGroups)[number];
 
@@ -47,7 +46,6 @@ export class RefusalReader {
     this.#report = report;
   }
 
-  /** Returns the numbers of refused requests, by step and by group. */
   async report({ viewer, from, to, step, by, filter }: RefusalQuery): Promise<CountedRefusals> {
     const times = unitsBetween(step, from, to);
     const groups = new Map<string, { steps: number[]; rows: Map<string, CountedRow> }>();

@@ -5,14 +5,12 @@ import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
 /** What refusals are counted by. Absent fields are empty: a row without a key is for requests without a known key. */
 export interface RefusalRow {
-  /** An error code. */
   code: string;
   key: string;
   user: string;
   team: string;
 }
 
-/** Returns the row of a refusal of a key, or of a request without a known key. */
 export function refusalRowOf(code: string, key: RefusedKey | undefined): RefusalRow {
   const { id = '', kind, ownerId = '' } = key ?? {};
   return { code, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };

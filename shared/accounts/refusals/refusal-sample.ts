@@ -26,5 +26,4 @@ export type RefusalSample = z.infer<typeof refusalSampleSchema>;
 export const sampleStreams = { 'samples-of-keys': 200, 'samples-of-nobody': 50 } as const;
 export type SampleStream = keyof typeof sampleStreams;
 
-/** Milliseconds for which samples are kept. */
 export const samplesKeptMs = 30 * 86_400_000;

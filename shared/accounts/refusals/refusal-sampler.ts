@@ -10,7 +10,6 @@ const sampleEveryMs = 60_000;
 /** Maximum of pairs of key and code whose last sample is remembered. */
 const maxRemembered = 2_000;
 
-/** Maximum of samples that wait to be written. */
 const maxWaiting = 50;
 
 /** The form of the name of a model or a tool that is kept: without spaces, so that no sentence of a prompt is kept. */

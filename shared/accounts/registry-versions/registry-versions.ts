@@ -27,7 +27,6 @@ const about = {
 const aboutSchema = z.object({ ...about, bytes: z.coerce.number() });
 const versionSchema = z.object({ ...about, text: z.string(), config: storedJson(z.record(z.string(), z.unknown())) });
 
-/** A version in the list of versions. */
 export type RegistryVersionFacts = z.output<typeof aboutSchema> & { number: number };
 
 /** A version with its text as written, and the content of the text. */

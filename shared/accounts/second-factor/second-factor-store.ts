@@ -22,10 +22,8 @@ const waitMs = 300_000;
 /** Maximum of wrong codes in one sign-in; then the password is requested again. */
 const mostTries = 5;
 
-/** Recovery codes that a person gets. */
 const codeCount = 10;
 
-/** Maximum of passkeys of one person. */
 export const mostPasskeys = 20;
 
 const passkeySchema = storedJson(
@@ -62,7 +60,6 @@ export interface PendingSignIn {
   epoch: number;
   /** What has let the person in so far. */
   opener: SessionOpener;
-  /** The challenge for a passkey, if one was requested. */
   challenge: string | undefined;
 }
 
@@ -135,7 +132,6 @@ export class SecondFactorStore {
     return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
   }
 
-  /** Stores the challenge for a passkey that is being set up. */
   async beginPasskey(userId: string, challenge: string): Promise<void> {
     await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
   }

@@ -2,7 +2,6 @@ import { scryptSync } from 'node:crypto';
 
 const secretBytes = 32;
 
-/** Minimum length of a passphrase, in characters. */
 const leastCharacters = 32;
 
 const hexSecret = /^[0-9a-f]{64}$/i;

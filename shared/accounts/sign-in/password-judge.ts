@@ -3,7 +3,6 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
 
-/** The input of the thread that runs this file. */
 export interface PasswordToJudge {
   password: string;
   /** The person's name and address. */

@@ -15,7 +15,6 @@ const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.met
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
 
-/** Maximum of sessions of a person. */
 const mostPerUser = 50;
 
 /** Precision of the time of the last request: a session in use costs one write a minute. */
@@ -40,11 +39,9 @@ const sessionSchema = z.object({
 export interface SessionOpener {
   /** Name of the provider that signed the person in; undefined if none did. */
   provider?: string | undefined;
-  /** A link that an operator printed. */
   link?: 'printed' | undefined;
 }
 
-/** Where a session is opened from, and what let the person in. */
 export interface SessionOrigin extends SessionOpener {
   address?: string | undefined;
   /** The name that the browser gives itself. */

@@ -22,9 +22,7 @@ const maxWaitMs = 3_600_000;
 /** Maximum of refusals of one hour that get an entry in the audit trail: anybody can cause any number of them. */
 const maxNews = 10;
 
-/** The origin of a try to sign in, and the account. */
 export interface Attempt {
-  /** The client's IP address. */
   address: string;
   /** The account's e-mail address, whether or not there is such an account. */
   email: string;
@@ -32,7 +30,6 @@ export interface Attempt {
   device?: string | undefined;
 }
 
-/** Whether a try may be made. */
 export interface Allowance {
   /** Milliseconds to wait; 0: now. */
   waitMs: number;

@@ -1,6 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Maximum of milliseconds that a read waits in line. */
 const longestWaitMs = 5_000;
 
 /**

@@ -37,10 +37,8 @@ const pieceLength = 256 * 1024;
 /** The form of the ids that this router makes, and that clients may give items. Any other id is unknown. */
 const idPattern = /^[\w-]{1,128}$/;
 
-/** A response as stored. */
 export interface StoredResponse {
   id: string;
-  /** The response object, as the client has received it. */
   response: JsonObject;
   /** The items of its own input, each with an id, without those of the responses that it continues. */
   input: JsonObject[];
@@ -49,7 +47,6 @@ export interface StoredResponse {
 }
 
 export interface StoredResponsesBounds {
-  /** Milliseconds for which a response is kept. */
   keepMs: number;
   /** Maximum bytes in Redis: of one owner, and of all. */
   ownerBytes: number;
@@ -66,7 +63,6 @@ export interface KeepStored {
   entry: string;
 }
 
-/** The outcome of storing a response. */
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
 /** The result of a search: what was found, the id that is not stored, or that it is more than one request may have. */
@@ -126,7 +122,6 @@ export class StoredResponses {
     };
   }
 
-  /** Returns one response; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;

@@ -8,7 +8,6 @@ import type { KeysOfIssuer } from './token-issuer.ts';
 /** Maximum bytes of an answer: that of a large provider has 20 keys in 30 KiB. */
 const maxBytes = 1024 * 1024;
 
-/** Maximum of milliseconds for one answer. */
 const answerMs = 5_000;
 
 const keySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });

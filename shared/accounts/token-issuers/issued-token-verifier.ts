@@ -10,13 +10,11 @@ import { PartyIdentities, type Party, type PartyIdentitiesParts } from './party-
 import { identityOfService } from './service-identity.ts';
 import type { AcceptedIssuer, Claims, KeysOfIssuer } from './token-issuer.ts';
 
-/** Maximum characters of a token. */
 const maxTokenLength = 16 * 1024;
 
 /** Maximum difference between the clocks of the issuer and of this node, in seconds. */
 const clockToleranceSeconds = 60;
 
-/** Maximum of tokens that are known at once. */
 const maxKnown = 10_000;
 
 const verificationsAtOnce = 4_096;
@@ -52,9 +50,7 @@ interface KnownToken {
 export class IssuedTokenVerifier {
   readonly #parts: IssuedTokenVerifierParts;
   readonly #identities: PartyIdentities;
-  /** By digest. */
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
-  /** By digest. */
   readonly #verifications = new Map<string, Promise<KeyIdentity>>();
   /** By their source, so that a change of rules keeps them. */
   #keys: ReadonlyMap<string, IssuerKeys> = new Map();

@@ -36,7 +36,6 @@ export interface KeysOfIssuer {
   ca?: string | undefined;
 }
 
-/** An issuer whose tokens are accepted. */
 export interface AcceptedIssuer extends KeysOfIssuer {
   audiences: readonly string[];
   algorithms: readonly string[];

@@ -11,7 +11,6 @@ const endAttempt = new RedisScript(common, new URL('lua/end-attempt.lua', import
 const repeatDeliveries = new RedisScript(common, new URL('lua/repeat-deliveries.lua', import.meta.url));
 const sweepEnded = new RedisScript(common, new URL('lua/sweep-ended.lua', import.meta.url));
 
-/** Endpoints whose lists one call sweeps. */
 const sweptAtOnce = 200;
 
 /** Milliseconds until a taken delivery is due again unless its try has begun; so long because a queue may be long. */
@@ -30,7 +29,6 @@ const deliverySchema = z.object({
   /** The header `webhook-id`, the same in all tries. */
   id: z.string(),
   endpoint: z.string(),
-  /** Id of the event. */
   event: z.string(),
   type: z.string(),
   body: z.string(),
@@ -38,7 +36,6 @@ const deliverySchema = z.object({
   /** Tries that have ended since the delivery was sent, or sent again. */
   attempts: number,
   createdAt: number,
-  /** When the next try is due. */
   nextAt: number.optional(),
   endedAt: number.optional(),
   /** The last try: when it ended, how long it took, and its outcome. */
@@ -55,7 +52,6 @@ export type WebhookDelivery = z.output<typeof deliverySchema>;
 
 export interface DueDelivery {
   id: string;
-  /** Tries so far. */
   attempts: number;
 }
 
@@ -64,7 +60,6 @@ const runningSchema = deliverySchema.extend({ elapsedMs: number });
 /** A delivery whose try has begun, with the milliseconds since it was first sent. */
 export type RunningDelivery = z.output<typeof runningSchema>;
 
-/** The outcome of a try. */
 export interface AttemptEnd {
   state: DeliveryState;
   /** Milliseconds until the next try. */
@@ -155,7 +150,6 @@ export class WebhookDeliveries {
     return count;
   }
 
-  /** Counts the endpoints with unfinished deliveries. */
   countEndpoints(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }

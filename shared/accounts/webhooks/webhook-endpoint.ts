@@ -30,7 +30,6 @@ const longestUrl = 2_048;
 const mostNamed = 5;
 const longestNamed = 100;
 
-/** The settings of an endpoint that people can change. */
 export const webhookSettingsSchema = z.strictObject({
   /** An http or https address. Everybody who may see the endpoint sees it, so it contains no password. */
   url: z

@@ -16,7 +16,6 @@ const createEndpoint = new RedisScript(common, new URL('lua/create-endpoint.lua'
 const changeEndpoint = new RedisScript(common, new URL('lua/change-endpoint.lua', import.meta.url));
 const rotateSecret = new RedisScript(common, new URL('lua/rotate-secret.lua', import.meta.url));
 
-/** Maximum of endpoints of one owner. */
 const mostPerOwner = 20;
 
 /** Maximum of secrets with which one message is signed. */
@@ -30,7 +29,6 @@ export interface WebhookWithSecret {
   secret: string;
 }
 
-/** The fields of an endpoint that can be changed. */
 export type WebhookChange = { [name in keyof WebhookSettings]?: WebhookSettings[name] | undefined } & {
   enabled?: boolean | undefined;
 };
@@ -84,7 +82,6 @@ export class WebhookEndpoints {
     return outcome === 'created' ? { endpoint, secret } : (outcome as 'no owner' | 'too many');
   }
 
-  /** Changes the given fields. Returns false when there is no such endpoint. */
   async change(id: string, { enabled, ...settings }: WebhookChange): Promise<boolean> {
     const disabledAt = enabled === false ? Date.now() : undefined;
     const removed = enabled === undefined ? [] : ['disabledAt', 'disabledReason'];

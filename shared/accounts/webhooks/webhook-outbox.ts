@@ -15,7 +15,6 @@ const sendTest = new RedisScript(emitScript, new URL('lua/send-test.lua', import
 /** The type of a test event. No endpoint can select it. */
 export const testEventType = 'rtr.webhook.test';
 
-/** Creates the id of a new event. */
 export function mintEventId(): string {
   return `evt_${randomBytes(12).toString('hex')}`;
 }

@@ -4,7 +4,6 @@ const secretBytes = 32;
 
 const secretPrefix = 'whsec_';
 
-/** The signed parts of a message. */
 export interface SignedMessage {
   /** The same in all tries. */
   id: string;
