@@ -15,12 +15,12 @@ const takeDue = new RedisScript(emitScript, mailsScript, new URL('lua/take-due.l
 const beginAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/begin-attempt.lua', import.meta.url));
 const endAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/end-attempt.lua', import.meta.url));
 
-/** Milliseconds until a taken mail is due again unless its attempt has begun; so long because a queue may be long. */
+/** Milliseconds until a taken mail is due again unless its try has begun; so long because a queue may be long. */
 const takenForMs = 300_000;
 
 const number = z.coerce.number();
 
-/** The stored fields of a mail whose attempt has begun. Times in ms since 1970. */
+/** The stored fields of a mail whose try has begun. Times in ms since 1970. */
 const runningSchema = z.object({
   id: z.string(),
   /** Id, type and data (JSON) of the event. */
@@ -37,7 +37,7 @@ const runningSchema = z.object({
   pausedUntil: number.optional(),
 });
 
-/** A mail whose attempt has begun, with its recipient's address and the milliseconds since the mail was made. */
+/** A mail whose try has begun, with its recipient's address and the milliseconds since the mail was made. */
 export type RunningMail = z.output<typeof runningSchema>;
 
 export interface DueMail {
@@ -58,7 +58,7 @@ export class AlertMails {
     this.#report = report;
   }
 
-  /** Takes mails that are due. No other process gets them for 5 minutes, or until an attempt that has begun counts as lost. */
+  /** Takes mails that are due. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
   async takeDue(atOnce: number): Promise<DueMail[]> {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
@@ -67,9 +67,9 @@ export class AlertMails {
   }
 
   /**
-   * Begins an attempt.
-   * @param leaseMs milliseconds after which the attempt counts as lost with its process
-   * @returns undefined where there is nothing to do: another process has begun the attempt, the mail is over, or its recipient no longer
+   * Begins a try.
+   * @param leaseMs milliseconds after which the try counts as lost with its process
+   * @returns undefined where there is nothing to do: another process has begun the try, the mail is over, or its recipient no longer
    * wants alerts
    */
   async begin({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
@@ -84,9 +84,9 @@ export class AlertMails {
   }
 
   /**
-   * Ends an attempt. Returns false if it had ended already.
-   * @param delayMs milliseconds until the next attempt; undefined if the mail is over
-   * @param counts whether to count this attempt; false if the mail was given back untried
+   * Ends a try. Returns false if it had ended already.
+   * @param delayMs milliseconds until the next try; undefined if the mail is over
+   * @param counts whether to count this try; false if the mail was given back untried
    */
   async end(
     { id, attempts }: DueMail,

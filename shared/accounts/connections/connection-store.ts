@@ -16,7 +16,7 @@ const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.ur
 /** Milliseconds that a person has to sign in at the server. */
 const attemptMs = 600_000;
 
-/** Maximum of attempts to connect that a person may begin within that time. */
+/** Maximum of tries to connect that a person may begin within that time. */
 const mostAttempts = 20;
 
 /** Milliseconds after which another process may refresh an MCP account link: longer than a refresh takes. */
@@ -48,7 +48,7 @@ export type NewConnection = Omit<StoredConnection, 'version' | 'sealed'> & { sec
 export type ConnectionKeys = Pick<OwnerKeys, 'connectionSealer'>;
 
 /**
- * The MCP account links of people, and the attempts to make them, in Redis. Secrets are sealed with a key of the person, together with a
+ * The MCP account links of people, and the pending tries to connect, in Redis. Secrets are sealed with a key of the person, together with a
  * text that says what they are for. Every method throws `store_unavailable`.
  */
 export class ConnectionStore {
@@ -124,7 +124,7 @@ export class ConnectionStore {
     await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
   }
 
-  /** Stores an attempt to connect for ten minutes. @returns its `state`; undefined for a person with too many attempts */
+  /** Stores a try to connect for ten minutes. @returns its `state`; undefined for a person with too many tries */
   async beginAttempt(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
     const count = this.#names.connectionAttempts(person);
     const [, attempts] = await askRedisAll(this.#redis.multi().set(count, '0', 'PX', attemptMs, 'NX').incr(count));
@@ -135,7 +135,7 @@ export class ConnectionStore {
     return state;
   }
 
-  /** Returns the attempt of a person with this `state`, once; undefined for an attempt that is over, or of another person. */
+  /** Returns the try of a person with this `state`, once; undefined for a try that is over, or of another person. */
   async takeAttempt(person: string, state: string): Promise<unknown> {
     const sealed = await askRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);

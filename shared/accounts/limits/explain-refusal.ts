@@ -58,7 +58,7 @@ export function overRequestRate(uses: readonly PartyUse[], amount: Amount): Limi
   return shortfalls(uses, amount).flatMap(({ name, party }) => (name === 'requestsPerMinute' ? [party] : []));
 }
 
-/** Returns the budgets of which too little is left for a request, even if all running requests cost nothing. */
+/** Returns the budgets that have too little left for a request, even if all running requests cost nothing. */
 export function spentBudgets(uses: readonly PartyUse[], amount: Amount): RefusedBudget[] {
   return shortfalls(uses, amount).filter(isSpent);
 }

@@ -80,7 +80,7 @@ export class Shares {
     return left.length === 0;
   }
 
-  /** Removes the shares of which nothing is left. The others expire. */
+  /** Removes the shares without running or uncounted requests. The others expire. */
   async end(): Promise<void> {
     this.#access.redis.off('close', this.#onLost);
     const unused = [...this.#all].filter((share) => share.running === 0 && share.uncounted === 0);

@@ -30,7 +30,7 @@ export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
   log: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** Whose identity requests with a token have. */
+/** The person, team or service account that a token stands for. */
 type Target = Party | { kind: 'service'; identity: KeyIdentity };
 
 interface KnownToken {

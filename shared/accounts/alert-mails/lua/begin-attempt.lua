@@ -1,11 +1,11 @@
--- Begins an attempt to send a mail, unless it has begun already or the mail is over. Removes a mail to a person who is deleted, is blocked,
+-- Begins a try to send a mail, unless it has begun already or the mail is over. Removes a mail to a person who is deleted, is blocked,
 -- or has switched alerts off.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   id
 --   attempts  that the mail has had
---   leaseMs   milliseconds after which the attempt counts as lost
+--   leaseMs   milliseconds after which the try counts as lost
 -- Returns the fields of the mail with their values, `address`, and `elapsedMs` since the mail was made; an empty list where there is
 -- nothing to do.
 local args = cjson.decode(ARGV[1])

@@ -1,12 +1,12 @@
--- Ends an attempt to send a mail.
+-- Ends a try to send a mail.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   id
 --   attempts  that the mail had before this one
---   delayMs   until the next attempt; absent when the mail is over
---   counts    whether to count this attempt: false if the mail was given back untried
--- Returns 1, or 0 when the attempt was over already.
+--   delayMs   until the next try; absent when the mail is over
+--   counts    whether to count this try: false if the mail was given back untried
+-- Returns 1, or 0 when the try was over already.
 local args = cjson.decode(ARGV[1])
 local mail = args.prefix .. 'alert-mail:' .. args.id
 if tonumber(redis.call('HGET', mail, 'attempts') or -1) ~= args.attempts then

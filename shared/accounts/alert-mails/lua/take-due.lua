@@ -3,8 +3,8 @@
 -- ARGV[1]  JSON:
 --   prefix   of all names
 --   atOnce   maximum of mails
---   leaseMs  milliseconds after which each is due again, unless its attempt has begun
--- Returns the id of each mail and its attempts so far.
+--   leaseMs  milliseconds after which each is due again, unless its try has begun
+-- Returns the id of each mail and its tries so far.
 local args = cjson.decode(ARGV[1])
 local due, now = args.prefix .. 'alert-mails-due', webhooks.now()
 local taken = {}

@@ -12,7 +12,7 @@ local function over(spent, reserved, wanted, limit)
   return limit and wanted > 0 and spent + reserved + wanted > limit
 end
 
--- A limit of which a request wants nothing does not refuse it: work that costs nothing goes on when the budget is used up.
+-- A limit does not refuse a request that needs nothing of it: work that costs nothing goes on when the budget is used up.
 local function fits(use)
   local limits, tokens, cost = use.limits, args.tokens, args.cost
   return not (

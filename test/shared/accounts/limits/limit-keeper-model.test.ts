@@ -51,7 +51,7 @@ interface ModelReservation {
   real: Reservation;
 }
 
-// A limit of which a request wants nothing does not refuse it, whatever is used up.
+// A limit does not refuse a request that needs nothing of it, whatever is used up.
 const some = fc.oneof(fc.constant(0), fc.nat(40));
 const amount = fc.record({ tokens: some, cost: some });
 const optional = (max: number) => fc.option(fc.integer({ min: 1, max }), { nil: undefined });
