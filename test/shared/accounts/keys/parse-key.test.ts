@@ -16,7 +16,7 @@ describe('parseKey', () => {
     expect(isKeyId(id)).toBe(true);
   });
 
-  it('still reads keys of earlier forms, so that an upgrade locks nobody out', () => {
+  it('still reads keys that were made earlier, so that an upgrade locks nobody out', () => {
     const secret = '0123456789abcdefghjkmnpqrstvwxyz03m069g0';
     expect(parseKey(`rtr_0123456789ab_${secret}`)).toEqual({ kind: 'router', id: '0123456789ab', secret });
   });
