@@ -15,7 +15,7 @@ import { warnOfUnreadable, type ReportUnreadable } from './redis/stored-records.
 import { SessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
 
-/** Everything about accounts that is in Redis. Records of a newer release are read as far as this one knows their fields. */
+/** The stores of accounts in Redis. Of a record that a newer release wrote, they read the fields that this release defines. */
 export interface Accounts {
   keys: KeyStore;
   users: UserStore;
@@ -30,12 +30,12 @@ export interface Accounts {
   adminTokens: AdminTokenStore;
   nameLock: NameLock;
   store: StoreMarker;
-  /** See `deletePerson`. */
   deletePerson: (id: string) => Promise<PersonDeletion>;
 }
 
 /**
- * @param prefix what all names in Redis begin with
+ * Opens the stores of accounts.
+ * @param prefix start of all names in Redis
  * @param report is called with every record that cannot be read
  */
 export function openAccounts(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable): Accounts {

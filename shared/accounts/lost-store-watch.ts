@@ -24,7 +24,7 @@ export class LostStoreWatch {
     this.#lookSoon();
   }
 
-  /** Whether the store lacks what it had, and nobody has confirmed that. Known within a second. */
+  /** Whether the store was emptied or replaced, and nobody has confirmed that. Known within a second. */
   get isLost(): boolean {
     return this.#lost;
   }
@@ -39,12 +39,12 @@ export class LostStoreWatch {
     );
   }
 
-  /** The same keys, except that none is judged by a lost store: `find` then rejects with `store_unavailable`. */
+  /** Wraps a source of keys so that a lost store decides about none: `find` then rejects with `store_unavailable`. */
   guard(keys: KeySource): KeySource {
     return {
       find: async (id) => {
         const found = await keys.find(id);
-        // A key that is missing may have been there a moment ago. One that was found is worth remembering its store for.
+        // A key that is missing may have been there a moment ago. A store in which a key was found is worth remembering.
         if (found === undefined || this.#lost || this.#remembered === undefined) await this.#look();
         this.assertIntact();
         return found;
@@ -58,7 +58,7 @@ export class LostStoreWatch {
   }
 
   #lookSoon(): void {
-    // Redis is away: what was last known stays.
+    // While Redis is away, the last known state stays.
     this.#look().catch(() => undefined);
   }
 

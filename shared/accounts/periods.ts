@@ -1,22 +1,20 @@
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** The two lengths of time for which totals are kept. */
 export type Step = 'day' | 'month';
 
-/** What periods are made of, all in UTC: five minutes, hours, days, months. */
 export type PeriodUnit = 'minutes' | 'hour' | Step;
 
-/** The length of the units that have one, in milliseconds. */
+/** The length of the units with a fixed one, in milliseconds. */
 export const unitMs = { minutes: hourMs / 12, hour: hourMs, day: dayMs } as const;
 
-/** A time of whole units: from the beginning of the first one to the end of the last one, both in ms since 1970. */
+/** A period of whole units: from the beginning of the first one to the end of the last one, both in ms since 1970. */
 export interface Period {
   from: number;
   to: number;
 }
 
-/** The periods that have a name, wherever usage is shown: the unit that has begun, and those before it. */
+/** The named periods, wherever usage is shown: `count` units, the last of which is the present one. */
 export const namedPeriods = {
   '1h': { unit: 'minutes', count: 12 },
   '24h': { unit: 'hour', count: 24 },
@@ -28,13 +26,13 @@ export const namedPeriods = {
 } as const satisfies Record<string, { unit: PeriodUnit; count: number }>;
 export type NamedPeriod = keyof typeof namedPeriods;
 
-/** The period with a name, as it is at a time in ms since 1970. */
+/** Returns a named period at a time in ms since 1970. */
 export function periodNamed(name: NamedPeriod, now: number): Period {
   const { unit, count } = namedPeriods[name];
   return lastUnits(unit, count, now);
 }
 
-/** The unit that a time is in, and those before it. @param count how many in all */
+/** Returns the period of the unit that contains a time, and of those before it. @param count how many units in all */
 export function lastUnits(unit: PeriodUnit, count: number, now: number): Period {
   const to = nextBeginning(unit, now);
   if (unit !== 'month') return { from: to - count * unitMs[unit], to };
@@ -42,14 +40,14 @@ export function lastUnits(unit: PeriodUnit, count: number, now: number): Period 
   return { from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - count, 1), to };
 }
 
-/** The beginnings of the units that have some of a time, oldest first. @param to exclusive; all in ms since 1970 */
+/** Returns the beginnings of the units that overlap a time span, oldest first. @param to exclusive; all in ms since 1970 */
 export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];
   for (let time = beginningOf(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
   return times;
 }
 
-/** The period of whole units that has all of a time. */
+/** Returns the shortest period of whole units that contains a time span. */
 export function periodAround(unit: PeriodUnit, { from, to }: Period): Period {
   return { from: beginningOf(unit, from), to: nextBeginning(unit, to - 1) };
 }
@@ -57,26 +55,26 @@ export function periodAround(unit: PeriodUnit, { from, to }: Period): Period {
 /** How long totals are kept after their period: days for 400 days, months for ten years. */
 const keptMs: Record<Step, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
 
-/** The beginning of the unit that a time is in, both in ms since 1970. */
+/** Returns the beginning of the unit that contains a time, both in ms since 1970. */
 export function beginningOf(unit: PeriodUnit, at: number): number {
   if (unit !== 'month') return Math.floor(at / unitMs[unit]) * unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** The beginning of the unit after the one that a time is in. */
+/** Returns the beginning of the unit after the one that contains a time. */
 export function nextBeginning(unit: PeriodUnit, at: number): number {
   if (unit !== 'month') return beginningOf(unit, at) + unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** A period's name: `2026-11-21`, `2026-11`. */
+/** Returns the name of a period: `2026-11-21`, `2026-11`. */
 export function periodName(step: Step, beginning: number): string {
   return new Date(beginning).toISOString().slice(0, step === 'day' ? 10 : 7);
 }
 
-/** When a period's totals are forgotten, in ms since 1970. */
+/** Returns when a period's totals expire, in ms since 1970. */
 export function expiryOf(step: Step, beginning: number): number {
   return beginning + keptMs[step];
 }

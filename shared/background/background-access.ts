@@ -2,31 +2,30 @@ import type { ConnectionOptions, RedisOptions } from 'bullmq';
 import { redisOptions } from '#shared/accounts/redis/redis-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Where the queues of background work are. */
 export interface BackgroundAccess {
   /** Address of Redis, see `redisOptions`. */
   url: string;
-  /** Certificates in PEM that the server's may be signed by, besides the public ones. */
+  /** Certificates in PEM that may have signed the server's, besides the public ones. */
   ca?: string | undefined;
   /** First part of all names in Redis. */
   prefix: string;
   log: Logger;
 }
 
-/** Milliseconds between two attempts to connect at most. */
+/** Maximum of milliseconds between two tries to connect. */
 const longestPauseMs = 2_000;
 
-/** Milliseconds for an answer to what a process waits for that has other work, too. */
+/** Milliseconds in which Redis must answer a process that has other work, too. */
 const commandTimeoutMs = 2_000;
 
-/** First part of the names of the queues in Redis. */
+/** Returns the first part of the names of the queues in Redis. */
 export function queuePrefix(prefix: string): string {
   return `${prefix}background`;
 }
 
 /**
- * The connection of who works on a queue: commands wait while Redis is away, and are sent when it is back, behind sentinels to the
- * new primary. What a worker of a queue has begun is protected by its lock, so a command that was done already does no harm.
+ * Returns the connection of a process that works on a queue: commands wait while Redis is away, and are sent when it is back, behind
+ * sentinels to the new primary. The lock of a worker protects the job that it has begun, so a command that is executed twice does no harm.
  * @throws ConfigError for a text that is no address of Redis
  */
 export function workerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
@@ -34,7 +33,7 @@ export function workerConnection({ url, ca }: BackgroundAccess): ConnectionOptio
 }
 
 /**
- * The connection of who adds to a queue: while Redis is away, commands fail at once.
+ * Returns the connection of a process that adds to a queue: while Redis is away, commands fail at once.
  * @throws ConfigError for a text that is no address of Redis
  */
 export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
@@ -48,11 +47,11 @@ export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOpt
   };
 }
 
-/** The options for an address. The library's type does not let any of them be undefined. */
+/** Returns the options for an address. The cast is needed because the library's type permits no undefined option. */
 function addressOf(url: string, ca: string | undefined): RedisOptions {
   const options = redisOptions(url, ca) as RedisOptions;
-  // It may end a connection for good (see `revive` in connect-redis.ts), and these are the library's own. A primary that sentinels
-  // have replaced closes its connections, or refuses to write, and then they are asked for the new one.
+  // The failover detector may end a connection for good (see `revive` in connect-redis.ts), and these connections belong to the library. A
+  // primary that sentinels have replaced closes its connections, or refuses to write; then the sentinels are asked for the new one.
   return 'sentinels' in options ? { ...options, failoverDetector: false } : options;
 }
 

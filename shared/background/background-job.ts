@@ -1,6 +1,5 @@
 import type { JobsOptions } from 'bullmq';
 
-/** The queues of background work, one for each kind. */
 export const backgroundQueues = [
   'batch-validations',
   'batch-slices',
@@ -12,31 +11,31 @@ export const backgroundQueues = [
 ] as const;
 export type BackgroundQueue = (typeof backgroundQueues)[number];
 
-/** A job of background work. */
 export interface BackgroundJob<Data = object> {
   queue: BackgroundQueue;
-  /** While a job of this id waits or runs in the queue, another one is not added. Without `:`. */
+  /** While a job with this id waits or runs in the queue, another one is not added. Without `:`. */
   id: string;
   data: Data;
-  /** From 1, highest, to 2,097,152. */
+  /** From 1 (highest) to 2,097,152. */
   priority?: number | undefined;
 }
 
-/** A job that is added again and again. One that fails is not tried again before its next time. */
+/** A job that is added again and again. If it fails, it is not tried again before its next time. */
 export interface RepeatedJob extends Pick<BackgroundJob, 'queue' | 'id' | 'data'> {
   everyMs: number;
 }
 
-/** Milliseconds after which a job that failed is tried again, the first time and at most. */
+/** Milliseconds after which a failed job is tried again: the first time, and at most. */
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
 /**
- * How often a job is tried: what it needs comes back at some time, and it decides itself when it is too late.
+ * Maximum of tries of a job, practically without end: what it needs comes back at some time, and the job itself decides when it is too
+ * late.
  */
 const attempts = 1_000_000;
 
-/** The library's options of a job. One that is over is removed: what became of it stands in the records of what it was for. */
+/** Returns the library's options of a job. A job that is over is removed: its outcome is in the records that it was for. */
 export function optionsOf({ id, priority }: Pick<BackgroundJob, 'id' | 'priority'>): JobsOptions {
   return {
     jobId: id,
@@ -50,7 +49,7 @@ export function optionsOf({ id, priority }: Pick<BackgroundJob, 'id' | 'priority
   };
 }
 
-/** Milliseconds until a job that has failed so often is tried again: longer each time, up to a minute. */
+/** Returns the milliseconds until a job is tried again after so many failures: longer each time, up to a minute. */
 export function retryMs(failures: number): number {
   const ms = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
   return Math.round(ms * (0.75 + Math.random() / 4));

@@ -9,13 +9,11 @@ import {
   type RepeatedJob,
 } from './background-job.ts';
 
-/** Milliseconds for an answer. */
+/** Milliseconds in which Redis must answer. */
 const longestMs = 3_000;
 
-/** Jobs that are added in one call. */
 const addedAtOnce = 500;
 
-/** Jobs of one queue, by where they are. */
 export interface QueueCounts {
   waiting: number;
   active: number;
@@ -23,20 +21,18 @@ export interface QueueCounts {
   failed: number;
 }
 
-/** A job whose last attempt failed, and that is tried again. */
+/** A job whose last try failed, and that is tried again. */
 export interface FailingJob {
   id: string;
-  /** Attempts that failed. */
   failures: number;
-  /** When the last one began, in ms since 1970. */
+  /** When the last try began, in ms since 1970. */
   lastAt: number | undefined;
   reason: string;
 }
 
-/** Jobs of one queue that are looked at for failures. */
+/** Maximum of jobs of one queue that are searched for failures. */
 const lookedAt = 300;
 
-/** Characters of a reason. */
 const longestReason = 300;
 
 /** Adds background work to its queues. Every method throws RouterError `store_unavailable` when Redis does not answer. */
@@ -45,7 +41,7 @@ export class BackgroundJobs {
   readonly #flows: FlowProducer;
 
   constructor(access: BackgroundAccess) {
-    // A check of the version that fails, because Redis restarts at that moment, would fail every later call as well.
+    // If a check of the version fails because Redis restarts at that moment, every later call would fail as well.
     const options = {
       connection: producerConnection(access),
       prefix: queuePrefix(access.prefix),
@@ -66,12 +62,12 @@ export class BackgroundJobs {
     this.#flows.on('error', onError);
   }
 
-  /** Adds a job, unless one of its id waits or runs. */
+  /** Adds a job, unless one with its id waits or runs. */
   async add(job: BackgroundJob): Promise<void> {
     await asked(this.#queues[job.queue].add(job.queue, job.data, optionsOf(job)));
   }
 
-  /** Adds the jobs of one queue of which none of the same id waits or runs, a few hundred in one call. */
+  /** Adds the jobs of one queue, 500 in one call, without those whose id waits or runs. */
   async addAll(queue: BackgroundQueue, jobs: readonly Omit<BackgroundJob, 'queue'>[]): Promise<void> {
     for (let first = 0; first < jobs.length; first += addedAtOnce) {
       const some = jobs.slice(first, first + addedAtOnce);
@@ -81,7 +77,7 @@ export class BackgroundJobs {
     }
   }
 
-  /** Adds a job that begins when others are done, and those, all or nothing. */
+  /** Adds `job`, which begins when the others are done, and the others: all or nothing. */
   async addAfter(job: BackgroundJob, others: readonly BackgroundJob[]): Promise<void> {
     const flowOf = (each: BackgroundJob) => ({
       name: each.queue,
@@ -93,43 +89,42 @@ export class BackgroundJobs {
   }
 
   /**
-   * Adds a job now, and then each time that so many milliseconds have passed, once in the whole cluster. Called again, it leaves a
-   * schedule as it is, and makes one anew that a failover of Redis has lost.
+   * Adds a job now, and then every `everyMs` milliseconds, once in the whole cluster. A repeated call leaves a schedule as it is, and
+   * restores one that a failover of Redis has lost.
    */
   async repeat({ queue, id, data, everyMs }: RepeatedJob): Promise<void> {
     const opts = { attempts: 1, removeOnComplete: true, removeOnFail: true };
     await asked(this.#queues[queue].upsertJobScheduler(id, { every: everyMs }, { name: queue, data, opts }));
   }
 
-  /** Removes a job that waits. One that runs stays. */
+  /** Removes a job that waits. A running job stays. */
   async remove({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<void> {
     await asked(this.#queues[queue].remove(id));
   }
 
-  /** Whether a job waits to begin or be tried again, or runs: not one that is not there, and not one that waits for others. */
+  /** Returns whether a job runs, or waits to begin or to be tried again. False for a job that does not exist, or that waits for others. */
   async isUnderWay({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const state = await asked(this.#queues[queue].getJobState(id));
     return state !== 'unknown' && state !== 'waiting-children';
   }
 
-  /** How many jobs of a queue could begin, if somebody took them. */
+  /** Counts the jobs of a queue that could begin now. */
   async countWaiting(queue: BackgroundQueue): Promise<number> {
     return (await this.#count(queue)).waiting;
   }
 
-  /** The priority of the job that a worker of a queue would take next; 0 if no job with a priority waits. */
+  /** Returns the priority of the job that a worker of a queue would take next; 0 if no job with a priority waits. */
   async nextPriority(queue: BackgroundQueue): Promise<number> {
     const [next] = await asked(this.#queues[queue].getPrioritized(0, 0));
     return next?.priority ?? 0;
   }
 
-  /** How many jobs each queue has. */
   async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
     const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));
     return Object.fromEntries(counted) as Record<BackgroundQueue, QueueCounts>;
   }
 
-  /** Jobs of a queue that have failed and wait until they are tried again, the next one first. */
+  /** Returns the jobs of a queue that have failed and wait for another try, the next one first. */
   async failing(queue: BackgroundQueue, most: number): Promise<FailingJob[]> {
     const delayed = await asked(this.#queues[queue].getDelayed(0, lookedAt - 1));
     const failed = delayed.filter(({ attemptsMade }) => attemptsMade > 0).slice(0, most);
@@ -142,7 +137,7 @@ export class BackgroundJobs {
     }));
   }
 
-  /** Has a job that waits until it is tried again tried now. @returns false if it does not wait, or not any more */
+  /** Tries a job now that waits for another try. @returns false if it does not wait, or not any more */
   async tryNow({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const job = await asked(this.#queues[queue].getJob(id));
     if (!job || !(await asked(job.isDelayed()))) return false;
@@ -150,7 +145,7 @@ export class BackgroundJobs {
       await asked(job.promote());
       return true;
     } catch (error) {
-      // Its time has come in between.
+      // The time of its next try has come in between.
       if (await asked(job.isDelayed())) throw error;
       return false;
     }

@@ -5,26 +5,26 @@ import { queuePrefix, workerConnection, type BackgroundAccess } from './backgrou
 import { retryMs, type BackgroundQueue } from './background-job.ts';
 
 /**
- * Milliseconds after which a job whose worker does not renew its lock is given to another one: that worker is dead, or stands still.
- * It is renewed each half of them.
+ * Milliseconds after which a job whose worker does not renew its lock goes to another worker: the first one is dead, or stands still. A
+ * worker renews the lock each time that half of them has passed.
  */
 const lockMs = 20_000;
 
-/** Milliseconds between two looks for such jobs. */
+/** Milliseconds between two checks for such jobs. */
 const lookMs = 5_000;
 
-/** A job is given to another worker however often that was necessary. */
+/** Practically without end: a job goes to another worker however often that was necessary. */
 const mostStalls = 1_000_000;
 
-/** Milliseconds that running jobs, and Redis, get when the worker is closed. What is not over by then is given to another worker. */
+/** Milliseconds that running jobs, and Redis, get when the worker is closed. Unfinished jobs then go to another worker. */
 const closeMs = 10_000;
 
-/** Thrown by a handler whose job is to be begun anew later. It is no failure. */
+/** Thrown by a handler to run its job again later. It does not count as a failure. */
 export class LaterError extends Error {
   override name = 'LaterError';
   readonly ms: number;
 
-  /** @param ms after which the job is begun anew */
+  /** @param ms milliseconds after which the job runs again */
   constructor(ms: number) {
     super(`to be begun anew in ${ms} ms`);
     this.ms = ms;
@@ -34,27 +34,25 @@ export class LaterError extends Error {
 export interface BackgroundWorkerOptions<Data> {
   access: BackgroundAccess;
   queue: BackgroundQueue;
-  /** Jobs at the same time. */
+  /** Maximum of jobs at the same time. */
   concurrency: number;
   /**
-   * Does one job. It may be called again for a job that it has done, and for one that another process still works on.
-   * @throws LaterError to begin it anew later; any other error counts as a failure, after which it is tried again
+   * Does one job. It may be called again for a finished job, and for a job that another process still works on.
+   * @throws LaterError to run the job again later; any other error counts as a failure, after which the job is tried again
    */
   handle: (data: Data) => Promise<void>;
 }
 
-/** What is known of who works on a queue, whatever its jobs are. */
+/** The counts and the end of a worker of a queue, whatever its jobs are. */
 export interface WorkOnQueue {
-  /** Jobs that were taken from a worker that did not renew its lock. */
+  /** Jobs that were taken from a worker because it did not renew its lock. */
   stalled: number;
-  /** Attempts that failed. */
+  /** Tries that failed. */
   failed: number;
-  /** Jobs that were done. */
   completed: number;
   close(): Promise<void>;
 }
 
-/** Works on the jobs of one queue. */
 export class BackgroundWorker<Data> implements WorkOnQueue {
   readonly #worker: Worker<Data>;
   readonly #log: Logger;
@@ -87,7 +85,7 @@ export class BackgroundWorker<Data> implements WorkOnQueue {
     });
   }
 
-  /** Takes no more jobs, and resolves when those that run are over; after ten seconds at most. */
+  /** Takes no more jobs, and resolves when the running ones are over; after ten seconds at most. */
   async close(): Promise<void> {
     const over = new AbortController();
     // While Redis is away, the library waits for it.

@@ -1,11 +1,9 @@
 import type { BackgroundJob } from './background-job.ts';
 
-/** What a job of one batch is about. */
 export interface BatchJob {
   batch: string;
 }
 
-/** What a job of one slice is about. */
 export interface SliceJob extends BatchJob {
   slice: number;
 }
@@ -14,17 +12,18 @@ export function validationJob(batch: string): BackgroundJob<BatchJob> {
   return { queue: 'batch-validations', id: batch, data: { batch } };
 }
 
-/** When the slices of a batch have their turn. */
+/** The order of a batch's slices among those of other batches. */
 export interface SliceTurns {
-  /** Batches of its owner that are not over: as many progress as one of another owner does. */
+  /** Unfinished batches of its owner: together they progress as fast as one batch of another owner. */
   ofOwner: number;
-  /** Priority of the slice that is next when the batch begins; 0 if none waits. */
+  /** Priority of the slice that is next in line when the batch begins; 0 if none waits. */
   next?: number;
 }
 
 /**
- * A slice of a batch. Those with low numbers go first, so that all batches progress alike and a short one need not wait for a long one. A
- * batch begins behind the slice that is next, so that a stream of short ones does not hold back the rest of a long one.
+ * Returns the job of a slice of a batch. Slices with low numbers go first, so that all batches progress alike and a short one need not wait
+ * for a long one. A batch begins behind the slice that is next in line, so that a stream of short batches does not hold back the rest of a
+ * long one.
  */
 export function sliceJob(batch: string, slice: number, { ofOwner, next = 0 }: SliceTurns): BackgroundJob<SliceJob> {
   const priority = next + (slice + 1) * Math.max(1, ofOwner);

@@ -1,4 +1,6 @@
-/** Why a person cannot be connected to a server. The message is a sentence for that person, without secrets and without the server's words. */
+/**
+ * A person could not be connected to a server. The message is a sentence for that person, without secrets and without texts of the server.
+ */
 export class ConnectError extends Error {
   override name = 'ConnectError';
 }

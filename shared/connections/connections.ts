@@ -10,7 +10,6 @@ import type { OauthServer } from '#shared/registry/mcp-servers.ts';
 import { ConnectError } from './connect-error.ts';
 import { attemptSchema, beginGrant, grantorSchema, redeemCode, revokeGrant } from './grants.ts';
 
-/** What is sealed of a connection. */
 export const secretsSchema = z.object({
   grantor: grantorSchema,
   access: z.string(),
@@ -23,7 +22,7 @@ const storedAttempt = attemptSchema.extend({ server: z.string(), url: z.string()
 
 export type ConnectionState = 'connected' | 'expired' | 'none';
 
-/** A server that people connect to, for one person. Times in ms since 1970. */
+/** A server that people connect to, with the state of one person's MCP account link. Times in ms since 1970. */
 export interface PersonsServer {
   server: string;
   url: string;
@@ -33,13 +32,13 @@ export interface PersonsServer {
 
 export interface ConnectionsOptions {
   store: ConnectionStore;
-  /** The servers of the registry in use. */
+  /** Returns the servers of the registry in use. */
   servers: () => readonly OauthServer[];
   fetch: GuardedFetch;
   log: Logger;
 }
 
-/** Connects people to MCP servers, each with an account of theirs there, and disconnects them. */
+/** Connects people to MCP servers, each with their own account there, and disconnects them. */
 export class Connections {
   readonly #options: ConnectionsOptions;
 
@@ -47,12 +46,12 @@ export class Connections {
     this.#options = options;
   }
 
-  /** All servers, each with whether the person is connected to it. @throws RouterError `store_unavailable` */
+  /** Returns all servers, each with the state of the person's MCP account link. @throws RouterError `store_unavailable` */
   async list(person: string): Promise<PersonsServer[]> {
     const stored = await this.#options.store.list(person);
     return this.#options.servers().map(({ name: server, url }) => {
       const connection = stored.get(server);
-      // Who connected to the server's former address has no token for this one.
+      // A link to the server's former address has no token for this address.
       if (connection?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
       const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = connection;
       const isOver = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
@@ -62,9 +61,9 @@ export class Connections {
 
   /**
    * Begins to connect a person.
-   * @param session the id of their session, in which alone they can come back
-   * @param redirectUrl where they come back to
-   * @returns where they grant access; undefined for no such server
+   * @param session id of their sign-in session: they can come back only in this one
+   * @param redirectUrl the address to which they come back
+   * @returns the address at which they grant access; undefined if there is no such server
    * @throws ConnectError, RouterError `store_unavailable`
    */
   async begin(person: string, session: string, server: string, redirectUrl: string): Promise<URL | undefined> {
@@ -107,7 +106,7 @@ export class Connections {
   }
 
   /**
-   * Disconnects a person. The authorization server is told where it offers a way; whether it answers changes nothing.
+   * Disconnects a person. Revokes the token at the authorization server if that offers a way; its answer changes nothing.
    * @returns false when there is nothing to disconnect
    */
   async disconnect(person: string, server: string): Promise<boolean> {
@@ -124,7 +123,7 @@ export class Connections {
     return removed;
   }
 
-  /** @throws ConnectError with a sentence for the person; what the server says is not repeated */
+  /** Replaces errors of other servers. @throws ConnectError with a sentence for the person, without texts of the server */
   async #asked<T>(server: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -136,7 +135,7 @@ export class Connections {
   }
 }
 
-/** A connection as it is kept. */
+/** Returns an MCP account link to store for the tokens that a server has issued. */
 export function connectionOf(
   { access_token: access, refresh_token: refresh, expires_in: seconds }: OAuthTokens,
   { url, connectedAt }: Pick<NewConnection, 'url' | 'connectedAt'>,
@@ -148,7 +147,7 @@ export function connectionOf(
   return { url, connectedAt, refreshedAt, canRefresh: refresh !== undefined, ...expiresAt, secrets };
 }
 
-/** For the log: the kind of the error, without texts of other servers. */
+/** Returns the kind of an error for the log, without texts of other servers. */
 export function reasonOf(error: unknown): string {
   if (error instanceof OAuthError) return `it answered ${error.code}`;
   if (error instanceof PublicFetchError || error instanceof ConnectError) return error.message;

@@ -11,14 +11,14 @@ import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
 import { connectionOf, reasonOf, secretsSchema, type ConnectionSecrets } from './connections.ts';
 import { refreshGrant } from './grants.ts';
 
-/** Milliseconds before its end from which a token is refreshed before it is used: it may wait in a queue. */
+/** Milliseconds before its expiry from which on a token is refreshed before it is used: the call may wait in a queue. */
 const earlyMs = 60_000;
 
-/** Milliseconds that a call waits for another node's refresh at most, and between two looks. */
+/** Maximum of milliseconds that a call waits for another node's refresh, and milliseconds between two reads. */
 const waitMs = 20_000;
 const lookEveryMs = 50;
 
-/** Answers of an authorization server after which nobody but the person can help (RFC 6749, 5.2). */
+/** Errors of an authorization server that only the person can resolve, by connecting again (RFC 6749, 5.2). */
 const final = new Set<string>([
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
@@ -31,13 +31,16 @@ export interface CurrentTokenOptions {
   log: Logger;
 }
 
-/** A token that can be used, or why there is none. */
+/** A usable token, or why there is none. */
 export type CurrentToken = { token: string } | 'none' | 'expired';
 
-/** Hands out the tokens of people's connections, and refreshes those that end: one node at a time, and all others wait for it. */
+/**
+ * Returns the tokens of people's MCP account links, and refreshes tokens that expire soon: one node at a time refreshes a link, and all
+ * others wait for it.
+ */
 export class CurrentTokens {
   readonly #options: CurrentTokenOptions;
-  /** The refreshes of this node, by person and server. */
+  /** The running refreshes of this node, by person and server. */
   readonly #refreshing = new Map<string, Promise<CurrentToken>>();
 
   constructor(options: CurrentTokenOptions) {
@@ -45,10 +48,10 @@ export class CurrentTokens {
   }
 
   /**
-   * The token of a person for a server.
-   * @param url address of the server now: there is no token for another one
+   * Returns the token of a person for a server.
+   * @param url current address of the server: a link to another address has no token for it
    * @param refused a token that the server has just refused
-   * @throws RouterError `upstream_failed` when the token has ended and the authorization server cannot be asked, `store_unavailable`
+   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked, `store_unavailable`
    */
   async get(person: string, server: string, url: string, refused?: string): Promise<CurrentToken> {
     const { store } = this.#options;
@@ -68,12 +71,12 @@ export class CurrentTokens {
     return refreshing;
   }
 
-  /** Refreshes the connection, or waits for the node that does. */
+  /** Refreshes an MCP account link, or waits for the node that does. */
   async #refresh(person: string, server: string, refused: string | undefined): Promise<CurrentToken> {
     const { store } = this.#options;
     for (const endsAt = performance.now() + waitMs; performance.now() < endsAt; await sleep(lookEveryMs)) {
       const holder = await store.beginRefresh(person, server);
-      // Read after the refresh has begun: another node may have ended one before.
+      // Read after the refresh has begun: another node may have finished one just before.
       const connection = await store.find(person, server);
       const secrets = connection && this.#secretsOf(person, server, connection);
       const isFresh = secrets && secrets.access !== refused && !endsSoon(connection);
@@ -131,7 +134,10 @@ export class CurrentTokens {
   }
 }
 
-/** Whether a token ends before it may be used: in a minute, or, of one that lives for less than two, in half of that time. */
+/**
+ * Returns whether a token expires before it may be used: within a minute, or, if it lives for less than two minutes, within half of that
+ * time.
+ */
 function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredConnection): boolean {
   const left = expiresAt - Date.now();
   return left < Math.min(earlyMs, (expiresAt - refreshedAt) / 2);

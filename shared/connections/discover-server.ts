@@ -11,12 +11,12 @@ import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
 import { version } from '#shared/core/version.ts';
 import { ConnectError } from './connect-error.ts';
 
-/** Where tokens for a server come from. */
+/** The source of tokens for a server. */
 export interface ServerGrantor {
-  /** The authorization server, by its issuer. */
+  /** The issuer name of the authorization server. */
   issuer: string;
   metadata: AuthorizationServerMetadata;
-  /** What tokens are asked for, by the name that the server gives itself (RFC 8707). */
+  /** The resource that tokens are requested for: the name that the server gives itself (RFC 8707). */
   resource: string;
   /** The scopes that the server names; undefined if it names none. */
   scope: string | undefined;
@@ -25,9 +25,9 @@ export interface ServerGrantor {
 const method = 'S256';
 
 /**
- * Finds out who gives tokens for an MCP server, as the Model Context Protocol says ("Authorization"): the server answers a request without a
- * token with where its metadata are (RFC 9728), these name its authorization server, and that one's metadata (RFC 8414, OpenID Connect
- * Discovery) how it is asked.
+ * Finds the authorization server of an MCP server, as the Model Context Protocol describes ("Authorization"). The server answers a request
+ * without a token with the address of its metadata (RFC 9728). These name its authorization server, whose own metadata (RFC 8414, OpenID
+ * Connect Discovery) describe how to request tokens.
  * @throws ConnectError when one of these is missing, names another server than it is for, or lacks PKCE; as `fetch` does
  */
 export async function discoverServer(url: string, fetch: GuardedFetch): Promise<ServerGrantor> {
@@ -54,7 +54,7 @@ export async function discoverServer(url: string, fetch: GuardedFetch): Promise<
   return { issuer: metadata.issuer, metadata, resource: resource.resource, scope };
 }
 
-/** The answer to a first message without a token. */
+/** Sends a first message without a token, and returns the answer. */
 function askWithoutToken(url: string, fetch: GuardedFetch): Promise<Response> {
   const clientInfo = { name: 'model-router', version };
   const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo };
@@ -65,7 +65,7 @@ function askWithoutToken(url: string, fetch: GuardedFetch): Promise<Response> {
   });
 }
 
-/** Addresses that people are sent to, and that get secrets, use TLS, except on this machine (RFC 8252, 7.3). */
+/** Requires TLS for addresses that people are sent to, and that get secrets, except on this machine (RFC 8252, 7.3). */
 function requireSecure(address: string): void {
   const { protocol, hostname } = new URL(address);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -13,10 +13,12 @@ import type { OauthServer } from '#shared/registry/mcp-servers.ts';
 import { ConnectError } from './connect-error.ts';
 import { discoverServer } from './discover-server.ts';
 
-/** What the router is called where it registers itself. */
 const clientName = 'Model Router';
 
-/** An authorization server, and the router as its client: what it takes to ask for tokens. Unknown fields of the metadata are kept. */
+/**
+ * An authorization server, and the router as its client: everything that a request for tokens needs. Unknown fields of the metadata are
+ * kept.
+ */
 export const grantorSchema = z.object({
   metadata: z.custom<AuthorizationServerMetadata>((value) => typeof Object(value).token_endpoint === 'string'),
   client: z.looseObject({ client_id: z.string(), client_secret: z.string().optional() }),
@@ -26,18 +28,18 @@ export const grantorSchema = z.object({
 
 export type Grantor = z.output<typeof grantorSchema>;
 
-/** What metadata of either kind say of revocation (RFC 8414, 2). */
+/** The fields on revocation in metadata of either kind (RFC 8414, 2). */
 const revocation = z.object({
   revocation_endpoint: z.url({ protocol: /^https?$/ }).optional(),
   revocation_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 });
 
-/** A person on the way to the authorization server. */
+/** The state of a person on the way to the authorization server. */
 export const attemptSchema = z.object({ grantor: grantorSchema, verifier: z.string() });
 
 export type Attempt = z.output<typeof attemptSchema>;
 
-/** The address that a person is sent to in order to grant access, and what is needed when they come back. */
+/** Returns the address at which a person grants access, and what is needed when they come back. */
 export async function beginGrant(
   { url, client: { clientId, clientSecret, scopes } }: OauthServer,
   redirectUrl: string,
@@ -61,7 +63,7 @@ export async function beginGrant(
   return { grantor: { metadata, client, resource, redirectUrl }, verifier, authorizationUrl };
 }
 
-/** The tokens for a code. @param iss the issuer that the answer names (RFC 9207), undefined if it names none */
+/** Exchanges a code for tokens. @param iss the issuer that the answer names (RFC 9207); undefined if it names none */
 export function redeemCode(
   { grantor: { metadata, client, resource, redirectUrl }, verifier }: Attempt,
   { code, iss }: { code: string; iss: string | undefined },
@@ -79,7 +81,7 @@ export function redeemCode(
   });
 }
 
-/** New tokens; the same refresh token where the server gives no other. */
+/** Requests new tokens. The refresh token stays the same if the server issues no other. */
 export function refreshGrant(grantor: Grantor, refreshToken: string, fetch: GuardedFetch): Promise<OAuthTokens> {
   const { metadata, client, resource } = grantor;
   return refreshAuthorization(metadata.issuer, {
@@ -91,7 +93,7 @@ export function refreshGrant(grantor: Grantor, refreshToken: string, fetch: Guar
   });
 }
 
-/** Has the authorization server forget a token, and those that it was made with (RFC 7009). False where it offers no way. */
+/** Makes the authorization server revoke a token, and those that were made with it (RFC 7009). Returns false if it offers no way. */
 export async function revokeGrant(
   { metadata, client }: Grantor,
   [token, hint]: readonly [string, 'refresh_token' | 'access_token'],
@@ -112,7 +114,7 @@ export async function revokeGrant(
   return ok;
 }
 
-/** Registers the router, for one person's connection (RFC 7591). */
+/** Registers the router as a client, for one person's MCP account link (RFC 7591). */
 async function register(
   metadata: AuthorizationServerMetadata,
   redirectUrl: string,
@@ -142,7 +144,7 @@ async function register(
   });
 }
 
-/** Asks for a token to refresh others with, where the authorization server has a scope for that. */
+/** Adds the scope for a refresh token, if the authorization server has one. */
 function withRefresh(scope: string | undefined, { scopes_supported: supported = [] }: AuthorizationServerMetadata) {
   const scopes = scope?.split(' ') ?? [];
   const wanted = supported.includes('offline_access') && !scopes.includes('offline_access');

@@ -10,22 +10,22 @@ import { Connections } from './connections.ts';
 import { CurrentTokens } from './current-tokens.ts';
 import { ServedConnections } from './served-connections.ts';
 
-/** Milliseconds for one answer of a server or an authorization server, and its most bytes. */
+/** Milliseconds for one answer of a server or an authorization server, and maximum bytes of it. */
 const answerMs = 5_000;
 const answerBytes = 256 * 1024;
 
 export interface OpenConnectionsOptions {
   store: ConnectionStore;
   registry: () => Registry;
-  /** Variables that the registry's entries name. */
+  /** Variables that entries of the registry name. */
   environment: Environment;
-  /** Networks whose addresses are asked although they are not public. */
+  /** Networks whose addresses may be connected to although they are not public. */
   networks: readonly string[];
   publicUrl: string | undefined;
   log: Logger;
 }
 
-/** Opens what connects people to the MCP servers of the registry, and what hands out their tokens. */
+/** Opens the part that connects people to the MCP servers of the registry, and the part that returns their tokens. */
 export function openConnections(options: OpenConnectionsOptions): {
   connections: Connections;
   served: ServedConnections;

@@ -6,16 +6,15 @@ import type { CurrentTokens } from './current-tokens.ts';
 export interface ServedConnectionsOptions {
   connections: Connections;
   tokens: CurrentTokens;
-  /** The servers of the registry in use. */
+  /** Returns the servers of the registry in use. */
   servers: () => readonly OauthServer[];
   /** Address at which people reach the console; undefined if it is not known. */
   publicUrl: string | undefined;
 }
 
-/** The path of the console's page on which people connect. */
 export const connectionsPath = '/connections';
 
-/** The connections of people, for the calls of tools. */
+/** The MCP account links of people, for calls of tools. */
 export class ServedConnections {
   readonly #options: ServedConnectionsOptions;
 
@@ -27,7 +26,7 @@ export class ServedConnections {
     return this.#options.servers();
   }
 
-  /** For each server that the person is connected to now, a text that changes when they connect anew. */
+  /** Returns, for each server that the person is connected to now, a text that changes when they connect again. */
   async versionsOf(person: string): Promise<ReadonlyMap<string, string>> {
     const listed = await this.#options.connections.list(person);
     const connected = listed.filter(({ state }) => state === 'connected');
@@ -35,7 +34,7 @@ export class ServedConnections {
   }
 
   /**
-   * The token of a person for a server.
+   * Returns the token of a person for a server.
    * @param refused a token that the server has just refused
    * @throws RouterError `connection_required`, or as `CurrentTokens.get` does
    */
@@ -45,7 +44,7 @@ export class ServedConnections {
     return current.token;
   }
 
-  /** The error for who cannot call a tool of a server without connecting to it. */
+  /** Returns the error for a call of a tool of a server without an MCP account link. */
   required(server: string, why: 'no person' | 'none' | 'expired'): RouterError {
     return new RouterError('connection_required', this.#sentence(server, why));
   }

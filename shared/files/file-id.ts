@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 
-/** Ids of this router begin so: those of vendors, which may pass on to an upstream, do not. */
+/** The start of ids of this router. Ids of vendors, which may pass on to an upstream, do not begin so. */
 const mark = 'rtr';
 
 const shownId = /^file[-_](rtr[0-9a-f]{24})$/;
 
-/** A new id of a file, as it is stored. Each format shows it with a prefix of its own. */
+/** Creates the id of a file, as it is stored. Each format shows it with a prefix of its own. */
 export function mintFileId(): string {
   return `${mark}${randomBytes(12).toString('hex')}`;
 }
 
-/** The id as it is stored, of one that a format shows; undefined for one that is not of this router. */
+/** Returns the stored id for an id that a format shows; undefined for an id that is not of this router. */
 export function fileIdOf(shown: string): string | undefined {
   return shownId.exec(shown)?.[1];
 }

@@ -1,10 +1,10 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Files } from './files.ts';
 
-/** Milliseconds between two sweeps of a node. */
+/** Mean interval between two sweeps of a process, in milliseconds. */
 const everyMs = 60_000;
 
-/** Sweeps files from time to time. Every node does: an object is taken by one of them. */
+/** Sweeps files about once a minute. Every process does; each object is given to one of them. */
 export class FileSweep {
   readonly #files: Pick<Files, 'sweep'>;
   readonly #log: Logger;
@@ -14,7 +14,7 @@ export class FileSweep {
   constructor(files: Pick<Files, 'sweep'>, log: Logger) {
     this.#files = files;
     this.#log = log;
-    // Nodes that start together do not sweep together.
+    // Processes that start together do not sweep together.
     this.#timer = setInterval(() => this.#sweep(), everyMs * (0.75 + Math.random() / 2)).unref();
   }
 

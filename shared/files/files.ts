@@ -15,51 +15,47 @@ import { mimeTypeOf } from './mime-type-of.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 import { UploadMeter } from './upload-meter.ts';
 
-/** The purpose of the files whose lines are requests. */
+/** The purpose of files whose lines are requests of a batch. */
 export const batchPurpose = 'batch';
 
-/** Bytes that a form may have besides its file. */
+/** Bytes of a form besides its file. */
 const formBytes = 64 * 1024;
 
-/** Objects that are removed in one go. */
 const removedAtOnce = 100;
 
-/** What a file is, besides its content. */
 export interface FileDescription {
   purpose: string;
   name: string;
-  /** The type that its sender names. */
+  /** The media type that the sender names. */
   mimeType?: string | undefined;
-  /** Milliseconds until it expires; undefined for never. */
+  /** Milliseconds from now until the file expires; undefined: never. */
   expiresAfterMs?: number | undefined;
 }
 
 export interface AddOptions {
   signal?: AbortSignal | undefined;
-  /** Bytes of the file and of what it comes in, if they are known before. */
+  /** Bytes of the file and of the form around it, if they are known in advance. */
   expectedBytes?: number | undefined;
-  /** Whether it is the result of work that is done: it counts, and is added beyond the bounds of its owner. */
+  /** Whether the content is a result of finished work: it counts, but is stored beyond the bounds of its owner. */
   isResult?: boolean;
-  /** Whether it joins results that were received so: it takes the room that is left for that, and counts once it is a file. */
+  /** Whether the file joins such results: it takes the room that is left for it, and counts for its owner once it is a file. */
   isJoin?: boolean;
 }
 
-/** Content that is stored, and is no file yet. It is removed within minutes unless it becomes one, or a batch holds it. */
+/** Stored content that is not a file yet. It is removed within minutes unless it becomes a file, or a batch holds it. */
 export interface Upload {
-  /** What it is called in the object store. */
   object: string;
   bytes: number;
-  /** Makes a file of it. @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable` */
+  /** Turns the upload into a file. @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable` */
   keep: (description: FileDescription) => Promise<FileRecord>;
-  /** The record of the file that it is to become, for a script that makes the file together with something else. */
+  /** Returns the record of the future file, for a script that makes the file together with something else. */
   describe: (description: FileDescription) => FileRecord;
-  /** Counts it as stored, where such a script has made the file. */
+  /** Counts the upload as stored. Call it when such a script has made the file. */
   noteKept: () => void;
-  /** Removes it, unless it has become a file or a batch holds it. Never rejects. */
+  /** Removes the content, unless it has become a file or a batch holds it. Never rejects. */
   discard: () => Promise<void>;
 }
 
-/** An upload that is whole, and what its file is to be. */
 interface ReceivedFile {
   meter: UploadMeter;
   measured: Measured;
@@ -69,32 +65,30 @@ interface ReceivedFile {
 export interface FilesParts {
   records: FileRecords;
   store: ObjectStore;
-  /** Bytes of one file. */
   fileBytes: number;
-  /** Lines of a file for a batch. */
+  /** Maximum lines of a file for a batch. */
   fileLines: number;
-  /** Milliseconds for which files are kept at most; undefined for no bound. */
+  /** Maximum milliseconds for which files are kept; undefined: no maximum. */
   keepMs?: number | undefined;
   log: Logger;
 }
 
-/** What becomes of uploads: `refused` for what is too large, or more than there is room for; `failed` where somebody went away. */
+/** How uploads end: `refused` for content that is too large or has no room; `failed` when the sender or a component went away. */
 export const uploadOutcomes = ['stored', 'refused', 'failed'] as const;
 export type UploadOutcome = (typeof uploadOutcomes)[number];
 
-/** The files of owners: their records, their content, and the bounds of both. Nothing is held in memory whole. */
+/** The files of owners: their records, their content, and the bounds of both. No content is held in memory as a whole. */
 export class Files {
   readonly #parts: FilesParts;
-  /** Uploads so far, by what became of them. */
   readonly uploads: Record<UploadOutcome, number> = { stored: 0, refused: 0, failed: 0 };
-  /** Bytes of those that became files. */
+  /** Bytes of the uploads that became files. */
   storedBytes = 0;
 
   constructor(parts: FilesParts) {
     this.#parts = parts;
   }
 
-  /** Adds a file. @throws as `receive` and `Upload.keep` do */
+  /** Receives a body and makes a file of it. @throws as `receive` and `Upload.keep` do */
   async add(
     owner: string,
     body: AsyncIterable<Uint8Array>,
@@ -106,25 +100,25 @@ export class Files {
   }
 
   /**
-   * Stores the content of a file of which the rest is not known yet. Its bytes count for the owner from the first one on.
+   * Stores the content of a file before its description is complete. The bytes count for the owner from the first one on. When it throws,
+   * nothing is left.
    * @throws RouterError `body_too_large`, `storage_quota_exceeded`, `storage_full`, `store_unavailable`, or what the body throws, or the
-   * reason of the signal. Nothing is left then
+   * reason of the signal
    */
   receive(owner: string, body: AsyncIterable<Uint8Array>, options: AddOptions = {}): Promise<Upload> {
     return this.#counted(this.#receive(owner, body, options));
   }
 
-  /** Bytes of all files of the cluster, uploads included. */
   totalBytes(): Promise<number> {
     return this.#parts.records.totalBytes();
   }
 
-  /** One file; undefined if the owner has none with this id. @throws RouterError `store_unavailable`, as do all below */
+  /** Returns one file; undefined if the owner has none with this id. @throws RouterError `store_unavailable`, as do all methods below */
   find(owner: string, id: string): Promise<FileRecord | undefined> {
     return this.#parts.records.find(owner, id);
   }
 
-  /** A page of the owner's files; undefined if it is to begin or end at an unknown one. */
+  /** Returns a page of the owner's files; undefined if `after` or `before` is unknown. */
   list(owner: string, query: FilePageQuery): Promise<FilePage | undefined> {
     return this.#parts.records.list(owner, query);
   }
@@ -134,12 +128,12 @@ export class Files {
     return this.#parts.records.assertRoom(owner);
   }
 
-  /** What the owner's files take, and may take. */
+  /** Returns what the owner's files take, and the maxima. */
   use(owner: string): Promise<FileUse> {
     return this.#parts.records.use(owner);
   }
 
-  /** The content of a file, or a range of it within its bounds. Reading it throws as this does. */
+  /** Returns the content of a file, or a range of it within its bounds. Reading the content throws as this method does. */
   async read(
     { id, object, bytes }: FileRecord,
     range?: ByteRange,
@@ -154,23 +148,23 @@ export class Files {
   }
 
   /**
-   * Removes a file, and its content as soon as the store answers and no batch holds it.
+   * Removes a file. Its content is removed as soon as the store answers and no batch holds it.
    * @returns whether the owner had it
    */
   async remove(owner: string, id: string): Promise<boolean> {
     const object = await this.#parts.records.remove(owner, id);
     if (object === undefined) return false;
-    // The store may be away for long; the sweep removes what is left.
+    // Not awaited: the store may be away for long. The sweep removes what is left.
     if (object !== '') void this.#removeObject(object);
     return true;
   }
 
-  /** Removes content that nobody holds any more. What the store does not remove now, the sweep does. */
+  /** Removes content that nobody holds any more. What the store does not remove now, the sweep removes. */
   async removeReleased(objects: readonly string[]): Promise<void> {
     for (const object of objects) if (!(await this.#removeObject(object))) return;
   }
 
-  /** Removes what has expired, and what deletions and uploads that ended early have left. Call it from time to time. */
+  /** Removes expired files, and the content of deleted files and of uploads that ended early. Call it from time to time. */
   async sweep(): Promise<void> {
     const { records } = this.#parts;
     let objects = await records.takeRemovals(removedAtOnce);
@@ -190,7 +184,7 @@ export class Files {
     const kind = isJoin ? 'join' : isResult ? 'part' : 'file';
     const reserve = (bytes: number, begins: boolean): Promise<void> =>
       records.reserve({ owner, object, bytes, begins, kind });
-    // What is refused is refused before it is sent, as far as its size is known.
+    // As far as the size is known, an upload is refused before it is sent.
     const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
     await reserve(known, true);
     const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
@@ -202,7 +196,7 @@ export class Files {
     });
     try {
       const measured = await store.put(object, meter.pass(body), signal);
-      // One that counts as dead meanwhile was removed before it was whole.
+      // Throws for an upload that counted as dead meanwhile: it was removed before it was complete.
       await reserve(0, false);
       return {
         object,
@@ -263,18 +257,18 @@ export class Files {
   }
 
   /**
-   * Gives back what an upload has reserved, and removes what it has stored.
-   * @param isNoFile whether no file can have been made of it
+   * Releases what an upload has reserved, and removes its content.
+   * @param isNoFile whether it is certain that no file was made of it
    */
   async #discard(object: string, isNoFile = false): Promise<void> {
     try {
       if (await this.#parts.records.abandon(object, isNoFile)) await this.#removeObject(object);
     } catch {
-      // Redis is away: the sweep does it when the upload counts as dead.
+      // Redis is away: the sweep removes the content when the upload counts as dead.
     }
   }
 
-  /** @returns whether it is removed */
+  /** Removes the content of a file. @returns false if the store did not: the sweep tries again */
   async #removeObject(object: string): Promise<boolean> {
     const { records, store, log } = this.#parts;
     try {

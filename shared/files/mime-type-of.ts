@@ -1,4 +1,4 @@
-/** What the names of files of a type end with. */
+/** Media types by the ending of a file's name. */
 const byEnding: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   jsonl: 'application/jsonl',
@@ -19,7 +19,7 @@ const byEnding: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-/** What files of a type begin with, as Latin-1. PNG has control characters behind its name. */
+/** Media types by the beginning of a file, as Latin-1. PNG has control characters behind its name. */
 const byStart: readonly [RegExp, string][] = [
   [/^%PDF-/, 'application/pdf'],
   [/^\x89PNG\r\n/, 'image/png'],
@@ -28,15 +28,14 @@ const byStart: readonly [RegExp, string][] = [
   [/^RIFF.{4}WEBP/s, 'image/webp'],
 ];
 
-/** Bytes of a file that its type is found by. */
+/** Bytes at the start of a file that determine its type. */
 export const startBytes = 16;
 
-/** The type of a file of which nothing is known. */
 export const unknownType = 'application/octet-stream';
 
 /**
- * The media type of a file: by how it begins, else the one that its sender names, else by its name.
- * @param given what the sender names; undefined for nothing
+ * Returns the media type of a file: by its first bytes, else the one that its sender names, else by its name.
+ * @param given the type that the sender names; undefined for none
  * @param start the first bytes
  */
 export function mimeTypeOf(name: string, given: string | undefined, start: Uint8Array): string {

@@ -10,27 +10,26 @@ const dayMs = 24 * 3_600_000;
 
 export interface OpenFilesOptions {
   settings: FileSettings;
-  /** What the names of objects in S3 begin with, before a slash. */
+  /** Start of the names of objects in S3, before a slash. */
   prefix: string;
   openRecords: (bounds: FileBounds) => FileRecords;
-  /** The store of a cluster without S3; undefined where the settings name a bucket. */
+  /** The store of a cluster without S3; undefined if the settings name a bucket. */
   objects: ObjectStore | undefined;
-  /** Secrets that the operator has set, 32 bytes each: the first one seals, all open. Undefined for content in plain text. */
+  /** Secrets that the operator has set, 32 bytes each: the first one seals, all open. Undefined: content is stored in plain text. */
   secrets: readonly Uint8Array[] | undefined;
   log: Logger;
 }
 
-/** The files of a cluster, and the store that their content is in. */
 export interface OpenedFiles {
   files: Files;
   objects: ObjectStore;
 }
 
-/** Opens the files of a cluster: records in Redis, content in JetStream or S3, sealed where the operator has set a secret. */
+/** Opens the files of a cluster: records in Redis, content in JetStream or S3, sealed if the operator has set a secret. */
 export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles> {
   const { settings, openRecords, secrets = [], log } = options;
   const { FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
-  // So that one owner alone cannot fill the store of all.
+  // One owner alone cannot fill the store that all share.
   const ownerBytes = Math.min(settings.FILES_OWNER_BYTES, Math.floor(totalBytes / 2));
   const [newest, ...older] = secrets;
   const store = await openStore(options);
@@ -51,7 +50,7 @@ async function openStore({ settings, prefix, objects }: OpenFilesOptions): Promi
   const { FILES_S3_BUCKET: bucket, FILES_S3_REGION: region, FILES_S3_ENDPOINT: endpoint } = settings;
   if (objects) return objects;
   if (bucket === undefined) throw new ConfigError('FILES_S3_BUCKET must name a bucket where files are not in NATS');
-  // The client of S3 takes as long to load as a tenth of a process's start.
+  // Loaded on demand: loading the S3 client takes a tenth of the time in which a process starts.
   const { S3ObjectStore } = await import('./s3-object-store.ts');
   const folder = `${prefix}/`;
   return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: s3CredentialsOf(settings) });

@@ -13,22 +13,21 @@ import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
-/** Bytes of a part of an upload, and parts that are on their way at once. S3 takes 10,000 parts of at least 5 MiB. */
+/** Bytes of a part of an upload, and parts that are sent at once. S3 takes 10,000 parts of at least 5 MiB. */
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 
 export interface S3Access {
   bucket: string;
-  /** What the names of objects begin with. */
   folder: string;
   region: string;
-  /** Address of a store that is not Amazon's. */
+  /** Address of a store other than Amazon's. */
   endpoint?: string | undefined;
-  /** Undefined for what the environment of the process offers: its variables, files, or the identity of its machine or pod. */
+  /** Undefined: uses what the environment of the process offers: its variables, files, or the identity of its machine or pod. */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
-/** Objects in a bucket of a store that speaks S3's protocol. Uploads of several parts become visible as a whole. */
+/** Objects in a bucket of a store that speaks the S3 protocol. An upload of several parts becomes visible as a whole. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -40,7 +39,7 @@ export class S3ObjectStore implements ObjectStore {
     this.#client = new S3Client({
       region,
       maxAttempts: 4,
-      // Many stores lack the checksums that Amazon's has taken since 2025.
+      // Many stores lack the checksums that Amazon's has accepted since 2025.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
@@ -89,7 +88,7 @@ export class S3ObjectStore implements ObjectStore {
       signal?.throwIfAborted();
       if (!(error instanceof S3ServiceException)) throw storeError(error);
       if (error.name === 'NoSuchKey' || error.$metadata.httpStatusCode === 404) return undefined;
-      // There are no bytes from there on.
+      // The range begins behind the last byte.
       if (error.$metadata.httpStatusCode === 416) return nothing();
       throw storeError(error);
     }
@@ -106,7 +105,9 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** Uploads of an object that a process has left. Some stores cannot list them, and remove them by rules of their own. */
+  /**
+   * Returns uploads of an object that a process has left unfinished. Some stores cannot list them, and remove them by rules of their own.
+   */
   async #unfinished(Bucket: string, Prefix: string): Promise<MultipartUpload[]> {
     try {
       return (await this.#client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }))).Uploads ?? [];
@@ -126,8 +127,8 @@ export class S3ObjectStore implements ObjectStore {
 }
 
 /**
- * Passes a body on and notes what it throws: the library words it as an error of its own. What a failed request throws into it, to end
- * it, is not the body's.
+ * Passes a body on and notes the errors of the body, because the library replaces them by errors of its own. An error that a failed request
+ * throws into the generator, to end it, is not noted.
  */
 async function* noting(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
@@ -155,7 +156,7 @@ async function* reading(body: Readable): AsyncGenerator<Uint8Array> {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** The store's own words stay in the log: they may name the bucket. */
+/** The store's own message stays in the log: it may name the bucket. */
 function storeError(cause: unknown): RouterError {
   const isFull = cause instanceof S3ServiceException && isFullStatus(cause);
   if (isFull) return new RouterError('storage_full', 'The storage for files is full.', { cause });

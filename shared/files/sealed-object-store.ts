@@ -5,23 +5,23 @@ import { RouterError } from '#shared/core/errors.ts';
 import { inChunks } from '#shared/core/in-chunks.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
-/** Bytes of a chunk, and what sealing adds to each. */
+/** Bytes of a chunk, and the bytes that sealing adds to each. */
 const chunkBytes = 64 * 1024;
 const tagBytes = 16;
 const sealedBytes = chunkBytes + tagBytes;
 
-/** An object begins with a salt, and with bytes by which the secret is found that its key is from. */
+/** An object begins with a salt, and with bytes that identify the secret from which its key is derived. */
 const saltBytes = 16;
 const checkBytes = 16;
 const headerBytes = saltBytes + checkBytes;
 
-/** What the names of sealed objects end with: objects from before there was a secret are found by their plain names. */
+/** End of the names of sealed objects. Objects that were stored before a secret was set are found by their plain names. */
 const suffix = '-sealed';
 
 /**
- * Encrypts and authenticates objects on their way to another store: AES-256-GCM in chunks of 64 KiB, with a key of each object's own.
- * A chunk's nonce is its number and whether it is the last one, so that none can be moved, left out or cut off unnoticed. Any range can
- * be read. What the other store has in plain text stays readable.
+ * Encrypts and authenticates objects on their way to another store: AES-256-GCM in chunks of 64 KiB, with a separate key for each object. A
+ * chunk's nonce consists of its number and a mark of the last chunk, so that no chunk can be moved, left out or cut off unnoticed. Any
+ * range can be read. Objects that the other store has in plain text stay readable.
  */
 export class SealedObjectStore implements ObjectStore {
   readonly #store: ObjectStore;
@@ -52,7 +52,7 @@ export class SealedObjectStore implements ObjectStore {
     if (!header) return this.#store.get(name, { from, to }, signal);
     const key = this.#keyFor(name, await buffer(header));
     const first = Math.floor(from / chunkBytes);
-    // One byte more than the last chunk that is wanted, if there is one, shows that this one is not the last of the object.
+    // Reads one byte beyond the last chunk that is wanted: if there is such a byte, that chunk is not the last of the object.
     const end = to === undefined ? undefined : headerBytes + Math.ceil(to / chunkBytes) * sealedBytes + 1;
     const range = { from: headerBytes + first * sealedBytes, to: end };
     const sealed = await this.#store.get(sealedName, range, signal);
@@ -77,7 +77,7 @@ export class SealedObjectStore implements ObjectStore {
   }
 }
 
-/** The key of an object, and what its header shows of it (RFC 5869). */
+/** Derives the key of an object, and the bytes of its header that identify the secret (RFC 5869). */
 function keysOf(secret: Uint8Array, salt: Uint8Array, name: string): { key: Buffer; check: Buffer } {
   const derived = Buffer.from(hkdfSync('sha256', secret, salt, `file ${name}`, 32 + checkBytes));
   return { key: derived.subarray(0, 32), check: derived.subarray(32) };
@@ -104,8 +104,8 @@ function sealChunk(key: Buffer, index: number, isLast: boolean, chunk: Uint8Arra
 }
 
 /**
- * Opens chunks from one on.
- * @param limit bytes of `sealed` if it may end before the object does: then its last byte, if it is there, belongs to a chunk that is
+ * Opens chunks from number `first` on.
+ * @param limit bytes of `sealed` if it may end before the object does. If `sealed` has as many, its last byte belongs to a chunk that is
  * not wanted
  */
 async function* open(
@@ -146,7 +146,6 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** The bytes from a position on, as many as wanted. */
 async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wanted: number): AsyncGenerator<Uint8Array> {
   let skip = from;
   let left = wanted;

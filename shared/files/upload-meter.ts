@@ -1,10 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { startBytes } from './mime-type-of.ts';
 
-/** Bytes that are reserved at once, so that Redis is asked once for each few mebibytes of an upload. */
+/** Bytes that one step reserves: Redis is called once for each few mebibytes of an upload. */
 const largestStep = 4 * 1024 * 1024;
 
-/** The same at the beginning of an upload that is to reserve little more than it has. It grows to a quarter of what has arrived. */
+/** The first step of an upload that reserves sparingly. Steps grow to a quarter of what has arrived. */
 const smallestStep = 16 * 1024;
 
 const lineFeed = 0x0a;
@@ -14,17 +14,17 @@ export type ReserveBytes = (bytes: number) => Promise<void>;
 
 export interface UploadMeterOptions {
   maxBytes: number;
-  /** Bytes that are reserved already. */
+  /** Bytes that are reserved before the first one arrives. */
   reserved: number;
   /**
-   * Whether little more is reserved than has arrived, as for results: many are stored at once, and most are small. Uploads of a size that
-   * nobody knows reserve more, so that of several which do not fit together the first ones do.
+   * Whether to reserve little more than has arrived. This is for results: many are stored at once, and most are small. Other uploads of
+   * unknown size reserve more, so that of several uploads that do not fit together, the first ones do.
    */
   isSparing: boolean;
   reserve: ReserveBytes;
 }
 
-/** Passes an upload on, within what it may take, and notes what is known of it at its end. */
+/** Passes an upload on, within its maximum, and counts its bytes and lines. */
 export class UploadMeter {
   readonly #maxBytes: number;
   readonly #isSparing: boolean;
@@ -42,7 +42,6 @@ export class UploadMeter {
     this.#reserve = reserve;
   }
 
-  /** The first bytes, for the type of the file. */
   get start(): Uint8Array {
     return this.#start.subarray(0, Math.min(this.#bytes, startBytes));
   }
@@ -52,7 +51,7 @@ export class UploadMeter {
     return this.#last === lineFeed ? this.#lines : this.#lines + 1;
   }
 
-  /** @throws RouterError `body_too_large`, or as `ReserveBytes` does */
+  /** Passes on the pieces of a body and reserves room for them. @throws RouterError `body_too_large`, or as `ReserveBytes` does */
   async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
       if (this.#bytes < startBytes) this.#start.set(piece.subarray(0, startBytes - this.#bytes), this.#bytes);
@@ -65,7 +64,7 @@ export class UploadMeter {
     }
   }
 
-  /** Reserves a step, and where that is too much, just what is here. */
+  /** Reserves a step; if that is too much, just what has arrived. */
   async #reserveMore(): Promise<void> {
     const missing = this.#bytes - this.#reserved;
     const growing = Math.min(largestStep, Math.max(smallestStep, Math.floor(this.#bytes / 4)));

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { uploadOutcomes, type Files } from './files.ts';
 
-/** Adds the metrics of files, which are read when they are scraped. */
+/** Registers the metrics of files, which are read when they are scraped. */
 export function watchFiles(registry: Registry, files: Pick<Files, 'uploads' | 'storedBytes' | 'totalBytes'>): void {
   const registers = [registry];
   const uploads: Counter<'outcome'> = new Counter({

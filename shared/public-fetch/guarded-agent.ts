@@ -6,27 +6,26 @@ import { PublicFetchError } from './public-fetch-error.ts';
 
 const connectTimeoutMs = 3000;
 
-/** Which addresses may be connected to. */
+/** The addresses that an exchange may connect to, and how host names are resolved to them. */
 export interface AddressGuard {
-  /** Decides which IP addresses it may connect to; default: public ones. */
+  /** Returns whether an IP address may be connected to; default: `isPublicAddress`. */
   isAllowed?: ((address: string) => boolean) | undefined;
-  /** Resolves names; default: the system's resolver. */
+  /** Resolves host names; default: the system's resolver. */
   lookup?: typeof systemLookup | undefined;
 }
 
-/** What one exchange needs to reach allowed addresses only. */
+/** An agent and a check that restrict one exchange to allowed addresses. */
 export interface GuardedAgent {
-  /** The connections of this exchange: none is remembered, and no host. */
+  /** An agent for this exchange alone: it shares no connection and no resolved host with others. The caller destroys it. */
   agent: Agent;
-  /** @throws PublicFetchError for a URL whose host is an IP address that is not allowed: it is not resolved, so the agent lets it pass */
+  /** @throws PublicFetchError if the URL's host is an IP address that is not allowed: the agent checks only names that are resolved */
   requireAllowed: (url: URL) => void;
 }
 
 /**
- * Prepares an exchange with allowed addresses, so that no request can make this process read from its own network or write to it.
- * Addresses are checked after name resolution, when the connection is made, so a name that resolves differently the second time gains
- * nothing. Hosts written as numbers, in octal or in hexadecimal have become IP addresses before the check, by URL parsing (WHATWG URL,
- * 3.5).
+ * Prepares one exchange with allowed addresses, so that no request can make this process read from its own network or write to it. The
+ * agent checks addresses after name resolution, when it connects: a name that resolves differently the second time gains nothing. URL
+ * parsing turns hosts in decimal, octal or hexadecimal into IP addresses before the check (WHATWG URL, 3.5).
  */
 export function guardedAgent({ isAllowed = isPublicAddress, lookup = systemLookup }: AddressGuard): GuardedAgent {
   const agent = new Agent({
@@ -42,12 +41,12 @@ export function guardedAgent({ isAllowed = isPublicAddress, lookup = systemLooku
   };
 }
 
-/** @throws PublicFetchError for a URL of another scheme than http or https */
+/** @throws PublicFetchError unless the URL's scheme is http or https */
 export function requireHttp({ protocol }: URL): void {
   if (protocol !== 'http:' && protocol !== 'https:') throw new PublicFetchError('only http and https are fetched');
 }
 
-/** A lookup that refuses a name if any of its addresses is not allowed. */
+/** Returns a lookup that refuses a name if any of its addresses is not allowed. */
 function guardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {

@@ -2,22 +2,21 @@ import { request } from 'undici';
 import { guardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
-/** Statuses of answers that have no body (Fetch, "null body status"), for which `Response` takes none. */
+/** Statuses of answers without a body (Fetch, "null body status"): `Response` throws if it gets a body with one of them. */
 const withoutBody = new Set([204, 205, 304]);
 
 export interface GuardedFetchOptions extends AddressGuard {
   /** Time limit from the first connection to the end of the answer, in milliseconds. */
   timeoutMs: number;
-  /** Most bytes of an answer. */
   maxBytes: number;
 }
 
-/** A `fetch` for libraries that take one. It follows no redirect: the library is given it. */
+/** A `fetch` for libraries that accept one. It follows no redirect: the library gets the redirect as the answer. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * Creates a `fetch` for short exchanges with allowed addresses only, see `guardedAgent`. Bodies of requests are texts. It rejects with a
- * PublicFetchError, or with the reason of the request's signal.
+ * Creates a `fetch` for short exchanges with allowed addresses only, see `guardedAgent`. Request bodies must be texts or `URLSearchParams`.
+ * It rejects with a PublicFetchError, or with the reason of the request's signal.
  */
 export function createGuardedFetch({ timeoutMs, maxBytes, ...guard }: GuardedFetchOptions): GuardedFetch {
   return async function guardedFetch(asked, { method = 'GET', headers, body, signal } = {}) {

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * The networks that are not the public internet: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890), multicast,
- * and the IPv6 ranges that embed IPv4 addresses, which would bypass the IPv4 list.
+ * The networks outside the public internet: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890), multicast, and the IPv6 ranges
+ * that embed IPv4 addresses, which would bypass the IPv4 list.
  */
 const reserved = new BlockList();
 for (const network of [
@@ -10,7 +10,7 @@ for (const network of [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // Azure's agent of virtual machines, which hands out their settings and certificates.
+  // The virtual machine agent of Azure, which hands out settings and certificates of the machine.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -36,7 +36,6 @@ for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) 
   reserved.addSubnet(address, Number(prefix), 'ipv6');
 }
 
-/** Whether a string is an IP address of the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

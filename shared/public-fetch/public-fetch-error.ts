@@ -1,7 +1,7 @@
 /** A URL could not be fetched. The message is a clause that may be shown to the client, such as "its address is not public". */
 export class PublicFetchError extends Error {
   override name = 'PublicFetchError';
-  /** The address that the caller does not allow; undefined for other reasons. */
+  /** The URL that `allowsUrl` refused; undefined for other reasons. */
   readonly refused: URL | undefined;
 
   constructor(message: string, { refused, ...options }: ErrorOptions & { refused?: URL } = {}) {

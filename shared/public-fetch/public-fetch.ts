@@ -13,8 +13,8 @@ export interface PublicAnswer {
 }
 
 /**
- * Fetches a URL and calls `read` with the answer; the connection is closed when `read` settles.
- * @param allowsUrl decides about every address, that of each redirect too, before it is connected to; default: all are allowed
+ * Fetches a URL and calls `read` with the answer. Closes the connection when `read` settles.
+ * @param allowsUrl is called with each URL, also that of each redirect, before a connection to it is opened; default: allows all
  */
 export type PublicFetch = <T>(
   url: URL,
@@ -32,8 +32,8 @@ export interface PublicFetchOptions extends AddressGuard {
 const maxRedirects = 3;
 
 /**
- * Creates a function that fetches (GET) from allowed addresses only, see `guardedAgent`; every redirect is checked anew. It rejects with
- * a PublicFetchError, an error of `read`, or the signal's reason.
+ * Creates a function that fetches (GET) from allowed addresses only, see `guardedAgent`. Each redirect is checked like the first URL. It
+ * rejects with a PublicFetchError, an error of `read`, or the signal's reason.
  */
 export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicFetchOptions): PublicFetch {
   return async function publicFetch(url, read, signal, allowsUrl = () => true) {
@@ -88,7 +88,7 @@ export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicF
 
 /**
  * Reads a whole body.
- * @throws PublicFetchError if it has more than `maxBytes`, is compressed against the request, or breaks off
+ * @throws PublicFetchError if the body has more than `maxBytes`, is compressed although the request accepts no compression, or breaks off
  */
 export async function readBounded({ headers, body }: PublicAnswer, maxBytes: number): Promise<Buffer> {
   const encoding = headers['content-encoding'] ?? 'identity';

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { guardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
-/** Bytes of an answer that are read at most: its status is what counts. */
+/** Maximum bytes that are read of an answer: only its status counts. */
 const answerBytes = 16 * 1024;
 
 export interface PublicPostOptions extends AddressGuard {
@@ -10,7 +10,7 @@ export interface PublicPostOptions extends AddressGuard {
   timeoutMs: number;
 }
 
-/** Posts a text to a URL. @returns the status of the answer, that of a redirect too: none is followed */
+/** Posts a text to a URL. @returns the status of the answer; redirects are not followed, so this may be the status of one */
 export type PublicPost = (
   url: URL,
   message: { headers: Record<string, string>; body: string },
@@ -35,7 +35,7 @@ export function createPublicPost({ timeoutMs, ...guard }: PublicPostOptions): Pu
         body,
         signal: inTime,
       });
-      // The other side can end in good order. Whether it does says nothing about the message, which has its status.
+      // Reading the body lets the other side end in good order. Whether that works says nothing about the message, which has its status.
       await answer.body.dump({ limit: answerBytes, signal: inTime }).catch(() => undefined);
       return answer.statusCode;
     } catch (error) {

@@ -17,10 +17,10 @@ import {
 
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
-/** Tokens of one person, and of the command line, that have not expired. */
+/** Maximum of unexpired tokens per person. All tokens of the command line together have the same maximum. */
 const mostPerOwner = 100;
 
-/** Milliseconds: the last use of a token is known to the minute. */
+/** Precision of the time of last use, in milliseconds. */
 const useMs = 60_000;
 
 export interface NewAdminToken extends Pick<
@@ -30,19 +30,19 @@ export interface NewAdminToken extends Pick<
   scopes: readonly AdminScope[];
 }
 
-/** Why a token was not made: its person is gone, there are too many, or the token with which it is made is revoked. */
+/** Why no token was made: its person does not exist, has too many tokens, or the token that makes it is revoked. */
 export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
-/** A token, and when it was last used, to the minute. */
+/** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
 export type ListedAdminToken = AdminTokenRecord & { lastUsedAt: number | undefined };
 
-/** The admin tokens, in Redis, which forgets them when they expire. Every method throws `store_unavailable` as KeyStore does. */
+/** The admin tokens in Redis. Each record expires with its token. Every method throws `store_unavailable` as KeyStore does. */
 export class AdminTokenStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<AdminTokenRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
@@ -50,7 +50,9 @@ export class AdminTokenStore {
     this.#records = new StoredRecords(redis, { kind: 'admin token', schema: adminTokenSchema, nameOf, report });
   }
 
-  /** Makes a token, unless its maker is over. This is the only moment at which its raw form is known. */
+  /**
+   * Creates a token, unless its person or the token that makes it is gone. Only this call returns the raw token: the store keeps a hash.
+   */
   async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = mintToken();
     const { ownerId, madeWith } = wanted;
@@ -79,7 +81,10 @@ export class AdminTokenStore {
     return { raw: rawAdminToken(record.id, secret), record };
   }
 
-  /** The token of this raw form, if there is one that has not expired; its use is noted. */
+  /**
+   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token that made it
+   * is gone.
+   */
   async verify(raw: string, now: number): Promise<AdminTokenRecord | undefined> {
     const parsed = parseAdminToken(raw);
     const record = parsed && (await this.#records.find(parsed.id));
@@ -95,7 +100,7 @@ export class AdminTokenStore {
     return this.#records.find(id);
   }
 
-  /** The tokens of a person that have not expired, or all, oldest first. */
+  /** Returns the unexpired tokens of a person, or of everybody without `ownerId`, oldest first. */
   async list(ownerId?: string): Promise<ListedAdminToken[]> {
     const { adminTokens, adminTokensOf, adminTokenUse } = this.#names;
     const index = ownerId === undefined ? adminTokens : adminTokensOf(ownerId);
@@ -105,17 +110,17 @@ export class AdminTokenStore {
     return found.map((record, at) => ({ ...record, lastUsedAt: Number(uses[at]) || undefined }));
   }
 
-  /** Removes a token, and those that were made with it. They are refused from then on. */
+  /** Removes a token and all tokens that were made with it. They are refused from then on. */
   async remove(token: AdminTokenRecord): Promise<void> {
     await this.#removeOne(token);
-    // What a maker may have made is refused without it. Here it leaves the lists, too.
+    // `verify` refuses tokens of a removed maker anyway. This removes them from the lists, too.
     const others = await this.#records.findAll(
       await askRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
     );
     for (const other of others) if (other.madeWith === token.id) await this.remove(other);
   }
 
-  /** Whether the token with which one was made is there, and the one with which that was made, and so on. */
+  /** Returns whether every token in the chain of makers still exists. */
   async #stands({ madeWith }: AdminTokenRecord): Promise<boolean> {
     let maker = madeWith;
     while (maker !== undefined) {

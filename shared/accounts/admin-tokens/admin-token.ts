@@ -3,31 +3,34 @@ import { keyAlphabet } from '../keys/key-format.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
 /**
- * What a program may do with an admin token: `read` everything that its person may see, `keys`: make and change keys, `admin`: everything
- * that its person may do.
+ * What a program may do with an admin token: `read` everything that its person may see, make and change `keys`, or do everything that its
+ * person may do (`admin`).
  */
 export const adminScopes = ['read', 'keys', 'admin'] as const;
 export type AdminScope = (typeof adminScopes)[number];
 
-/** What is stored of an admin token. Times in ms since 1970. */
+/** The stored record of an admin token. Times in ms since 1970. */
 export const adminTokenSchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** A scope of another release permits nothing here. */
+  /** Scopes that this release does not define are dropped: they permit nothing. */
   scopes: storedJson(z.array(z.string()).transform((given) => adminScopes.filter((scope) => given.includes(scope)))),
   /** SHA-256 of the secret. */
   hash: z.string(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
-  /** The person who made it, whose rights it has; absent when the command line made it, which has those of an administrator. */
+  /**
+   * The person who made the token, and whose rights it has. Absent when the command line made it: then it has the rights of an
+   * administrator.
+   */
   ownerId: z.string().optional(),
-  /** The command line that made it, as `ada@workstation`. */
+  /** User and host of the command line that made it, as `ada@workstation`. */
   madeAt: z.string().optional(),
-  /** The `tokenEpoch` of the person when it was made: it is valid in that one alone. Absent: 0. */
+  /** The `tokenEpoch` of the person at creation. The token is valid as long as the person has the same one. Absent: 0. */
   epoch: z.coerce.number().optional(),
-  /** The token with which it was made: it ends with that one. */
+  /** Id of the token that made this one. When that token is removed, this one is refused. */
   madeWith: z.string().optional(),
-  /** For one command of whoever has the account store: what is made with it does not end with it. */
+  /** Made for a single command of `rtr` with access to the account store. Tokens that it makes are not bound to it. */
   isForCommand: z.stringbool().optional().catch(undefined),
 });
 
@@ -35,13 +38,13 @@ export type AdminTokenRecord = z.output<typeof adminTokenSchema>;
 
 const form = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
 
-/** The id and the secret of a raw token; undefined for a text that is none. */
+/** Returns the id and the secret of a raw token; undefined for any other text. */
 export function parseAdminToken(raw: string): { id: string; secret: string } | undefined {
   const [, id, secret] = form.exec(raw) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** The token itself: `rtradmin_<id>_<secret>`, with a secret of 256 random bits. */
+/** Returns the raw token: `rtradmin_<id>_<secret>`, with a secret of 256 random bits. */
 export function rawAdminToken(id: string, secret: string): string {
   return `rtradmin_${id}_${secret}`;
 }

@@ -17,29 +17,30 @@ import { addSums, decodeSumsRow, encodeSumsRow, noSums, readSums, sumOf, type Se
 
 const entrySchema = storedJson(usageRecordSchema);
 
-/** Sessions whose last turns began in the same millisecond, of one owner, that a page goes on behind. */
+/**
+ * Additional sessions that a later page reads: it begins at the time of the last session before it, and skips those of this millisecond
+ * that were returned already.
+ */
 const mostAtOnce = 20;
 
-/** Sessions that are read from Redis at once. */
 const readAtOnce = 50;
 
-/** A place in the list of sessions: the time of the last turn, in ms since 1970, and the id. */
+/** A position in the list of sessions: the time of the last turn, in ms since 1970, and the session's id. */
 export interface SessionPlace {
   at: number;
   id: string;
 }
 
-/** What the sessions of an owner came to. */
 export interface OwnerSums {
   owner: SessionOwner;
   sums: SessionSums;
-  /** The dearest first. */
+  /** The most expensive first. */
   models: ModelSums[];
-  /** By the id of the key, the dearest first; it is empty for those that came when as many were kept apart as may be. */
+  /** By the id of the key, the most expensive first. The id is empty for the keys beyond the number that is counted separately. */
   keys: { key: string; sums: SessionSums }[];
 }
 
-/** Reads the sessions that `writeSessions` has written. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads the agent sessions that `writeSessions` writes. Every method throws RouterError `store_unavailable` while Redis is away. */
 export class AgentSessionReader {
   readonly #redis: Redis;
   readonly #requests: string;
@@ -57,10 +58,10 @@ export class AgentSessionReader {
   }
 
   /**
-   * Sessions that a viewer may see, the one with the latest turn first.
-   * @param owner whose they are to be; undefined for all
+   * Returns the sessions that a viewer may see, the one with the latest turn first.
+   * @param owner restricts the list to the sessions of this owner
    * @param after `next` of the page before
-   * @returns `next` is the place behind which the next page begins; undefined on the last one
+   * @returns `next` is the position after which the next page begins; undefined on the last page
    */
   async list(
     viewer: UsageViewer,
@@ -82,19 +83,19 @@ export class AgentSessionReader {
     return { sessions, next: places.length < limit ? undefined : page.at(-1) };
   }
 
-  /** A session; undefined where there is none that the viewer may see. */
+  /** Returns a session; undefined if it does not exist or the viewer may not see it. */
   async find(viewer: UsageViewer, id: string): Promise<AgentSession | undefined> {
     const [session] = await this.#find([id]);
     return session && sees(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
   }
 
-  /** The same with its agents, which take a hundred times as long to read. */
+  /** Returns a session with its agents, which take a hundred times as long to read. */
   async findTree(viewer: UsageViewer, id: string): Promise<AgentSessionTree | undefined> {
     const session = await this.find(viewer, id);
     return session && { ...session, ...readTree(await askRedis(this.#redis.hgetall(this.#names.agents(id)))) };
   }
 
-  /** Which of the agents have had a turn that is over, and are kept apart. */
+  /** Returns for each agent whether one of its turns has ended and its sums are kept separately. */
   async areKnown(agents: readonly { session: string; agent: string }[]): Promise<boolean[]> {
     if (agents.length === 0) return [];
     const commands = this.#redis.pipeline();
@@ -103,9 +104,9 @@ export class AgentSessionReader {
   }
 
   /**
-   * Single turns of a session, newest first, of those that the usage ledger still has.
+   * Returns the turns of a session that the usage ledger still has, newest first.
    * @param before the cursor of an earlier page
-   * @returns `next` is the cursor of the page behind; undefined when there is none
+   * @returns `next` is the cursor of the next page; undefined on the last page
    */
   async turns(id: string, limit: number, before?: string): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
     const kept = await askRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
@@ -121,12 +122,12 @@ export class AgentSessionReader {
       return [];
     });
     const last = page.at(-1);
-    // What the ledger has forgotten is older than all that it has.
+    // The ledger drops the oldest turns first: after a page without turns there are none.
     const goesOn = earlier.length > page.length && turns.length > 0;
     return { turns, next: goesOn ? last : undefined };
   }
 
-  /** What the sessions of each of these owners came to in the days that are kept. */
+  /** Returns the sums of each owner's sessions over the days that are kept. */
   async sums(owners: readonly SessionOwner[]): Promise<OwnerSums[]> {
     const days = keptDays(this.#keptMs);
     const commands = this.#redis.multi();
@@ -181,19 +182,17 @@ export class AgentSessionReader {
   }
 }
 
-/** The owners whose sessions somebody may see, of the one that is asked for, or of all. */
+/** Returns the owners whose sessions the viewer may see: only `owner` if it is defined, else all. */
 function ownersSeenBy(viewer: UsageViewer, owner: SessionOwner | undefined): SessionOwner[] {
   if (owner !== undefined) return sees(viewer, partyOfOwner(owner)) ? [owner] : [];
   const own: SessionOwner[] = viewer.userId === '' ? [] : [`user:${viewer.userId}`];
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
 }
 
-/** The latest first. */
 function byPlace(a: SessionPlace, b: SessionPlace): number {
   return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
-/** Whether an id of the stream is before another one. */
 function isBefore(one: string, other: string): boolean {
   const [ms = 0, count = 0] = one.split('-').map(Number);
   const [otherMs = 0, otherCount = 0] = other.split('-').map(Number);

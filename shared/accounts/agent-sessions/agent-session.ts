@@ -13,8 +13,8 @@ import {
 } from './session-sums.ts';
 
 /**
- * Sums of what served, and of the rule that chose it, which is empty where there was none, as the tier. The model is empty for all those
- * together that came when as many were kept apart as may be.
+ * Sums by model, and by the rule and tier that served. Rule and tier are empty where there was none. The model is empty for all models
+ * beyond the number that is counted separately.
  */
 export interface ModelSums {
   model: string;
@@ -25,9 +25,9 @@ export interface ModelSums {
 
 /** An agent of a session. Times in ms since 1970. */
 export interface SessionAgent {
-  /** Undefined for the agents together that came when there were as many as are kept apart. */
+  /** Undefined for the entry that sums all agents beyond the number that is kept separately. */
   id: string | undefined;
-  /** The agent that has started it; undefined for the one that talks to the person. */
+  /** Id of the agent that started this one; undefined if that is the main agent, which talks to the person. */
   parent?: string | undefined;
   type?: string | undefined;
   startedAt?: number | undefined;
@@ -35,29 +35,28 @@ export interface SessionAgent {
   sums: SessionSums;
 }
 
-/** A session of a coding agent: what its turns came to, without any prompt or answer. Times in ms since 1970. */
+/** A session of a coding agent with the sums of its turns, without any prompt or answer. Times in ms since 1970. */
 export interface AgentSession {
   id: string;
   owner: SessionOwner;
-  /** What its client calls it. */
+  /** The name that its client gives it. */
   name: string;
   program: AgentProgram;
-  /** The id of the key that its last turn came with. */
+  /** Id of the key of its last turn. */
   key: string;
   startedAt: number;
-  /** When the last turn began that is over. */
+  /** When the last turn that has ended began. */
   lastAt: number;
-  /** With the number of agents that were started in it. */
+  /** Includes the number of agents that were started in the session. */
   sums: SessionSums;
-  /** The dearest first. */
+  /** The most expensive first. */
   models: ModelSums[];
 }
 
-/** A session with its agents. */
 export interface AgentSessionTree extends AgentSession {
-  /** Of the turns of the agent that talks to the person. */
+  /** Sums of the turns of the main agent, which talks to the person. */
   main: SessionSums;
-  /** The agents that were started in it, in the order of their first turns. */
+  /** The agents that were started in the session, in the order of their first turns. */
   agents: SessionAgent[];
 }
 
@@ -74,7 +73,7 @@ const agentSchema = storedJson(
   z.object({ parent: z.string().optional(), type: z.string().optional(), at: z.number().optional() }),
 );
 
-/** A session from the fields of its hash; undefined where there is none that this release can read. */
+/** Reads a session from the fields of its hash; undefined if this release cannot read them. */
 export function readSession(id: string, fields: Readonly<Record<string, string>>): AgentSession | undefined {
   const { data: facts } = factsSchema.safeParse(fields);
   if (!facts) return undefined;
@@ -82,7 +81,7 @@ export function readSession(id: string, fields: Readonly<Record<string, string>>
   return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? noSums(), models: readModels(rows) };
 }
 
-/** The agents of a session from the fields of their hash. */
+/** Reads the agents of a session from the fields of their hash. */
 export function readTree(fields: Readonly<Record<string, string>>): Pick<AgentSessionTree, 'main' | 'agents'> {
   const all = Object.keys(fields).flatMap((field) => (field.startsWith('=') ? [field.slice(1)] : []));
   const agents = all.filter((id) => id !== '').map((id) => readAgent(id, fields));
@@ -92,7 +91,7 @@ export function readTree(fields: Readonly<Record<string, string>>): Pick<AgentSe
   };
 }
 
-/** The sums by model among rows, the dearest first. */
+/** Returns the sums by model among rows, the most expensive first. */
 export function readModels(rows: ReadonlyMap<string, SessionSums>): ModelSums[] {
   const found = [...rows].flatMap(([text, sums]): ModelSums[] => {
     const row = decodeSumsRow(text);
@@ -108,7 +107,7 @@ function readAgent(id: string, fields: Readonly<Record<string, string>>): Sessio
   return { id, parent, type, startedAt: at, lastAt: last, sums };
 }
 
-/** The time of an agent's last turn, in ms since 1970, and its sums. */
+/** Reads the time of an agent's last turn, in ms since 1970, and its sums. */
 function readCounts(text = ''): { last: number; sums: SessionSums } {
   const [last = 0, ...counts] = text.split(' ').map(Number);
   const sums = noSums();

@@ -6,15 +6,14 @@ import { sessionKeys, type SessionOwner } from './session-names.ts';
 
 const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua', import.meta.url));
 
-/** Sessions that one call of the script removes at most. */
 const atOnce = 100;
 
-/** The longest time for which sums of a day are kept, whatever the setting was: a year and a day. */
+/** The longest time that any setting keeps the sums of a day: a year and a day. */
 const longestMs = 366 * 86_400_000;
 
 /**
- * Removes the sessions of coding agents of an owner who is gone for good.
- * @param prefix what all names in Redis begin with
+ * Removes the agent sessions of an owner that no longer exists.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeSessionsOf(redis: Redis, prefix: string, owner: SessionOwner): Promise<void> {

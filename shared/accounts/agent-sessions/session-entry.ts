@@ -15,10 +15,12 @@ import {
   type SumsRow,
 } from './session-sums.ts';
 
-/** The script with `writeSessions`, which stands before that of the ledger. */
+/** The script that defines `writeSessions`. It stands before the script of the ledger. */
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
-/** Sessions of one owner, and of all, that are kept at most; of one, turns that are kept, agents that are kept apart, and fields of its sums. */
+/**
+ * Maximum numbers of sessions of one owner, of all sessions, and of one session's turns, agents with sums of their own, and fields of sums.
+ */
 const most = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300, dayFields: 2_000 };
 
 const dayMs = 86_400_000;
@@ -28,10 +30,9 @@ interface Row {
   sums: SessionSums;
 }
 
-/** Rows by their text. */
 type Rows = Map<string, Row>;
 
-/** An agent of a session, as it is kept beside its sums. */
+/** Facts about an agent of a session, stored beside its sums. */
 export interface StoredAgent {
   parent?: string | undefined;
   type?: string | undefined;
@@ -39,7 +40,7 @@ export interface StoredAgent {
   at: number;
 }
 
-/** What turns add to an agent: its facts, which the one that talks to the person has none of, the time of its last turn, and sums. */
+/** What turns add to an agent: facts (undefined for the main agent), the time of its last turn, and sums. */
 interface SeenAgent {
   facts: StoredAgent | undefined;
   /** In ms since 1970. */
@@ -56,13 +57,12 @@ interface Entry {
   last: number;
   day: string;
   rows: Rows;
-  /** By their ids; that of the one that talks to the person is empty. */
+  /** By agent id; the id of the main agent is empty. */
   agents: Map<string, SeenAgent>;
-  /** Places of the turns among the requests of the batch, from 1. */
+  /** Positions of the turns among the records, from 1. */
   turns: number[];
 }
 
-/** What is added to the sums of an owner's day. */
 interface Day {
   owner: SessionOwner;
   day: string;
@@ -70,9 +70,8 @@ interface Day {
 }
 
 /**
- * What `writeSessions` needs to write the turns among requests that are over.
+ * Returns the arguments with which `writeSessions` writes the turns among finished requests; undefined where there are none.
  * @param keptMs milliseconds for which a session is kept after its last turn; 0 keeps none
- * @returns undefined where there is nothing to write
  */
 export function sessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
   if (keptMs === 0) return undefined;
@@ -84,7 +83,7 @@ export function sessionArgs(records: readonly UsageRecord[], keptMs: number): ob
   return {
     most,
     keptMs,
-    // A day is kept until its end is so long ago.
+    // One day longer: the sums of a day are kept until its end is `keptMs` ago.
     dayKeptMs: keptMs + dayMs,
     oldest: Date.now() - keptMs,
     letters: sumNames.map((name) => sumLetters[name]),

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import type { UsageRecord } from '../ledger/usage-record.ts';
 
-/** Whom sessions belong to: the person or the team of their key, or a key that belongs to nobody. */
+/** The owner of agent sessions: the person or the team of their key, or the key itself if it belongs to nobody. */
 export type SessionOwner = `user:${string}` | `team:${string}` | `key:${string}`;
 
-/** Whose key it is; empty where it is nobody's of the kind. */
+/** A key and its owner; `user` and `team` are empty where the key belongs to no person or no team. */
 export interface KeyParty {
   key: string;
   user: string;
   team: string;
 }
 
-/** The key of a request, and whose it is. */
 export function partyOfRecord({ key, owner }: Pick<UsageRecord, 'key' | 'owner'>): KeyParty {
   return {
     key: key.id,
@@ -25,7 +24,7 @@ export function sessionOwnerOf({ key, user, team }: KeyParty): SessionOwner {
   return team === '' ? `key:${key}` : `team:${team}`;
 }
 
-/** The party of an owner's sessions; `key` is that of the session, if it is known. */
+/** Returns the party of an owner's sessions; `key` is the session's key, if it is known. */
 export function partyOfOwner(owner: string, key = ''): KeyParty {
   const colon = owner.indexOf(':');
   const kind = owner.slice(0, colon);
@@ -35,17 +34,15 @@ export function partyOfOwner(owner: string, key = ''): KeyParty {
 }
 
 /**
- * The id of a session, by which the router knows it. Clients name their sessions themselves, so the owner is part of it: who sends the name of
- * another one's session writes into a session of their own.
+ * Returns the id that the router uses for a session. The owner is part of the hash, because clients name their sessions themselves: a
+ * client that sends the name of somebody else's session writes into a session of its own.
  */
 export function sessionIdOf(owner: SessionOwner, name: string): string {
   return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);
 }
 
-/** What ids of sessions are. */
 export const sessionIdForm = /^[\da-f]{32}$/;
 
-/** Names in Redis. */
 export function sessionKeys(prefix: string) {
   const base = `${prefix}usage:sessions:`;
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedJson } from '../redis/stored-value.ts';
 import type { UsageRecord } from '../ledger/usage-record.ts';
 
-/** What turns came to. Times in ms, cost in nano-dollars. */
+/** Sums of turns. Times in ms, cost in nano-dollars. */
 export interface SessionSums {
   requests: number;
   failed: number;
@@ -11,19 +11,19 @@ export interface SessionSums {
   completionTokens: number;
   reasoningTokens: number;
   cost: number;
-  /** In the queue of the router. */
+  /** Time in the router's queue. */
   queueMs: number;
-  /** With a worker. */
+  /** Time with a worker. */
   modelMs: number;
-  /** Of the client's own tools before the turns; those that ran at the same time count each. */
+  /** Time in the client's own tools before the turns; tools that ran at the same time count each. */
   toolMs: number;
-  /** Of the sums of a day: sessions that began then. */
+  /** Sessions that began on the day; only in the sums of a day. */
   sessions: number;
-  /** Agents that were started: in the session, or in the sessions of the day. */
+  /** Agents that were started in the session, or in the sessions of the day. */
   agents: number;
 }
 
-/** One letter for each sum: a field's name in Redis is the letter and then the row, `n["model","qwen3","","gpu"]`. */
+/** One letter for each sum. The name of a field in Redis is the letter and the row's text: `n["model","qwen3","","gpu"]`. */
 export const sumLetters = {
   requests: 'n',
   failed: 'f',
@@ -42,18 +42,18 @@ export const sumLetters = {
 export const sumNames = Object.keys(sumLetters) as readonly (keyof SessionSums)[];
 
 /**
- * What sums are of: what served, a key; `all` has all sums of a
- * session, and the counts of sessions and agents of a day, whose other sums are those of its keys.
+ * What sums are counted for: a model with its rule and tier, or a key. The row `all` has all sums of a session. Of a day it has only the
+ * counts of sessions and agents, because the other sums are those of the day's keys.
  */
 export type SumsRow =
   | { kind: 'all' }
   | { kind: 'model'; model: string; rule: string; tier: string }
   | { kind: 'key'; key: string };
 
-/** Stands for the agents of a session that came when there were as many as may be. No agent is called so. */
+/** The id that stands for all agents of a session beyond the maximum. No agent has this id. */
 export const furtherAgents = '*';
 
-/** The row for what comes when there are as many rows as may be. */
+/** Returns the row that counts for this one when the maximum of rows is reached. */
 export function substituteOf(row: SumsRow): SumsRow {
   switch (row.kind) {
     case 'all':
@@ -71,22 +71,19 @@ export function noSums(): SessionSums {
   return { requests: 0, failed: 0, ...tokens, cost: 0, ...times, sessions: 0, agents: 0 };
 }
 
-/** Adds to sums, in place. */
 export function addSums(to: SessionSums, more: SessionSums): void {
   for (const name of sumNames) to[name] += more[name];
 }
 
-/** All of them together. */
 export function sumOf(all: Iterable<SessionSums>): SessionSums {
   const sum = noSums();
   for (const each of all) addSums(sum, each);
   return sum;
 }
 
-/** What one turn adds. */
 export function sumsOf(record: UsageRecord): SessionSums {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost, turn, totalMs } = record;
-  // A request that no worker has taken was in the queue until its end.
+  // A request without a worker was in the queue until its end.
   const queueMs = Math.round(Math.min(totalMs, record.queueMs ?? totalMs));
   return {
     ...noSums(),
@@ -103,7 +100,7 @@ export function sumsOf(record: UsageRecord): SessionSums {
   };
 }
 
-/** What of them is kept by model. */
+/** Returns only the sums that are kept by model; the others are 0. */
 export function modelSumsOf(sums: SessionSums): SessionSums {
   const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
   return { ...noSums(), requests, promptTokens, cachedTokens, completionTokens, cost };
@@ -120,7 +117,7 @@ export function encodeSumsRow(row: SumsRow): string {
   }
 }
 
-/** A row from its text; undefined when it is none, or one of another release. */
+/** Decodes the text of a row; undefined if this release defines no such row. */
 export function decodeSumsRow(text: string): SumsRow | undefined {
   const { data } = storedJson(z.array(z.string())).safeParse(text);
   const [kind, first = '', rule = '', tier = ''] = data ?? [];
@@ -136,7 +133,6 @@ export function decodeSumsRow(text: string): SumsRow | undefined {
   }
 }
 
-/** The sums of a hash, by the text of their row. */
 export function readSums(fields: Readonly<Record<string, string>>): Map<string, SessionSums> {
   const byLetter = new Map(sumNames.map((name) => [sumLetters[name] as string, name]));
   const rows = new Map<string, SessionSums>();

@@ -1,6 +1,5 @@
 import type { WebhookEvent, WebhookEventType, WebhookOwner } from '../webhooks/webhook-event.ts';
 
-/** The events that are mailed to people, too. */
 export const mailedEventTypes = [
   'rtr.budget.threshold',
   'rtr.budget.exhausted',
@@ -23,8 +22,8 @@ export function isMailedEventType(type: string): type is MailedEventType {
 }
 
 /**
- * Whose recipients are mailed an event: those of the person or team that it concerns, and those of the router where it concerns
- * nobody else; undefined for an event that is not mailed.
+ * Returns the owners whose recipients get an event by e-mail: the person or team that it concerns, or the router where it concerns nobody
+ * else. Undefined for an event that is not mailed.
  */
 export function mailOwners({
   type,

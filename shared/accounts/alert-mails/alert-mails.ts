@@ -6,8 +6,8 @@ import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 
 /**
- * Stands behind `emitScript`, before a script that changes a state which is mailed. It defines `mails.send(prefix, event, owners)`, with
- * which that script stores the mails together with the change.
+ * The script that defines `mails.send(prefix, event, owners)`. It stands behind `emitScript` and before a script that changes a mailed
+ * state, which stores the mails together with the change.
  */
 export const mailsScript = new URL('lua/mails.lua', import.meta.url);
 
@@ -15,12 +15,12 @@ const takeDue = new RedisScript(emitScript, mailsScript, new URL('lua/take-due.l
 const beginAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/begin-attempt.lua', import.meta.url));
 const endAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/end-attempt.lua', import.meta.url));
 
-/** Milliseconds until a mail that was taken is due again, unless its attempt has begun: a queue may be long. */
+/** Milliseconds until a taken mail is due again unless its try has begun; so long because a queue may be long. */
 const takenForMs = 300_000;
 
 const number = z.coerce.number();
 
-/** What is stored of a mail whose attempt has begun. Times in ms since 1970. */
+/** The stored fields of a mail whose try has begun. Times in ms since 1970. */
 const runningSchema = z.object({
   id: z.string(),
   /** Id, type and data (JSON) of the event. */
@@ -33,34 +33,32 @@ const runningSchema = z.object({
   attempts: number,
   createdAt: number,
   elapsedMs: number,
-  /** Until then the recipient gets no further mails: as many as one may get in an hour were sent. */
+  /** Until then the recipient gets no further mails: the maximum per hour is reached. */
   pausedUntil: number.optional(),
 });
 
-/** A mail whose attempt has begun, with its recipient's address, and the milliseconds since it was made. */
+/** A mail whose try has begun, with its recipient's address and the milliseconds since the mail was made. */
 export type RunningMail = z.output<typeof runningSchema>;
 
-/** A mail that can be sent now. */
 export interface DueMail {
   id: string;
-  /** Attempts that it has had. */
   attempts: number;
 }
 
-/** Alerts on their way to people by e-mail, in Redis. A mail that is over is removed. Every method throws `store_unavailable`. */
+/** Alert mails that are still to be sent, in Redis. A mail is removed when it is over. Every method throws `store_unavailable`. */
 export class AlertMails {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #report: ReportUnreadable;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#report = report;
   }
 
-  /** Takes mails that are due: nobody else gets them for some minutes, unless their attempt begins and is lost. */
+  /** Takes mails that are due. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
   async takeDue(atOnce: number): Promise<DueMail[]> {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
@@ -69,9 +67,10 @@ export class AlertMails {
   }
 
   /**
-   * Begins an attempt.
-   * @param leaseMs milliseconds after which it counts as lost with its process
-   * @returns undefined where there is nothing to do: another process has begun it, it is over, or its recipient wants it no more
+   * Begins a try.
+   * @param leaseMs milliseconds after which the try counts as lost with its process
+   * @returns undefined where there is nothing to do: another process has begun the try, the mail is over, or its recipient no longer
+   * wants alerts
    */
   async begin({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
     const reply = await beginAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, leaseMs } });
@@ -85,9 +84,9 @@ export class AlertMails {
   }
 
   /**
-   * Ends an attempt. False when it was over already.
-   * @param delayMs until the mail is tried again; undefined: it is over
-   * @param counts whether this was an attempt: false for one that was given back
+   * Ends a try. Returns false if it had ended already.
+   * @param delayMs milliseconds until the next try; undefined if the mail is over
+   * @param counts whether to count this try; false if the mail was given back untried
    */
   async end(
     { id, attempts }: DueMail,
@@ -97,7 +96,6 @@ export class AlertMails {
     return (await endAttempt.run(this.#redis, { args })) === 1;
   }
 
-  /** How many mails are on their way. */
   count(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}alert-mails-due`));
   }

@@ -8,32 +8,31 @@ import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
 
 const changeState = new RedisScript(emitScript, mailsScript, new URL('lua/change-state.lua', import.meta.url));
 
-/** A state that something has from now on. */
 export interface FieldChange {
   field: string;
-  /** The state that it must have; undefined for none. */
+  /** The state that the field must have; undefined: it must have none. */
   from?: string | undefined;
-  /** The state that it gets; undefined for none. */
+  /** The state that the field gets; undefined removes its state. */
   to?: string | undefined;
 }
 
-/** States that change together, and the event that reports it. */
+/** States that change together, and the event that reports the change. */
 export interface StateChanges {
-  /** Of what is reported: all states of a kind are read at once. */
+  /** The group of the states: all states of a kind are read at once. */
   kind: string;
   changes: readonly FieldChange[];
-  /** When all states of the kind are forgotten, in ms since 1970; undefined for never. */
+  /** When all states of the kind expire, in ms since 1970; undefined: never. */
   expiresAt?: number | undefined;
   event?: WebhookEvent | undefined;
-  /** Whether the event is mailed, where it is one that is; default: true. */
+  /** Whether to mail the event, if its type is a mailed one; default: true. */
   isMailed?: boolean | undefined;
 }
 
 export type StateChange = Omit<StateChanges, 'changes'> & FieldChange;
 
 /**
- * What was reported last of things that are looked at from time to time, in Redis. A change, its event and the mails of it are one
- * operation, so that each is reported once, however many look. Every method throws `store_unavailable`.
+ * The last reported states of things that runners check from time to time, in Redis. A change, its event and its mails are one operation,
+ * so each change is reported once, however many runners check. Every method throws `store_unavailable`.
  */
 export class AlertStates {
   readonly #redis: Redis;
@@ -41,8 +40,8 @@ export class AlertStates {
   readonly #isMailed: boolean;
 
   /**
-   * @param prefix what all names in Redis begin with
-   * @param isMailed whether there is somebody who sends mails
+   * @param prefix start of all names in Redis
+   * @param isMailed whether some process sends mails
    */
   constructor(redis: Redis, prefix: string, isMailed = false) {
     this.#redis = redis;
@@ -50,17 +49,16 @@ export class AlertStates {
     this.#isMailed = isMailed;
   }
 
-  /** All states of a kind, by field. */
   async all(kind: string): Promise<Map<string, string>> {
     return new Map(Object.entries(await askRedis(this.#redis.hgetall(`${this.#prefix}alerts:${kind}`))));
   }
 
-  /** Changes a state, and emits its event. @returns false, and does neither, if it has another one than expected */
+  /** Changes a state and emits its event. @returns false, with nothing changed or emitted, if the state is not `from` */
   change({ field, from, to, ...more }: StateChange): Promise<boolean> {
     return this.changeAll({ ...more, changes: [{ field, from, to }] });
   }
 
-  /** Changes states, and emits the event of all. @returns false, and does neither, if one has another one than expected */
+  /** Changes states and emits their event. @returns false, with nothing changed or emitted, if any state is not its `from` */
   async changeAll({ event, isMailed = true, ...change }: StateChanges): Promise<boolean> {
     const mailTo = event && isMailed && this.#isMailed ? mailOwners(event) : undefined;
     const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event), mailTo };

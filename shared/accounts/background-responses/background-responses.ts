@@ -18,42 +18,37 @@ const readEvents = new RedisScript(...common, new URL('lua/read-events.lua', imp
 const cancel = new RedisScript(emitScript, ...common, close, new URL('lua/cancel.lua', import.meta.url));
 const remove = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
 
-/** An id as this router makes them. Any other is unknown. */
+/** The form of the ids that this router makes. Any other id is unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
-/** Entries of a stream that are read at once at most, and bytes after which no more are. */
+/** Maximum of stream entries in one read, and bytes after which a read ends. */
 const entriesAtOnce = 50;
 const bytesAtOnce = 256 * 1024;
 
-/** Milliseconds for which the use of a response that was cancelled and removed can be counted. */
+/** Milliseconds for which the use of a cancelled and removed response can be counted. */
 const chargedMs = 3_600_000;
 
-/** The texts of a response that is to be made. */
 export interface BackgroundTexts {
-  /** What is needed to make it. */
+  /** What a run needs to make the response. */
   request: object;
-  /** Its object before anything is done for it. */
+  /** The response object before the first run. */
   queued: JsonObject;
-  /** The first events of its stream, and the number of the last of them. */
+  /** The first events of the stream, and the number of the last of them. */
   events: string;
   last: number;
 }
 
-/** What is read of a stream at once. */
 export interface ReadEvents {
-  /** Whether there will be no more than those up to `next`. */
+  /** Whether the response has ended, so that no events from `next` on will follow. */
   isOver: boolean;
-  /** Whether it was cancelled. */
   isCancelled: boolean;
-  /** Number of the first event behind those that all attempts have in common. */
+  /** Number of the first event after the opening, the events that all runs have in common. */
   opening: number;
-  /** Number of the first event of the last attempt. */
   begun: number;
-  /** Number of the next event. */
   next: number;
-  /** Whether there were too many events, so that they are not kept. */
+  /** Whether the events were removed because there were too many. */
   areGone: boolean;
-  /** The events that were read; more may follow. The first ones may be older than was asked for. */
+  /** The events that were read; more may follow. The first ones may be older than requested. */
   events: string[];
 }
 
@@ -64,9 +59,8 @@ export interface BackgroundResponsesParts {
 }
 
 /**
- * Responses that are made in the background, as their owners see them. What clients have sent and what they get is sealed with a key of
- * the owner. Nobody finds those of others: an id of another owner is an unknown one. Every method throws RouterError
- * `store_unavailable` when Redis does not answer.
+ * Background responses as their owners see them. Requests and answers are sealed with a key of the owner. An id of another owner is
+ * unknown. Every method throws RouterError `store_unavailable` when Redis does not answer.
  */
 export class BackgroundResponses {
   readonly #redis: Redis;
@@ -74,7 +68,7 @@ export class BackgroundResponses {
   readonly #parts: BackgroundResponsesParts;
   readonly #records: StoredRecords<BackgroundRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, parts: BackgroundResponsesParts) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -85,15 +79,15 @@ export class BackgroundResponses {
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
 
-  /** Milliseconds after which one that is not over fails. */
+  /** Milliseconds after which an unfinished response fails. */
   get openMs(): number {
     return this.#parts.bounds.openMs;
   }
 
   /**
-   * Stores a response that is to be made.
-   * @returns how many of its owner are not over then
-   * @throws RouterError `rate_limit_exceeded` if its owner has too many that are not over, or there is no room for its request now;
+   * Stores a new response.
+   * @returns how many unfinished responses its owner has then
+   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones, or there is no room for its request now;
    * `body_too_large` if there never is
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
@@ -128,30 +122,28 @@ export class BackgroundResponses {
     throw new RouterError('rate_limit_exceeded', message, { retryAfter: 10 });
   }
 
-  /** One response; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<BackgroundRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
     const found = await this.#records.find(id);
     return found?.owner === owner && found.deletedAt === undefined ? found : undefined;
   }
 
-  /** The object of a response as it was when it was asked for, or as it is once it is over; undefined if it is stored elsewhere. */
+  /** Returns the response object: as created, or the final one once the response is over. Undefined if it is stored elsewhere. */
   async objectOf({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
     const [final, queued] = await askRedis(this.#redis.hmget(this.#textsOf(id), 'final', 'queued'));
     return this.#opened(owner, final ?? queued);
   }
 
-  /** What is needed to make a response; undefined once it is over. */
+  /** Returns what a run needs to make a response; undefined once it is over. */
   async requestOf({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
     return this.#opened(owner, await askRedis(this.#redis.hget(this.#textsOf(id), 'request')));
   }
 
-  /** How many responses of all owners are not over. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}background-open`));
   }
 
-  /** Reads events of a response's stream that follow an event; undefined if the owner has no such response. */
+  /** Reads the events of a response's stream that follow event `after`; undefined if the owner has no such response. */
   async read(owner: string, id: string, after: number): Promise<ReadEvents | undefined> {
     if (!idPattern.test(id)) return undefined;
     const args = { prefix: this.#prefix, id, owner, after, most: entriesAtOnce, mostBytes: bytesAtOnce };
@@ -166,10 +158,10 @@ export class BackgroundResponses {
   }
 
   /**
-   * Cancels a response, which is sent to the webhooks of its owner. One that is over stays as it is.
-   * @param object as it is shown from then on
-   * @param isRemoved whether it is forgotten at once
-   * @returns whether it was not over
+   * Cancels a response and emits the event for its owner's webhooks. A response that is over stays as it is.
+   * @param object the response object from then on
+   * @param isRemoved whether to remove the response at once
+   * @returns whether it was unfinished
    */
   async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
     const sealed = await this.#sealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
@@ -177,7 +169,7 @@ export class BackgroundResponses {
     return (await cancel.run(this.#redis, { args, texts: [sealed] })) === 1;
   }
 
-  /** Forgets a response that is over. @returns whether the owner had it */
+  /** Removes a response that is over. @returns whether the owner had it */
   async remove(owner: string, id: string): Promise<boolean> {
     if (!idPattern.test(id)) return false;
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id, owner, chargedMs } })) === 1;

@@ -1,6 +1,6 @@
 import { setting } from '#shared/core/load-config.ts';
 
-/** The settings of responses in the background that all parts have which create them or work on them. */
+/** The settings of background responses, for every component that creates them or works on them. */
 export const backgroundSettings = {
   BACKGROUND_OPEN: setting.integer(
     'Most responses in the background of one person, team or key without owner that are not over',
@@ -30,20 +30,18 @@ export const backgroundSettings = {
 
 const hourMs = 3_600_000;
 
-/** Bounds of responses in the background. */
 export interface BackgroundBounds {
-  /** Responses of one owner that are not over. */
+  /** Unfinished responses of one owner. */
   mostOpen: number;
-  /** Milliseconds after which one that is not over fails. */
+  /** Milliseconds after which an unfinished response fails. */
   openMs: number;
-  /** Milliseconds for which one that is over is known. */
+  /** Milliseconds for which a response is kept after its end. */
   keepMs: number;
-  /** Bytes of their requests and events: of one owner, and of all. */
+  /** Bytes of requests and events: of one owner, and of all. */
   ownerBytes: number;
   totalBytes: number;
 }
 
-/** The bounds that the settings say. */
 export function backgroundBounds(config: {
   BACKGROUND_OPEN: number;
   BACKGROUND_HOURS: number;

@@ -7,13 +7,13 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Responses that one call of the script removes at most, in some milliseconds. */
+/** Maximum of responses that one call of the script removes, which takes some milliseconds. */
 const most = 200;
 
 /**
- * Removes all responses in the background of an owner who is gone for good: a deleted team, or a revoked key. Those that are being made
- * stop, and are not counted.
- * @param prefix what all names in Redis begin with
+ * Removes all background responses of an owner that no longer exists: a deleted team, or a revoked key. Responses in progress stop, and
+ * their use is not counted.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeBackgroundOf(redis: Redis, prefix: string, owner: string): Promise<void> {

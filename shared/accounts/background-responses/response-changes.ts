@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis';
 
-/** What has changed: there are further events, or the response is over. */
+/** `events`: there are further events. `over`: the response has ended. */
 export type ResponseChange = 'events' | 'over';
 
-/** Calls back when responses in the background change, wherever they are made. A change may be missed while Redis is away. */
+/** Calls listeners when background responses change, whichever process makes them. A change may be missed while Redis is away. */
 export class ResponseChanges {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #listeners = new Map<string, Set<(change: ResponseChange) => void>>();
 
   /**
-   * @param redis a connection of its own
-   * @param prefix what all names in Redis begin with
+   * @param redis a connection that serves nothing else
+   * @param prefix start of all names in Redis
    */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
@@ -19,20 +19,20 @@ export class ResponseChanges {
     redis.on('message', (channel: string, change: string) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(change === 'over' ? 'over' : 'events');
     });
-    // The connection remembers only what it has asked for.
+    // After a reconnect, the client itself repeats only those subscriptions that it has sent.
     redis.on('ready', () => {
       const channels = [...this.#listeners.keys()];
       if (channels.length > 0) redis.subscribe(...channels).catch(() => undefined);
     });
   }
 
-  /** @returns stops the calls */
+  /** Calls `listener` on each change of a response. @returns a function that stops the calls */
   watch(id: string, listener: (change: ResponseChange) => void): () => void {
     const channel = this.#prefix + id;
     const listeners = this.#listeners.get(channel) ?? new Set();
     if (listeners.size === 0) {
       this.#listeners.set(channel, listeners);
-      // Without a connection, it is asked for when there is one.
+      // This fails without a connection; the `ready` handler subscribes then.
       this.#redis.subscribe(channel).catch(() => undefined);
     }
     listeners.add(listener);

@@ -26,40 +26,35 @@ const end = new RedisScript(
   new URL('lua/end.lua', import.meta.url),
 );
 
-/** Bytes of the events of one response, sealed. Of a longer one, they are not kept. */
+/** Maximum bytes of the sealed events of one response. The events of a longer one are not kept. */
 const mostEventBytes = 16 * 1024 * 1024;
 
-/** An attempt to make a response that has begun. */
 export interface BegunAttempt {
-  /** Its id. */
   attempt: string;
-  /** Number of the next event. */
   next: number;
 }
 
-/** Events of an attempt. */
 export interface WrittenEvents {
   events: string;
-  /** Number of the first of them, or of one before it that may be written already. */
+  /** Number of the first event, or of one before it that may be written already. */
   from: number;
-  /** Number of the last of them. */
   last: number;
 }
 
-/** What an attempt has made of a response, with its last events. */
+/** The result of a run, with its last events. */
 export interface ResponseEnd extends WrittenEvents {
   state: 'completed' | 'incomplete' | 'failed';
-  /** Its object, unless it is among the stored responses. */
+  /** The response object, unless it is among the stored responses. */
   final: JsonObject | undefined;
-  /** What is written among the stored responses. */
+  /** What to write among the stored responses. */
   stored: KeepStored | undefined;
-  /** What its requests came to. */
+  /** The use of its requests. */
   ledger: LedgerEntry;
 }
 
 /**
- * Responses that are made in the background, as those who make them see them. Any number may work on the same one: the attempt that has
- * begun last alone can write, and a response ends once. Every method throws RouterError `store_unavailable`.
+ * Background responses as the processes that make them see them. Any number may work on the same one: only the run that began last can
+ * write, and a response ends once. Every method throws RouterError `store_unavailable`.
  */
 export class ResponseWork {
   readonly #redis: Redis;
@@ -67,7 +62,7 @@ export class ResponseWork {
   readonly #parts: BackgroundResponsesParts;
   readonly #records: StoredRecords<BackgroundRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, parts: BackgroundResponsesParts) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -78,12 +73,12 @@ export class ResponseWork {
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
 
-  /** A response, whoever owns it; undefined for an unknown one. */
+  /** Returns a response of any owner; undefined if the id is unknown. */
   find(id: string): Promise<BackgroundRecord | undefined> {
     return this.#records.find(id);
   }
 
-  /** Those of the oldest responses that are not over and that can be read. */
+  /** Returns up to `most` unfinished responses, the oldest first, without those that cannot be read. */
   async open(most: number): Promise<BackgroundRecord[]> {
     const ids = await askRedis(this.#redis.zrange(`${this.#prefix}background-open`, '0', String(most - 1)));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
@@ -91,8 +86,9 @@ export class ResponseWork {
   }
 
   /**
-   * The object of a response before it is made, and what is needed to make it; undefined if they cannot be read, or it is over.
-   * @param isToBeMade whether the latter, which may be large, is read
+   * Returns the texts of an unfinished response: `queued` is its object before the first run, `request` what a run needs. Undefined if the
+   * response is over or a text cannot be read.
+   * @param isToBeMade whether to read `request`, which may be large
    */
   async textsOf(
     { id, owner }: BackgroundRecord,
@@ -108,22 +104,22 @@ export class ResponseWork {
   }
 
   /**
-   * Begins an attempt. What earlier ones have written beyond the opening of the stream is removed.
-   * @param opening the events which say that it has begun, and the number of the last of them; the first attempt writes them
+   * Begins a run. Removes what earlier runs have written beyond the opening of the stream.
+   * @param opening the events that say that the response has begun, and the number of the last one; only the first run writes them
    * @returns undefined if the response is over or unknown
    */
   async begin(
     { id, owner }: BackgroundRecord,
     opening: { events: string; last: number },
   ): Promise<BegunAttempt | undefined> {
-    // No counter: after a failover of Redis that has lost its last change, two would have the same number.
+    // Not a counter: after a failover of Redis that has lost its last change, two runs would have the same number.
     const attempt = randomBytes(8).toString('hex');
     const args = { prefix: this.#prefix, id, attempt, last: opening.last };
     const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
     return next === -1 ? undefined : { attempt, next };
   }
 
-  /** Writes events. @returns false if this attempt can write no more */
+  /** Writes events to the stream. @returns false if this run can write no more */
   async append(
     { id, owner }: BackgroundRecord,
     attempt: string,
@@ -137,8 +133,8 @@ export class ResponseWork {
   }
 
   /**
-   * Ends a response, which is sent to the webhooks of its owner.
-   * @returns `ended` also when it is called again, `over` if this attempt can write no more, and `too large` for an answer that cannot be stored
+   * Ends a response and emits the event for its owner's webhooks.
+   * @returns `ended` also when it is called again, `over` if this run can write no more, `too large` if the answer cannot be stored
    */
   async end(
     { id, owner }: BackgroundRecord,
@@ -161,23 +157,23 @@ export class ResponseWork {
     return outcome === 1 ? 'ended' : 'over';
   }
 
-  /** Counts what was done until a response was cancelled. @returns false if it was not cancelled in this attempt */
+  /** Writes the use of a response until its cancellation into the ledger. @returns false if it was not cancelled in this run */
   async charge({ id }: BackgroundRecord, attempt: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
     return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt, ledger }, texts })) === 1;
   }
 
-  /** Notes that an attempt ended with an error of its own. @returns how many have */
+  /** Counts a run that ended with an error of its own. @returns how many such runs the response has had */
   async noteFailure({ id }: BackgroundRecord): Promise<number> {
     return Number(await noteFailure.run(this.#redis, { args: { prefix: this.#prefix, id } }));
   }
 
-  /** Removes responses that have expired, whether or not they were over. */
+  /** Removes responses that have expired, whether or not they are over. */
   async sweep(): Promise<void> {
     let left = 1;
     while (left > 0) left = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
   }
 
-  /** Seals what is kept for an owner. @throws RouterError `store_unavailable` while the secret of the cluster is not known */
+  /** Returns the sealer for texts of an owner. @throws RouterError `store_unavailable` while the secret of the cluster is not known */
   sealerOf(owner: string): Sealer {
     const sealer = this.#parts.keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');

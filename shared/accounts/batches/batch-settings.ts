@@ -1,6 +1,6 @@
 import { setting } from '#shared/core/load-config.ts';
 
-/** The settings of batches that all parts have which create them or work on them. */
+/** The settings of batches, for every component that creates them or works on them. */
 export const batchSettings = {
   BATCHES_OPEN: setting.integer(
     'Most batches of one person, team or key without owner that are not over',
@@ -11,7 +11,6 @@ export const batchSettings = {
   BATCHES_KEEP_DAYS: setting.integer('Days for which a batch is known after its time has run out', 30, 1, 3_650),
 };
 
-/** Milliseconds for which a batch is known after its time has run out. */
 export function batchKeepMs({ BATCHES_KEEP_DAYS: days }: { BATCHES_KEEP_DAYS: number }): number {
   return days * 24 * 3_600_000;
 }

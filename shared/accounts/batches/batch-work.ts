@@ -30,55 +30,51 @@ const release = new RedisScript(files, common, new URL('lua/release.lua', import
 const writeSlices = new RedisScript(common, new URL('lua/write-slices.lua', import.meta.url));
 const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.url));
 
-/** Slices whose places are written in one call. */
 const slicesAtOnce = 500;
 
-/** Bytes of results that are read from Redis at once, unless one is larger. */
+/** Maximum bytes of results that one read of Redis returns, unless a single result is larger. */
 const bytesAtOnce = 1024 * 1024;
 
-/** Objects that a batch releases in one call. */
 const releasedAtOnce = 500;
 
-/** What a line's requests came to, as the record counts it. */
+/** The use of a line's requests, as the batch's record counts it. */
 export type LineUsage = Pick<
   BatchRecord,
   'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens' | 'cost'
 >;
 
-/** What moves a batch from one state to another. */
 export interface BatchMove {
   from: BatchState;
   to: BatchState;
-  /** What of the record changes with it. */
+  /** Other fields of the record that change with it. */
   fields?: Partial<BatchRecord>;
-  /** The field that gets the time of it. */
+  /** The field that gets the time of the change. */
   timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
-  /** Files that are made with it, of uploads of its owner. */
+  /** Uploads of the batch's owner that become files with the change. */
   files?: readonly FileRecord[];
 }
 
-/** Why lines of a batch wait. */
 export interface BatchPause {
-  /** When they are tried again, in ms since 1970. */
+  /** When the lines are tried again, in ms since 1970. */
   until: number;
-  /** As its user reads it. */
+  /** A description for the user. */
   reason: string;
-  /** Whether no line of the batch is to be tried before. */
+  /** Whether no line of the batch is tried before `until`. */
   isForAll: boolean;
-  /** Whether they wait for a worker, and are tried as soon as there is one. */
+  /** Whether the lines wait for a worker, and are tried as soon as there is one. */
   lacksWorker?: boolean;
 }
 
 /**
- * The batches as those who work on them see them. Any number may work on the same batch, also on the same slice of it: each result
- * is recorded once, each slice ends once, and each state is left once. Every method throws RouterError `store_unavailable`.
+ * Batches as the processes that work on them see them. Any number may work on the same batch, also on the same slice: each result is
+ * recorded once, each slice ends once, and each state is left once. Every method throws RouterError `store_unavailable`.
  */
 export class BatchWork {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #records: StoredRecords<BatchRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { report }: { report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -86,12 +82,12 @@ export class BatchWork {
     this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
   }
 
-  /** A batch, whoever owns it; undefined for an unknown one. */
+  /** Returns a batch of any owner; undefined if the id is unknown. */
   find(id: string): Promise<BatchRecord | undefined> {
     return this.#records.find(id);
   }
 
-  /** The batches that are not over and that can be read: all, or as many of those that expire first. */
+  /** Returns the unfinished batches that can be read: all, or among the `most` that expire first. */
   async open(most?: number): Promise<BatchRecord[]> {
     const last = most === undefined ? '-1' : String(most - 1);
     const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
@@ -99,19 +95,18 @@ export class BatchWork {
     return found.filter((batch) => batch !== undefined);
   }
 
-  /** How many batches are not over. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
-  /** How many batches of an owner are not over, those that are still to be closed included. */
+  /** Counts the unfinished batches of an owner, including those that are still to be closed. */
   countOpen(owner: string): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open-of:${owner}`));
   }
 
   /**
-   * Ids of batches that are not known any more, and whose objects may be left: each was removed, or nobody worked on it until it was
-   * forgotten. The oldest come first.
+   * Returns ids of batches that have no record any more, but may still hold objects: each was removed, or its record expired before a
+   * runner had ended it. The oldest come first.
    */
   async forgotten(most: number): Promise<string[]> {
     const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
@@ -122,7 +117,7 @@ export class BatchWork {
     return ids.filter((_, at) => found[at] === 0).slice(0, most);
   }
 
-  /** Drops what is left in Redis of a batch that is not known any more. */
+  /** Removes from Redis what is left of a batch without a record. */
   async drop(id: string): Promise<void> {
     const names = ['slices', 'done'].map((kind) => this.#name(kind, id));
     await askRedis(this.#redis.del(names));
@@ -130,9 +125,9 @@ export class BatchWork {
   }
 
   /**
-   * Moves a batch to another state. Its owner's webhooks are sent that it is over.
-   * @returns false if it is not in the first one
-   * @throws RouterError `store_unavailable` also if an upload that is to become a file counts as dead, or its owner is gone
+   * Moves a batch to another state. If it is over then, emits the event for its owner's webhooks.
+   * @returns false if the batch is not in the state `from`
+   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner is gone
    */
   async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
@@ -151,17 +146,17 @@ export class BatchWork {
     return reply === 1;
   }
 
-  /** Has a batch cancelled that nobody may have served any more. @returns whether it was not over */
+  /** Cancels a batch; for batches that nobody is permitted to run any more. @returns whether it was unfinished */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
 
-  /** Forgets what a batch that is over needs no more. */
+  /** Removes what a batch that is over no longer needs. */
   async close(id: string): Promise<void> {
     await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
   }
 
-  /** Writes where the slices of a batch are. Does nothing for one that is not to be validated any more. */
+  /** Stores where the slices of a batch are in its input. Does nothing for a batch that is not `validating` any more. */
   async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
     for (let first = 0; first < slices.length; first += slicesAtOnce) {
       const texts = slices.slice(first, first + slicesAtOnce).map((slice) => JSON.stringify(slice));
@@ -169,27 +164,25 @@ export class BatchWork {
     }
   }
 
-  /** Where a slice is; undefined for an unknown one, and for one of a batch that is over. */
+  /** Returns where a slice is in the input; undefined for an unknown slice, or for one of a batch that is over. */
   async slice(id: string, slice: number): Promise<Slice | undefined> {
     return sliceSchema.safeParse(await askRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
   }
 
-  /** Numbers of the slices that are over. */
   async doneSlices(id: string): Promise<Set<number>> {
     return new Set((await askRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
   }
 
-  /** The objects with the results of a slice that is over; undefined for one that is not. */
+  /** Returns the objects with the results of a slice; undefined until the slice is over. */
   async resultsOf(id: string, slice: number): Promise<SliceResults | undefined> {
     return sliceResultsSchema.safeParse(await askRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
   }
 
-  /** Numbers of the lines of a slice that have a result. */
   async recordedLines(id: string, slice: number): Promise<Set<number>> {
     return new Set((await askRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }
 
-  /** Results of lines, in the order of their numbers in the slice that are given; undefined for one that cannot be opened. */
+  /** Yields the results of a slice's lines in the order of `lines`; undefined for one that is missing or cannot be opened. */
   async *results(
     id: string,
     slice: number,
@@ -204,10 +197,10 @@ export class BatchWork {
   }
 
   /**
-   * Records the result of a line together with its requests in the usage ledger. The batch holds its object from then on. May be called
-   * again with the same result.
-   * @throws also if the upload of its object counts as dead
-   * @returns false if the line had another result, or its slice was over: then nothing was written
+   * Records the result of a line, together with its requests in the usage ledger. The batch holds the result's object from then on. May be
+   * called again with the same result.
+   * @returns false if the line had another result or its slice was over: then nothing was written
+   * @throws RouterError `store_unavailable` also if the upload of the object counts as dead
    */
   async recordLine(
     { id, slice, line }: { id: string; slice: number; line: number },
@@ -221,7 +214,7 @@ export class BatchWork {
     return reply === 1;
   }
 
-  /** What went wrong with the first lines that were recorded with an error. */
+  /** Returns the errors of the first lines that were recorded with one. */
   async firstErrors(id: string): Promise<LineError[]> {
     const errors = await askRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
     return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
@@ -230,9 +223,9 @@ export class BatchWork {
   /**
    * Ends a slice whose results are in objects, which the batch holds from then on.
    * @param counts how many lines of the objects were run, and how many were not
-   * @param results the objects: those that were received as uploads, and those of lines, which the batch holds already
-   * @param problem what is wrong with the input, if they lack lines for it
-   * @returns `changed` if results were recorded that the objects have not, `lapsed` if the uploads count as dead
+   * @param results the objects: uploads, and those of single lines, which the batch holds already
+   * @param problem the fault in the input, if the objects lack lines because of it
+   * @returns `changed` if results were recorded that the objects lack, `lapsed` if an upload counts as dead
    */
   async endSlice(
     { id, slice }: { id: string; slice: number },
@@ -253,7 +246,7 @@ export class BatchWork {
     return reply === 1 ? 'ended' : 'was over';
   }
 
-  /** Says that lines of a batch wait for a limit or a worker, or with undefined that they do not. Does nothing for one that is over. */
+  /** Stores why lines of a batch wait, or with undefined that they no longer do. Does nothing for a batch that is over. */
   async pause(id: string, pause: BatchPause | undefined): Promise<void> {
     const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
     const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
@@ -262,9 +255,9 @@ export class BatchWork {
   }
 
   /**
-   * Has a batch that is to be validated hold the content of its input file: it stays, and counts for its owner, until the batch
-   * releases it, also if the file is removed.
-   * @returns its object; undefined if the owner has no such file, or the batch is not to be validated any more
+   * Lets a `validating` batch hold the content of its input file: the content stays, and counts for its owner, until the batch releases it,
+   * even if the file is removed.
+   * @returns the object; undefined if the owner has no such file, or the batch is not `validating` any more
    */
   async holdInput(id: string): Promise<string | undefined> {
     const object = await holdInput.run(this.#redis, { args: { prefix: this.#prefix, id } });
@@ -272,8 +265,8 @@ export class BatchWork {
   }
 
   /**
-   * Has a batch that is over, or unknown, release some of the objects that it holds.
-   * @returns those that may be removed, and how many it holds still
+   * Releases some of the objects that a batch holds, if the batch is over or unknown.
+   * @returns the objects that may be removed, and how many the batch still holds
    */
   async release(id: string): Promise<{ objects: string[]; left: number }> {
     const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, most: releasedAtOnce } });
@@ -281,7 +274,7 @@ export class BatchWork {
     return { objects: objects.map(String), left: Number(left ?? 0) };
   }
 
-  /** Numbers of lines in groups whose results are small enough to be read at once. */
+  /** Groups line numbers so that the results of each group are small enough for one read. */
   async #bySize(name: string, lines: readonly number[]): Promise<number[][]> {
     if (lines.length === 0) return [];
     const steps = this.#redis.pipeline();

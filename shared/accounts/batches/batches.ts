@@ -12,20 +12,18 @@ const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url
 const list = new RedisScript(new URL('lua/list.lua', import.meta.url));
 const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
-/** An id as this router makes them. Any other is unknown. */
+/** The form of the ids that this router makes. Any other id is unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
-  /** Batches of one owner that are not over. */
   mostOpen: number;
-  /** Milliseconds for which a batch is known after its time has run out. */
+  /** Milliseconds for which a batch is kept after its time has run out. */
   keepMs: number;
 }
 
-/** One page of an owner's batches, newest first. */
 export interface BatchPage {
   batches: BatchRecord[];
-  /** Whether there are more in the direction of the page. */
+  /** Whether more batches follow in the direction of the page. */
   hasMore: boolean;
 }
 
@@ -33,13 +31,12 @@ export interface PageRequest {
   limit: number;
   /** The batch that the page follows, in the list of the newest first. */
   after?: string | undefined;
-  /** The batch that the page comes before. */
   before?: string | undefined;
 }
 
 /**
- * The batches of all owners, as their owners see them. Nobody finds those of others: an id of another owner is an unknown one.
- * Every method throws RouterError `store_unavailable` when Redis does not answer.
+ * The batches of all owners, as their owners see them: an id of another owner is unknown. Every method throws RouterError
+ * `store_unavailable` when Redis does not answer.
  */
 export class Batches {
   readonly #redis: Redis;
@@ -47,7 +44,7 @@ export class Batches {
   readonly #bounds: BatchesBounds;
   readonly #records: StoredRecords<BatchRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { bounds, report }: { bounds: BatchesBounds; report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -56,16 +53,16 @@ export class Batches {
     this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
   }
 
-  /** @throws RouterError `rate_limit_exceeded` if an owner has as many batches that are not over as it may */
+  /** @throws RouterError `rate_limit_exceeded` if an owner has the maximum of unfinished batches */
   async assertRoom(owner: string): Promise<void> {
     const { mostOpen, keepMs } = this.#bounds;
-    // The older ones are dropped when a batch is created.
+    // Older entries are removed when a batch is created.
     const name = `${this.#prefix}batches-open-of:${owner}`;
     const open = await askRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
     if (open >= mostOpen) throw tooMany(this.#bounds);
   }
 
-  /** Stores a new batch. @throws RouterError `rate_limit_exceeded` if its owner has too many that are not over */
+  /** Stores a new batch. @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones */
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
     const fields = storedFields({ ...batch, state: 'validating' });
@@ -74,7 +71,6 @@ export class Batches {
     return batchRecordSchema.parse(fields);
   }
 
-  /** One batch of an API; undefined if the owner has none with this id there. */
   async find(owner: string, api: string, id: string): Promise<BatchRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
     const found = await this.#records.find(id);
@@ -82,8 +78,8 @@ export class Batches {
   }
 
   /**
-   * One page of the owner's batches of an API; undefined if `after` or `before` is none of them. They may be batches that were removed in
-   * the last day.
+   * Returns one page of the owner's batches of an API; undefined if `after` or `before` is none of them. Both may be batches that were
+   * removed in the last day.
    */
   async list(owner: string, api: string, page: PageRequest): Promise<BatchPage | undefined> {
     const reply = await list.run(this.#redis, { args: { prefix: this.#prefix, owner, api, ...page } });
@@ -95,8 +91,8 @@ export class Batches {
   }
 
   /**
-   * The owner's newest batches of several APIs together.
-   * @param after the batch that they follow, which may be of any of the APIs; undefined for the first ones
+   * Returns the owner's newest batches of several APIs together.
+   * @param after the batch that they follow, which may be of any of the APIs; undefined for the first page
    */
   async listAll(
     owner: string,
@@ -111,14 +107,17 @@ export class Batches {
     return { batches: found.map(withoutOldPause), hasMore: ids.length > limit };
   }
 
-  /** Ids and times of one more than so many batches that follow one, or that come first, newest first. */
+  /**
+   * Returns ids and creation times of batches after `after`, or of the first ones, newest first: at least `limit` + 1, if there are as
+   * many.
+   */
   async #idsAfter(
     name: string,
     limit: number,
     after: Pick<BatchRecord, 'id' | 'createdAt'> | undefined,
   ): Promise<[id: string, createdAt: number][]> {
     const to = after?.createdAt ?? '+inf';
-    // Of those that were created in the same millisecond, some may come before it.
+    // Batches that were created in the same millisecond may come before `after`.
     const same = after ? await askRedis(this.#redis.zcount(name, to, to)) : 0;
     const reply = await askRedis(
       this.#redis.zrevrangebyscore(name, to, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1 + same),
@@ -128,17 +127,16 @@ export class Batches {
     return after ? ids.filter(([id, createdAt]) => createdAt < after.createdAt || id < after.id) : ids;
   }
 
-  /** How many batches of all owners are not over. */
   countAllOpen(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
-  /** Has a batch cancelled. One that is over stays as it is. @returns whether it was not over */
+  /** Cancels a batch. A batch that is over stays as it is. @returns whether it was unfinished */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
 
-  /** Forgets a batch that is over. @returns false for one that is not */
+  /** Removes a batch that is over. @returns false for an unfinished one */
   async remove(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
@@ -149,7 +147,7 @@ function tooMany({ mostOpen }: BatchesBounds): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
 }
 
-/** A batch as it is shown: a pause that is none any more is not. */
+/** Returns a batch without its pause, if that counts no longer. */
 function withoutOldPause(batch: BatchRecord): BatchRecord {
   if (isPaused(batch)) return batch;
   const { pausedUntil: _, pausedFor: __, ...rest } = batch;

@@ -5,16 +5,14 @@ import { storedJson } from '../redis/stored-value.ts';
 import type { LineOutcome } from './batch-record.ts';
 import type { SlicePart } from './slice.ts';
 
-/** What is stored of what went wrong with a line. */
 export const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number().optional() }));
 
-/** What went wrong with a line: the code of the error, and the number of the line in the input. */
+/** The error of a line: its code, and the number of the line in the input. */
 export type LineError = z.infer<typeof lineErrorSchema>;
 
-/** The result of a line that was run. */
 export interface LineResult {
   outcome: Extract<LineOutcome, 'succeeded' | 'errored'>;
-  /** The line of the file that it goes to. */
+  /** The line that is written to the file of results. */
   text: string;
   error?: LineError | undefined;
 }
@@ -24,22 +22,22 @@ const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'er
 /** A result whose text, with the end of its line, is in an object. */
 export type LineObject = z.infer<typeof lineObjectSchema>;
 
-/** A result for all calls that record it: what is stored of it tells it from that of any other runner. */
+/** A result in its stored form. `stored` is the same in all calls that record this result, and differs from that of any other runner. */
 export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
   stored: string;
-  /** The object with its text, which was received as an upload; undefined where the text is in what is stored. */
+  /** The upload with the result's text; undefined where the text is in `stored`. */
   part?: SlicePart;
 }
 
-/** A result whose text is stored in Redis, sealed for the batch's owner. */
+/** Seals a result with its text for Redis, for the batch's owner. */
 export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
   const { outcome, error } = result;
-  // Equal texts would have equal seals.
+  // Without a token, equal texts would have equal seals.
   const text = JSON.stringify({ ...result, token: randomUUID() });
   return { outcome, error, stored: await sealer.sealBytes([Buffer.from(text)]) };
 }
 
-/** A result whose text is in an object. Earlier releases cannot read it, and leave its slice to others. */
+/** Returns the stored form of a result whose text is in an object. Earlier releases cannot read it, and leave its slice to others. */
 export function resultIn(
   { object, bytes }: SlicePart,
   { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,
@@ -48,7 +46,7 @@ export function resultIn(
   return { outcome, error, stored: JSON.stringify(stored), part: { object, bytes } };
 }
 
-/** A result as it was stored; undefined if it cannot be opened. */
+/** Opens a stored result; undefined if it cannot be opened. */
 export function openResult(stored: string, sealer: Sealer): LineResult | LineObject | undefined {
   if (stored.startsWith('{')) return lineObjectSchema.safeParse(stored).data;
   const opened = sealer.unseal(stored);

@@ -16,41 +16,40 @@ const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.ur
 /** Milliseconds that a person has to sign in at the server. */
 const attemptMs = 600_000;
 
-/** Attempts to connect that a person may begin within that time. */
+/** Maximum of tries to connect that a person may begin within that time. */
 const mostAttempts = 20;
 
-/** Milliseconds after which another node may refresh a connection: longer than a refresh takes. */
+/** Milliseconds after which another process may refresh an MCP account link: longer than a refresh takes. */
 const refreshMs = 60_000;
 
 const storedConnectionSchema = storedJson(
   z.object({
-    /** Random; another one with each change. */
+    /** Random; changes with each write. */
     version: z.string(),
     /** Address of the server when the person connected. */
     url: z.string(),
-    /** What the server needs, sealed for the person; absent when it is over: the person must connect again. */
+    /** The secrets for the server, sealed for the person; absent when the link is over and the person must connect again. */
     sealed: z.string().optional(),
     connectedAt: z.number(),
-    /** When the token was given. */
+    /** When the access token was issued. */
     refreshedAt: z.number(),
-    /** When the token ends, where the server says it. */
+    /** When the access token expires, if the server states it. */
     expiresAt: z.number().optional(),
-    /** Whether there is a token to refresh it with. */
     canRefresh: z.boolean(),
   }),
 );
 
-/** A person's connection to an MCP server. Times in ms since 1970. */
+/** A person's MCP account link, as stored. Times in ms since 1970. */
 export type StoredConnection = z.output<typeof storedConnectionSchema>;
 
-/** What is kept of a connection in the clear, and what is sealed. */
+/** An MCP account link to store: `secrets` are sealed, the rest is stored in the clear. */
 export type NewConnection = Omit<StoredConnection, 'version' | 'sealed'> & { secrets: object | undefined };
 
 export type ConnectionKeys = Pick<OwnerKeys, 'connectionSealer'>;
 
 /**
- * The connections of people to MCP servers, and the attempts to make them, in Redis. What is secret is sealed with a key of the person,
- * together with the name of what it is for. Every method throws `store_unavailable`.
+ * The MCP account links of people, and the pending tries to connect, in Redis. Secrets are sealed with a key of the person, together with a
+ * text that says what they are for. Every method throws `store_unavailable`.
  */
 export class ConnectionStore {
   readonly #redis: Redis;
@@ -58,7 +57,7 @@ export class ConnectionStore {
   readonly #keys: ConnectionKeys;
   readonly #report: ReportUnreadable;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { keys, report }: { keys: ConnectionKeys; report: ReportUnreadable }) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
@@ -66,7 +65,7 @@ export class ConnectionStore {
     this.#report = report;
   }
 
-  /** The connections of a person that can be read, by server. */
+  /** Returns the MCP account links of a person that can be read, by server. */
   async list(person: string): Promise<Map<string, StoredConnection>> {
     const fields = await askRedis(this.#redis.hgetall(this.#names.connectionsOf(person)));
     return new Map(
@@ -82,24 +81,27 @@ export class ConnectionStore {
     return text === null ? undefined : this.#read(person, server, text);
   }
 
-  /** Keeps a connection. False for a person who is blocked or gone. */
+  /** Stores an MCP account link. Returns false for a person who is blocked or deleted. */
   async keep(person: string, server: string, connection: NewConnection): Promise<boolean> {
     const keys = [this.#names.user(person), this.#names.connectionsOf(person)];
     const texts = [this.#written(person, server, connection)];
     return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
   }
 
-  /** Removes a connection. False when there is none. */
+  /** Removes an MCP account link. Returns false when there is none. */
   async remove(person: string, server: string): Promise<boolean> {
     return (await askRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
   }
 
-  /** What is sealed in a connection; undefined when it is over, or was sealed with a secret that the cluster no longer has. */
+  /** Returns the secrets of an MCP account link; undefined when it is over, or was sealed with a secret that the cluster no longer has. */
   secretsOf(person: string, server: string, { sealed }: StoredConnection): unknown {
     return sealed === undefined ? undefined : this.#unseal(person, `connection to ${server}`, sealed);
   }
 
-  /** Begins to refresh a connection, as the only one in the cluster. @returns who refreshes it; undefined while somebody else does */
+  /**
+   * Takes the cluster-wide lock for refreshing a link. @returns the lock's holder for `endRefresh`; undefined while another process has the
+   * lock
+   */
   async beginRefresh(person: string, server: string): Promise<string | undefined> {
     const holder = randomUUID();
     const name = this.#names.connectionRefresh(person, server);
@@ -107,8 +109,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Ends a refresh.
-   * @param next what came of it; undefined if nothing is known. It is not kept if the connection was replaced or removed meanwhile.
+   * Ends a refresh and releases its lock.
+   * @param next the new link; undefined if the outcome is not known. It is not stored if the link was replaced or removed meanwhile.
    */
   async endRefresh(
     person: string,
@@ -122,7 +124,7 @@ export class ConnectionStore {
     await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
   }
 
-  /** Keeps an attempt to connect for ten minutes. @returns its `state`; undefined for a person with too many attempts */
+  /** Stores a try to connect for ten minutes. @returns its `state`; undefined for a person with too many tries */
   async beginAttempt(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
     const count = this.#names.connectionAttempts(person);
     const [, attempts] = await askRedisAll(this.#redis.multi().set(count, '0', 'PX', attemptMs, 'NX').incr(count));
@@ -133,7 +135,7 @@ export class ConnectionStore {
     return state;
   }
 
-  /** The attempt of a person with this `state`, once; undefined for one that is over, or of another person. */
+  /** Returns the try of a person with this `state`, once; undefined for a try that is over, or of another person. */
   async takeAttempt(person: string, state: string): Promise<unknown> {
     const sealed = await askRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);

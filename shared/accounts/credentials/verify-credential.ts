@@ -17,7 +17,10 @@ export interface Credentials {
 /** A signed JWT: three parts in base64url, the first two of them JSON objects, which begin with `{"`. */
 const jwtForm = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
 
-/** Whose credential this is. What it is, its form tells, and of a JWT its issuer, which is verified afterwards. */
+/**
+ * Returns a verifier that chooses by the credential's form and, for a JWT, by its issuer. The chosen verifier then verifies the issuer,
+ * too.
+ */
 export function verifyCredential({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
   return (credential) => {
     const [, claims] = jwtForm.exec(credential) ?? [];
@@ -26,7 +29,7 @@ export function verifyCredential({ keys, tokens, issuers }: Credentials): Creden
   };
 }
 
-/** The issuer that a credential names, unverified; undefined for one that is no JWT. */
+/** Returns the issuer that a credential names, unverified; undefined if it is no JWT. */
 export function issuerOf(credential: string): unknown {
   const [, claims] = jwtForm.exec(credential) ?? [];
   return claims === undefined ? undefined : issuerOfClaims(claims);
@@ -37,7 +40,7 @@ function issuerOfClaims(claims: string): unknown {
     const read: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
     return typeof read === 'object' && read !== null && 'iss' in read ? read.iss : undefined;
   } catch {
-    // No token of anybody.
+    // Not a token of any issuer.
     return undefined;
   }
 }

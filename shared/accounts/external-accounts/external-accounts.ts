@@ -20,26 +20,24 @@ const keepExternal = new RedisScript(new URL('lua/keep-external.lua', import.met
 const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta.url));
 
 /**
- * Milliseconds after which a node that asks a provider about a person counts as dead: longer than it takes to read what the provider says of
- * itself and to use a refresh token, ten seconds each, and to keep what it has answered although the store is away for a while, 20 and a few.
+ * Milliseconds after which a node that checks a person with a provider counts as dead. That is longer than a check takes: ten seconds each
+ * to read the provider's metadata and to use a refresh token, and 20 and a few to store the answer although the store is away for a while.
  */
 export const checkMs = 45_000;
 
-/** Who somebody is at a provider. */
 export interface ExternalSubject {
   issuer: string;
   subject: string;
 }
 
 const accountSchema = z.object({
-  /** Name of the provider. */
   provider: z.string(),
   issuer: z.string(),
   subject: z.string(),
-  /** Until then the provider's last answer counts, ms since 1970. */
+  /** The provider's last answer counts until then, ms since 1970. */
   goodUntil: z.coerce.number(),
   sealedRefreshToken: z.string().optional(),
-  /** As which client of the provider the router got it. Absent in records of earlier releases. */
+  /** The router's client id that the refresh token was issued to. Absent in records of earlier releases. */
   clientId: z.string().optional(),
   /** See `ExternalAccount`. Absent in records of earlier releases. */
   isOffline: z.stringbool().optional().catch(undefined),
@@ -47,35 +45,30 @@ const accountSchema = z.object({
   turn: z.string().optional(),
 });
 
-/** The account of a person at a provider. */
 export interface ExternalAccount extends ExternalSubject {
   provider: string;
   goodUntil: number;
   refreshToken?: string | undefined;
-  /** The router's id as the client that the refresh token was given to; undefined if that was not kept. */
+  /** The router's client id that the refresh token was issued to; undefined if that was not stored. */
   clientId?: string | undefined;
   /**
-   * Whether the refresh token outlasts the session that the person has at the provider: it was asked for with `offline_access`. Undefined if
-   * that was not kept: earlier releases did not use those of people of whom keys alone were used, so that many have ended.
+   * Whether the refresh token outlasts the person's session at the provider: it was requested with `offline_access`. Undefined if that was
+   * not stored: earlier releases did not use the tokens of people of whom only keys were used, so that many of these tokens have ended.
    */
   isOffline?: boolean | undefined;
 }
 
-/** The account of a person at a provider, as it is kept. */
 export interface KeptAccount extends ExternalAccount {
-  /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not know, or not yet. */
+  /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not have, or not yet. */
   isSealed: boolean;
-  /** Another one once a further answer of the provider was kept. */
+  /** Changes when a further answer of the provider is stored. */
   turn?: string | undefined;
 }
 
-/** Who somebody is at which of the providers. */
 export interface ProviderAccount extends ExternalSubject {
-  /** Name of the provider. */
   provider: string;
 }
 
-/** What is known of somebody who comes for the first time. */
 export interface NewExternalPerson extends ProviderAccount {
   name: string;
   email: string;
@@ -93,19 +86,19 @@ export class ExternalAccounts {
   readonly #names: AccountNames;
   readonly #parts: ExternalAccountsParts;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, parts: ExternalAccountsParts) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
     this.#parts = parts;
   }
 
-  /** The id of the person with this account at a provider, in whichever form its issuer is stored (see `issuerForms`). */
+  /** Returns the id of the person with this account at a provider, whichever form of its issuer is stored (see `issuerForms`). */
   async findPerson(subject: ExternalSubject): Promise<string | undefined> {
     return (await this.#owners(subject))[0]?.userId;
   }
 
-  /** Makes the account of somebody who comes for the first time. */
+  /** Creates the account of a person who signs in for the first time. */
   async make(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
     const { name, email, role } = person;
     // No password matches an empty hash.
@@ -128,8 +121,9 @@ export class ExternalAccounts {
   }
 
   /**
-   * Links an account at a provider to the person who has an address, and ends what somebody may have who had the account before: sessions,
-   * programs, admin tokens, the password, and second factors. False when one of both has another account, or the person another address.
+   * Links an account at a provider to the person with an address. Ends what an earlier holder of that person's account may have: sign-in
+   * sessions, programs, admin tokens, the password, and second factors. Returns false when either of the two has another account, or the
+   * person has another address.
    */
   async link({ id: userId, email }: Pick<UserRecord, 'id' | 'email'>, account: ProviderAccount): Promise<boolean> {
     const { externalAccounts, user, externalAccount, secondFactor } = this.#names;
@@ -139,8 +133,9 @@ export class ExternalAccounts {
   }
 
   /**
-   * Takes the account at a provider from a person, and ends their sessions, programs and admin tokens. The next sign-in with their address at
-   * any provider links them anew. @returns the name of the provider; undefined for somebody who has no such account
+   * Unlinks a person from the account at a provider, and ends their sign-in sessions, programs and admin tokens. The next sign-in with
+   * their address at any provider links them anew.
+   * @returns the name of the provider; undefined for a person without such an account
    */
   async unlink(userId: string): Promise<string | undefined> {
     const { externalAccounts, user, externalAccount } = this.#names;
@@ -149,14 +144,14 @@ export class ExternalAccounts {
     return typeof provider === 'string' ? provider : undefined;
   }
 
-  /** The names of the providers at which people have an account, by the id of each who has one. */
+  /** Returns the names of the providers at which people have an account, by the id of each person who has one. */
   async providersOf(userIds: readonly string[]): Promise<Map<string, string>> {
     const steps = this.#redis.pipeline();
     for (const id of userIds) steps.hget(this.#names.externalAccount(id), 'provider');
     const replies = (await askRedis(steps.exec())) ?? [];
     return new Map(
       replies.flatMap(([error, provider], at) => {
-        // One that cannot be read is no account for the list, as in `readHash`.
+        // An account that cannot be read counts as none in the list, as in `readHash`.
         if (error && !isWrongType(error)) throw storeUnavailable(error);
         const id = userIds[at];
         return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
@@ -165,8 +160,8 @@ export class ExternalAccounts {
   }
 
   /**
-   * The account of a person; undefined for somebody who has signed in at no provider.
-   * @throws UnreadableRecordError for one that cannot be read
+   * Returns the account of a person; undefined for a person who has signed in at no provider.
+   * @throws UnreadableRecordError if the record cannot be read
    */
   async find(userId: string): Promise<KeptAccount | undefined> {
     const fields = await readHash(this.#redis, this.#names.externalAccount(userId));
@@ -184,11 +179,11 @@ export class ExternalAccounts {
   }
 
   /**
-   * Keeps what a provider has said. One that counts from now on ends a refusal of before. The issuer keeps the form in which it is stored.
-   * @param over what it is kept in place of; absent: of whatever there is
-   * @param turn the same for who keeps the same again, because the store may have kept it and its reply was lost
-   * @returns what is kept now; undefined where there is something else than `over`, or the account is not the person's any more: they were
-   * deleted
+   * Stores the answer of a provider. An answer that is valid from now on ends an earlier refusal. The issuer stays in its stored form.
+   * @param over the account that is replaced; absent: replaces any account
+   * @param turn the same value for a repeated call, made because the store may have stored the answer although its reply was lost
+   * @returns the stored account; undefined if another one than `over` is stored, or the account is not the person's any more because they
+   * were deleted
    */
   async keep(
     userId: string,
@@ -210,8 +205,8 @@ export class ExternalAccounts {
   }
 
   /**
-   * Begins to ask the provider about a person, as the only node in the cluster, for `checkMs` at most.
-   * @returns what `endCheck` needs; undefined while another node is at it
+   * Begins to check a person with the provider, as the only node in the cluster, for `checkMs` at most.
+   * @returns what `endCheck` needs; undefined while another node checks
    */
   async beginCheck(userId: string): Promise<string | undefined> {
     const mark = randomUUID();
@@ -219,22 +214,21 @@ export class ExternalAccounts {
     return (await askRedis(this.#redis.set(lock, mark, 'PX', checkMs, 'NX'))) === 'OK' ? mark : undefined;
   }
 
-  /** Lets other nodes ask the provider, unless one of them does already because this one took too long. */
+  /** Lets other nodes check the person. Does nothing if another node has begun already because this one took too long. */
   async endCheck(userId: string, mark: string): Promise<void> {
     await endLock.run(this.#redis, { keys: [this.#names.externalCheck(userId)], args: { mark } });
   }
 
-  /** Whether a node asks the provider about a person now. */
   async isChecked(userId: string): Promise<boolean> {
     return (await askRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
   }
 
-  /** Whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which that is kept */
+  /** Returns whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which this is stored */
   async takeState(state: string, ms: number): Promise<boolean> {
     return (await askRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK';
   }
 
-  /** Whose an account is, by each form of its issuer that is stored, the given one first. */
+  /** Returns the owners of an account by each stored form of its issuer, the given form first. */
   async #owners({ issuer, subject }: ExternalSubject): Promise<{ issuer: string; userId: string }[]> {
     const forms = issuerForms(issuer);
     const names = forms.map((form) => keyOf({ issuer: form, subject }));
@@ -243,12 +237,12 @@ export class ExternalAccounts {
   }
 }
 
-/** What is kept of an account of which the provider has said nothing yet: `keep` follows. */
+/** Returns the stored fields of an account before the provider's first answer: `keep` follows. */
 function justLinked({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
   return storedFields({ provider, issuer, subject, goodUntil: Date.now() });
 }
 
-/** No issuer has a space: it is a URL. */
+/** No issuer contains a space, as it is a URL. */
 function keyOf({ issuer, subject }: ExternalSubject): string {
   return `${issuer} ${subject}`;
 }

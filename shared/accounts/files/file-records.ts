@@ -15,54 +15,48 @@ const removeFile = scriptOf('remove');
 const listFiles = scriptOf('list');
 const takeRemovals = scriptOf('take-removals');
 
-/** Files of one owner at most, however small they are. */
+/** Maximum of files of one owner, however small they are. */
 const ownerFiles = 10_000;
 
 /** Milliseconds without a sign of life after which an upload counts as dead. */
 export const uploadLeaseMs = 120_000;
 
-/** The share of the store that is left for the results of work that has begun, and for the lines of batches that are stopped. */
+/** The share of the store that is kept free for the results of work that has begun, and for the lines of batches that are stopped. */
 const leftForResults = 1 / 16;
 
-/** Milliseconds until an object that could not be removed is tried again. */
+/** Milliseconds until the removal of an object is tried again. */
 const removeAgainMs = 60_000;
 
 const recordSchema = z.object({
   id: z.string(),
-  /** What the file is called in the object store. */
+  /** Name of the content in the object store. */
   object: z.string(),
-  /** What it was uploaded for, such as `batch`, or what has made it, such as `batch_output`. */
+  /** What it was uploaded for, such as `batch`, or what made it, such as `batch_output`. */
   purpose: z.string(),
-  /** The name that its owner gave it. */
   name: z.string(),
   mimeType: z.string(),
   bytes: z.number(),
-  /** SHA-256 of its content, as hex. */
   sha256: z.string(),
-  /** Lines of its content. */
   lines: z.number(),
   createdAt: z.number(),
   expiresAt: z.number().optional(),
 });
 
-/** What is known of a file. Times in ms since 1970. */
 export type FileRecord = z.output<typeof recordSchema>;
 
 export interface FileBounds {
-  /** Bytes of the files of one owner, uploads included. */
+  /** Maximum bytes of the files of one owner, uploads included. */
   ownerBytes: number;
-  /** The same of all owners. */
+  /** The same for all owners together. */
   totalBytes: number;
 }
 
-/** A page of files. */
 export interface FilePage {
   files: FileRecord[];
-  /** Whether there are more in the direction in which the page was asked for. */
+  /** Whether more files follow in the requested direction. */
   hasMore: boolean;
 }
 
-/** What an owner's files take, and may take. */
 export interface FileUse {
   /** Uploads included. */
   bytes: number;
@@ -71,35 +65,32 @@ export interface FileUse {
   mostFiles: number;
 }
 
-/** Which page of files is asked for. */
 export interface FilePageQuery {
   purpose?: string | undefined;
   newestFirst: boolean;
-  /** Id of the file behind which the page begins, or before which it ends. */
+  /** Ids of the file after which the page begins, and of the one before which it ends. */
   after?: string | undefined;
   before?: string | undefined;
   limit: number;
 }
 
 /**
- * What an upload is to become: a `file`, to which the bounds of its owner apply; a `part` of results, whose work is done, which takes room
- * twice, for itself and for the file that it is joined into; or such a file, a `join`, which takes that room, and counts for its owner
- * once it is a file.
+ * What an upload is to become. `file`: the bounds of its owner apply. `part`: results of finished work; it takes room twice, for itself and
+ * for the file that parts are joined into. `join`: a file of joined parts; it takes the room that they left for it, and counts for its
+ * owner once it is a file.
  */
 export type UploadKind = 'file' | 'part' | 'join';
 
-/** What an upload reserves. */
 export interface Reservation {
   owner: string;
   object: string;
-  /** Bytes in addition to those that it has reserved; 0 says only that it goes on. */
+  /** Bytes in addition to those that are reserved already; 0 only shows that the upload goes on. */
   bytes: number;
-  /** Whether it is the upload's first one. */
   begins: boolean;
   kind: UploadKind;
 }
 
-/** The owner of a file that is to be made is gone for good: a deleted team, or a revoked key. Clients see it as used-up room. */
+/** The owner of a new file no longer exists: a deleted team, or a revoked key. Clients see an exceeded quota. */
 export class OwnerGoneError extends RouterError {
   override name = 'OwnerGoneError';
 
@@ -109,12 +100,11 @@ export class OwnerGoneError extends RouterError {
 }
 
 /**
- * The records of files in Redis, and what their owners use. Nobody else finds a file: an id of another owner is an unknown one. Every
- * method throws `store_unavailable`.
+ * The records of files in Redis, and what their owners use. An id of another owner is unknown. Every method throws `store_unavailable`.
  *
- * The object of a file is in another store. From before its first byte until it becomes a file, and from the end of the file until it
- * is removed, it is listed among those that may be removed, so that none is left when a process dies. An object that a batch holds stays,
- * and counts, until the batch releases it.
+ * The object of a file is in another store. From before its first byte until it becomes a file, and from the end of the file until it is
+ * removed, the object is listed for removal, so that none is left when a process dies. An object that a batch holds stays, and counts,
+ * until the batch releases it.
  */
 export class FileRecords {
   readonly #redis: Redis;
@@ -122,7 +112,7 @@ export class FileRecords {
   readonly #bounds: FileBounds;
   readonly #report: ReportUnreadable;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { bounds, report }: { bounds: FileBounds; report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -130,7 +120,10 @@ export class FileRecords {
     this.#report = report;
   }
 
-  /** @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead */
+  /**
+   * Reserves room for an upload.
+   * @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead
+   */
   async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
     const bounds = { ownerBytes, ownerFiles, totalBytes, leaseMs: uploadLeaseMs };
@@ -142,7 +135,7 @@ export class FileRecords {
     throw quotaExceeded(outcome, ownerBytes);
   }
 
-  /** Makes a file of a complete upload. @throws RouterError `store_unavailable` for an upload that counts as dead */
+  /** Turns a complete upload into a file. @throws RouterError `store_unavailable` for an upload that counts as dead */
   async keep(owner: string, record: FileRecord): Promise<void> {
     const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
     const kept = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
@@ -151,21 +144,20 @@ export class FileRecords {
 
   /**
    * Ends an upload that does not become a file.
-   * @param isNoFile whether no file can have been made of it
-   * @returns false if there is no such upload: it may have become one
+   * @param isNoFile whether it is certain that no file was made of it
+   * @returns false if there is no such upload: it may have become a file
    */
   async abandon(object: string, isNoFile = false): Promise<boolean> {
     return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object, isNoFile } })) === 1;
   }
 
-  /** One file; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<FileRecord | undefined> {
     const text = await askRedis(this.#redis.hget(`${this.#prefix}files-of:${owner}`, id));
     const record = text === null ? undefined : this.#read(text);
     return record?.expiresAt !== undefined && record.expiresAt <= Date.now() ? undefined : record;
   }
 
-  /** A page of the owner's files; undefined if it is to begin or end at an unknown one. */
+  /** Returns a page of the owner's files; undefined if `after` or `before` is unknown. */
   async list(owner: string, query: FilePageQuery): Promise<FilePage | undefined> {
     const reply = await listFiles.run(this.#redis, { args: { prefix: this.#prefix, owner, ...query } });
     if (!Array.isArray(reply)) return undefined;
@@ -173,7 +165,6 @@ export class FileRecords {
     return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
   }
 
-  /** What the owner's files take. */
   async use(owner: string): Promise<FileUse> {
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
     const [bytes, files] = await askRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));
@@ -186,9 +177,9 @@ export class FileRecords {
   }
 
   /**
-   * Call it before work whose results are stored beyond the bounds of their owner.
-   * @throws RouterError `storage_quota_exceeded` if the owner's files take as much as they may; `storage_full` if all, with what joining
-   * results is going to take, leave little: what has begun is still to be stored
+   * Checks that there is room for results that are stored beyond the bounds of their owner. Call it before the work that makes them.
+   * @throws RouterError `storage_quota_exceeded` if the owner's files take the maximum; `storage_full` if all files, with the room that
+   * joining results will take, leave little: the results of work that has begun must still be stored
    */
   async assertRoom(owner: string): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
@@ -205,26 +196,26 @@ export class FileRecords {
 
   /**
    * Removes a file.
-   * @returns its object, which is to be removed, or an empty text while a batch holds it; undefined if the owner has no such file
+   * @returns its object, which the caller removes, or an empty text while a batch holds it; undefined if the owner has no such file
    */
   async remove(owner: string, id: string): Promise<string | undefined> {
     const object = await removeFile.run(this.#redis, { args: { prefix: this.#prefix, owner, id } });
     return typeof object === 'string' ? object : undefined;
   }
 
-  /** Bytes of all files, uploads included. */
+  /** Returns the bytes of all files, uploads included. */
   async totalBytes(): Promise<number> {
     return Number(await askRedis(this.#redis.get(`${this.#prefix}file-total`)));
   }
 
-  /** Objects that are to be removed. Nobody else gets them for a minute. */
+  /** Takes objects that are to be removed. No other process gets them for a minute. */
   async takeRemovals(most: number): Promise<string[]> {
     const args = { prefix: this.#prefix, most, againMs: removeAgainMs };
     const objects = await takeRemovals.run(this.#redis, { args });
     return Array.isArray(objects) ? objects.map(String) : [];
   }
 
-  /** Call it when an object was removed. */
+  /** Takes an object off the list of removals. Call it when the object was removed. */
   async removed(object: string): Promise<void> {
     await askRedis(this.#redis.zrem(`${this.#prefix}file-removals`, object));
   }
@@ -237,7 +228,7 @@ export class FileRecords {
   }
 }
 
-/** What scripts that make a file need of its record. */
+/** Returns the fields of a record that the scripts which make a file need. */
 export function fileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
   return { object, id, purpose, bytes, expiresAt };
 }

@@ -6,16 +6,16 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Files that one call of the script removes at most, in some milliseconds. */
+/** Maximum of files that one call of the script removes, which takes some milliseconds. */
 const most = 1_000;
 
-/** Milliseconds for which files of the owner are refused: no upload takes longer. */
+/** Milliseconds for which further files of the owner are refused: no upload takes longer. */
 const refusedForMs = 24 * 3_600_000;
 
 /**
- * Removes all files of an owner who is gone for good: a deleted team, or a revoked key. Nothing of it is stored any more, not even the
- * uploads that run now. The content is removed within minutes.
- * @param prefix what all names in Redis begin with
+ * Removes all files of an owner that no longer exists: a deleted team, or a revoked key. Uploads that run now cannot become files either.
+ * The content is removed within minutes.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeFilesOf(redis: Redis, prefix: string, owner: string): Promise<void> {

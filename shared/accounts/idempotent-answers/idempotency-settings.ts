@@ -1,6 +1,5 @@
 import { setting } from '#shared/core/load-config.ts';
 
-/** The settings of requests with an idempotency key. */
 export const idempotencySettings = {
   IDEMPOTENCY_GRACE_MS: setting.integer(
     'Time for which the answer to a request with an `Idempotency-Key` goes on without a client; it is cancelled at once if 0',
@@ -34,17 +33,14 @@ export const idempotencySettings = {
   ),
 };
 
-/** Bounds of what is kept for idempotency keys. */
 export interface IdempotencyBounds {
-  /** Keys of one owner. */
   ownerKeys: number;
-  /** Bytes of one answer, of all of an owner, and of all. */
+  /** Bytes of one answer, of all answers of an owner, and of all answers. */
   answerBytes: number;
   ownerBytes: number;
   totalBytes: number;
 }
 
-/** The bounds that the settings say. */
 export function idempotencyBounds(config: {
   IDEMPOTENCY_KEYS: number;
   IDEMPOTENCY_ANSWER_BYTES: number;

@@ -16,102 +16,92 @@ const finishAnswer = new RedisScript(...common, addEntry, new URL('lua/finish.lu
 const abandonAnswer = new RedisScript(...common, new URL('lua/abandon.lua', import.meta.url));
 const readAnswer = new RedisScript(...common, new URL('lua/read.lua', import.meta.url));
 
-/** Milliseconds for which an answer that is over is kept. */
+/** Milliseconds for which an answer is kept after its end. */
 export const keptMs = 600_000;
 
-/** Milliseconds after which the key of an execution whose node has died is free. */
+/** Milliseconds after which the key of an execution is free if its node has died. */
 const leaseMs = 6_000;
 
-/** Milliseconds for which somebody who has read counts as waiting for more. */
+/** Milliseconds after a read for which the reader counts as waiting for more. */
 const followerMs = 3_500;
 
-/** Entries that are read at once at most, and bytes after which no more are. */
+/** Maximum of entries in one read, and bytes after which a read ends. */
 const entriesAtOnce = 50;
 const bytesAtOnce = 256 * 1024;
 
-/** What a key was used for. */
 export interface RequestFacts {
   /** Method and path. */
   endpoint: string;
-  /** Digest of the body; absent as long as it arrives. */
+  /** Digest of the body; absent until all of the body has arrived. */
   digest?: string | undefined;
 }
 
-/** Status and headers of an answer. */
 export interface AnswerHead {
   status: number;
   headers: Record<string, string>;
-  /** Id of the request that was executed. */
   requestId: string;
-  /** Whether it is a stream of events, which are numbered. */
+  /** Whether the answer is a stream of numbered events. */
   isEvents: boolean;
 }
 
-/** One execution of a request with a key. */
 export interface KeyedAttempt {
   owner: string;
-  /** Digest of the key. */
   id: string;
   attempt: string;
 }
 
-/** What became of a claim. */
 export type Claim =
-  /** It is for the caller to execute the request, as the execution of the key with this number. */
+  /** The caller must execute the request. `number` is how many executions of the key came before. */
   | { outcome: 'claimed'; of: KeyedAttempt; number: number }
-  /** Somebody executes, or has executed, a request with the key. */
+  /** A request with the key is being executed, or was executed. */
   | { outcome: 'taken'; of: KeyedAttempt; isOver: boolean; facts: RequestFacts }
   | { outcome: 'unknown' };
 
-/** What is added to an answer. */
 export interface AnswerEntry {
-  /** Number of the first and of the last event in `bytes`. */
+  /** Numbers of the first and of the last event in `bytes`. */
   from: number;
   last: number;
   bytes: Uint8Array | undefined;
   head: AnswerHead | undefined;
-  /** What is known of the request by now, if that is more. */
+  /** The facts of the request, if more of them are known than before. */
   facts: RequestFacts | undefined;
 }
 
 /** Events that were added together. */
 export interface ReadEntry {
-  /** Number of the last one. */
   last: number;
   bytes: Buffer;
 }
 
-/** What is read of an answer at once. */
 export interface ReadAnswer {
-  /** `gone` if whoever executed it has died. */
+  /** `gone` if the node that executed the request has died. */
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
   /** How many executions of the key came before this one. */
   number: number;
-  /** Number of the next event. */
   next: number;
-  /** Whether there was no room for it, so that it is not kept. */
+  /** Whether there was no room for the answer, so that it is not kept. */
   isLost: boolean;
-  /** Like `head`, absent from what follows an event: who asks for that has read it before. */
+  /** Like `head`, undefined in a read after an event: the reader got both before. */
   facts: RequestFacts | undefined;
   head: AnswerHead | undefined;
-  /** Further ones may follow. The first one may have events that are older than was asked for. */
+  /** More may follow. The first entry may have events that are older than requested. */
   entries: ReadEntry[];
 }
 
 /**
- * The answers to requests with an idempotency key, while they are made and for a while afterwards. Keys belong to their owner: those of
- * another owner are others. What is kept is sealed with a key of the owner. Every method throws RouterError `store_unavailable` when Redis
- * does not answer.
+ * The answers to requests with an idempotency key, while they are made and for a while afterwards. Keys belong to their owner: the same key
+ * of another owner is another key. Answers are sealed with a key of the owner. Every method throws RouterError `store_unavailable` when
+ * Redis does not answer.
  */
 export class IdempotentAnswers {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #bounds: IdempotencyBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
-  /** When Redis was there again, or for the first time, ms of `performance.now()`. */
+  /** When the connection to Redis was last established, ms of `performance.now()`. */
   #thereSince = Number.NEGATIVE_INFINITY;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(
     redis: Redis,
     prefix: string,
@@ -124,15 +114,15 @@ export class IdempotentAnswers {
     redis.on('ready', () => (this.#thereSince = performance.now()));
   }
 
-  /** Bytes of one answer at most, as they are in Redis. */
+  /** Maximum bytes of one answer, as stored in Redis. */
   get answerBytes(): number {
     return this.#bounds.answerBytes;
   }
 
   /**
-   * Claims a key.
-   * @param isResumed whether the request goes on with an answer, and is never executed
-   * @param attempt id of the execution; who claims again, because the reply was lost, names the same one
+   * Claims an idempotency key.
+   * @param isResumed whether the request continues an answer, and is never executed
+   * @param attempt id of the execution; the same one in a repeated claim, made because the reply was lost
    * @throws RouterError `rate_limit_exceeded` if the owner has too many keys, or there is no room for another one
    */
   async claim(
@@ -167,13 +157,13 @@ export class IdempotentAnswers {
     }
   }
 
-  /** Adds to an answer. @returns whether that is kept, or that the execution has not got its key any more */
+  /** Adds to an answer. @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key */
   async append(of: KeyedAttempt, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
     const outcome = await appendEvents.run(this.#redis, await this.#entryInput(of, entry));
     return outcome === 1 ? 'kept' : outcome === -1 ? 'lost' : 'superseded';
   }
 
-  /** Keeps the key of an execution for it. @returns how many wait for the answer elsewhere; -1 if it has not got the key any more */
+  /** Renews the lease of an execution. @returns how many followers wait for the answer; -1 if the execution no longer has its key */
   async renew(of: KeyedAttempt): Promise<number> {
     const args = { prefix: this.#prefix, ...of, leaseMs, keepMs: keptMs };
     return Number(await renewLease.run(this.#redis, { args }));
@@ -189,13 +179,13 @@ export class IdempotentAnswers {
     await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: keptMs }, texts });
   }
 
-  /** Gives up an execution whose client is gone, unless others wait for its answer. @returns how many do */
+  /** Abandons an execution whose client is gone, unless followers wait for its answer. @returns how many wait */
   async abandon(of: KeyedAttempt): Promise<number> {
     return Number(await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...of, keepMs: keptMs } }));
   }
 
   /**
-   * Reads of an answer what follows an event, and says that a follower waits for it; undefined if there is no such answer any more.
+   * Reads an answer after an event, and registers a follower as waiting; undefined if the answer no longer exists.
    * @param after number of the event; -1 for the whole answer
    */
   async read(of: KeyedAttempt, follower: string, after: number): Promise<ReadAnswer | undefined> {
@@ -206,7 +196,7 @@ export class IdempotentAnswers {
       ? reply.map(String)
       : [];
     if (state === undefined) return undefined;
-    // Deriving it takes as long as opening what was sealed.
+    // Once for all texts: deriving it takes as long as opening a sealed text.
     const sealer = this.#sealer(of.owner);
     const open = (sealed = ''): unknown => (sealed === '' ? undefined : opened(sealer, sealed));
     return {
@@ -222,12 +212,12 @@ export class IdempotentAnswers {
     };
   }
 
-  /** Says that a follower waits no more. */
+  /** Removes a follower from those that wait for an answer. */
   async leave({ owner, id }: KeyedAttempt, follower: string): Promise<void> {
     await askRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
   }
 
-  /** Whether leases may be over that nobody could renew, because Redis was away. */
+  /** Whether leases may have run out only because Redis was away and nobody could renew them. */
   get #wasAway(): boolean {
     return performance.now() - this.#thereSince < leaseMs;
   }
@@ -247,7 +237,6 @@ export class IdempotentAnswers {
   }
 }
 
-/** The id of an execution. */
 export function newAttempt(): string {
   return `ia_${randomUUID()}`;
 }

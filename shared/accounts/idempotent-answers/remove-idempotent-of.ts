@@ -7,13 +7,13 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Keys that one call of the script forgets at most, in some milliseconds. */
+/** Maximum of keys that one call of the script removes, which takes some milliseconds. */
 const most = 500;
 
 /**
- * Forgets the idempotency keys, and removes the answers kept for them, of an owner who is gone for good: a deleted person or team, or a
- * revoked key.
- * @param prefix what all names in Redis begin with
+ * Removes the idempotency keys, and the answers kept for them, of an owner that no longer exists: a deleted person or team, or a revoked
+ * key.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeIdempotentOf(redis: Redis, prefix: string, owner: string): Promise<void> {

@@ -5,30 +5,29 @@ import { permittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { mintKey } from './mint-key.ts';
 
-/** The settings of a new key. */
 export type NewKey = Pick<
   KeyRecord,
   'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight'
 > &
   Partial<Pick<KeyRecord, 'adminSet' | 'issuedBy'>>;
 
-/** A key that was just made. This is the only moment at which its raw form is known. */
+/** A new key. This is the only moment at which its raw form is known: the store keeps a hash. */
 export interface CreatedKey {
   raw: string;
   record: KeyRecord;
 }
 
-/** One Argon2 computation at a time, however fast people make keys: this process has keys to verify. */
+/** One Argon2 computation at a time, however fast people make keys: this process also has to verify keys. */
 const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
 
-/** Makes a key that belongs to nobody, and stores its record. @throws RouterError `overloaded` when too many are being made */
+/** Creates a key without an owner, and stores its record. @throws RouterError `overloaded` when too many are being made */
 export async function createKey(store: KeyStore, settings: Omit<NewKey, 'ownerId'>): Promise<CreatedKey> {
   const key = await prepareKey(settings);
   await store.create(key.record);
   return key;
 }
 
-/** Makes a key of a person or team, or returns why there is none. Throws as `createKey` does. */
+/** Creates a key of a person or team, or returns why it was not created. Throws as `createKey` does. */
 export async function createOwnedKey(
   store: KeyStore,
   settings: NewKey & { ownerId: string },
@@ -39,9 +38,9 @@ export async function createOwnedKey(
 }
 
 /**
- * Makes a key with the settings of another one, as far as they are permitted, which expires after `overlapMs`. What both use is counted
- * together. One that is issued has nothing of what the other one has stored. Returns why there is none otherwise (`not usable`: the other
- * one is revoked, expired, replaced or unknown). Throws as `createKey` does.
+ * Creates a key with the permitted settings of another one, which expires after `overlapMs`. The use of both counts together. An issued key
+ * cannot read what the other key has stored. Returns why no key was created otherwise (`not usable`: the other one is revoked, expired,
+ * replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
   store: KeyStore,
@@ -52,7 +51,7 @@ export async function rotateKey(
   const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const { raw, record } = await prepareKey({ ...settings, createdBy, issuedBy });
-  // The newer of the two is the one that goes on, also within one millisecond.
+  // Of several live keys with one count, the newest stands for all: this one, even if both were made within one millisecond.
   const createdAt = Math.max(record.createdAt, old.createdAt + 1);
   const key = { raw, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(
@@ -64,7 +63,7 @@ export async function rotateKey(
   return outcome === 'created' ? key : outcome;
 }
 
-/** Makes the first router key of a cluster; undefined when one was ever made before, here or anywhere else. */
+/** Creates the first router key of a cluster; undefined if a router key was ever made before, by this or any other process. */
 export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey | undefined> {
   if (await store.hasHadRouterKey()) return undefined;
   const key = await prepareKey({ kind: 'router', name: 'first key', class: 'normal' });

@@ -3,7 +3,7 @@ export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/** How many pieces of work run at once, wait for one owner, and wait altogether. */
+/** Maximum of tasks that run at once, wait for one owner, and wait altogether. */
 export interface FairQueueLimits {
   concurrency: number;
   waitingPerOwner: number;
@@ -11,12 +11,12 @@ export interface FairQueueLimits {
 }
 
 /**
- * Runs expensive work a few pieces at a time and takes turns between the owners of the work, one piece each, so that
- * an owner with much to do delays another by one piece at most, however much it asks for.
+ * Runs expensive tasks a few at a time and serves their owners in rotation, one task each. An owner with many tasks delays another owner by
+ * one task at most.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** In order of turns: the first owner is next. An owner without waiting work is not in the map. */
+  /** In the order of service: the first owner is next. An owner without waiting work is not in the map. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #waitingCount = 0;
   #running = 0;
@@ -26,7 +26,7 @@ export class FairQueue {
   }
 
   /**
-   * Runs `work` when it is its owner's turn, and returns its outcome.
+   * Runs `work` when its owner is next in line, and returns its outcome.
    * @throws QueueFullError, at once, when there is no room to wait
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
@@ -39,7 +39,6 @@ export class FairQueue {
     }
   }
 
-  /** Resolves when a running piece hands its place over. */
   #turn(owner: string): Promise<void> {
     const mine = this.#waiting.get(owner) ?? [];
     if (mine.length >= this.#limits.waitingPerOwner || this.#waitingCount >= this.#limits.waiting) {
@@ -52,7 +51,7 @@ export class FairQueue {
     });
   }
 
-  /** Gives the place of a finished piece to the next owner in turn, who then goes to the end of the line. */
+  /** Gives the place of a finished task to the next owner in line, who then goes to the end of the line. */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -8,7 +8,6 @@ export function hashKeySecret(secret: string): Promise<string> {
   return hash(secret, { type: argon2id, ...cost });
 }
 
-/** Whether a stored hash of a key has another cost than a new one has. */
 export function hasOtherCost(phc: string): boolean {
   return needsRehash(phc, cost);
 }

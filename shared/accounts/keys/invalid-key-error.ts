@@ -1,22 +1,21 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyKind } from './key-format.ts';
 
-/** A key that is known, whether or not it may be used. */
 export interface RefusedKey {
   readonly id: string;
   readonly kind: KeyKind;
   readonly name: string;
-  /** The person of a personal key, the team of a team's. */
+  /** The person of a personal key, the team of a team key. */
   readonly ownerId?: string | undefined;
 }
 
 /**
- * The refusal of a raw key. Clients receive the same error whatever is wrong. Refusals are counted for the key with the id that was
- * given, if there is one: it was revoked, has expired, or has another secret.
+ * The refusal of a raw key. Clients receive the same error for every reason. The refusal is counted for the key with the given id, if there
+ * is one: it was revoked, has expired, or has another secret.
  */
 export class InvalidKeyError extends RouterError {
   override name = 'InvalidKeyError';
-  /** Undefined where no key has the id. */
+  /** Undefined if no key has the id. */
   readonly key: RefusedKey | undefined;
 
   constructor(key: RefusedKey | undefined) {

@@ -1,17 +1,17 @@
 import { crc32 } from 'node:zlib';
 
-/** What a key stands for: the router itself (made by `rtr setup` and `rtr keys`), a person, or a team. */
+/** What a key represents: the router itself (made by `rtr setup` and `rtr keys`), a person, or a team. */
 export const keyKinds = ['router', 'user', 'team'] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** A raw key taken apart. `secret` includes the checksum at its end; it must not outlive its verification. */
+/** The parts of a raw key. `secret` includes the checksum at its end; it must not outlive its verification. */
 export interface ParsedKey {
   kind: KeyKind;
   id: string;
   secret: string;
 }
 
-/** How a key of each kind is spelled: `rtr_<id>_<secret>`, `user.<id>.<secret>`, `team.<id>.<secret>`. */
+/** The spelling of keys of each kind: `rtr_<id>_<secret>`, `user.<id>.<secret>`, `team.<id>.<secret>`. */
 export const keySpelling: Readonly<Record<KeyKind, { word: string; separator: string }>> = {
   router: { word: 'rtr', separator: '_' },
   user: { word: 'user', separator: '.' },
@@ -21,7 +21,7 @@ export const keySpelling: Readonly<Record<KeyKind, { word: string; separator: st
 /** Crockford's base 32 in lower case: no i, l, o or u, so that a key survives being read aloud or typed. */
 export const keyAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** 12 characters of 5 bits: with a billion keys, the next id is taken already with a chance of one in a billion. */
+/** 12 characters of 5 bits: with a billion keys, the chance that the next id is taken is one in a billion. */
 export const idLength = 12;
 
 /** 33 characters of 5 bits: 165 random bits. */
@@ -31,8 +31,8 @@ export const randomLength = 33;
 export const checksumLength = 7;
 
 /**
- * The last characters of a key, computed from everything before them: a typo or random garbage is recognised without computing a hash.
- * It is no protection against a forger, who can compute it as well.
+ * Computes the last characters of a key from everything before them, so that a typo or random garbage is recognised without computing a
+ * hash. It is no protection against a forger, who can compute it as well.
  */
 export function keyChecksum(unchecked: string): string {
   let rest = crc32(unchecked);

@@ -23,19 +23,16 @@ const createKey = new RedisScript(isStoreRead, new URL('lua/create-key.lua', imp
 const replaceHash = new RedisScript(new URL('lua/replace-hash.lua', import.meta.url));
 const revokeKey = new RedisScript(isStoreRead, new URL('lua/revoke-key.lua', import.meta.url));
 
-/** Keys of one person or team, those that cannot be used any more included. */
+/** Maximum of keys of one person or team, including those that cannot be used any more. */
 const mostKeysPerOwner = 200;
 
-/** A record that was not revoked yet. */
 export type NewKeyRecord = Omit<KeyRecord, 'revokedAt'>;
 
-/** How a revocation ended. */
 export type Revocation = 'revoked' | 'revoked before' | 'unknown';
 
-/** How the making of a key ended. `too many`: its owner has 200 keys that are in use. */
+/** The outcome of creating a key. `too many`: its owner has 200 keys that are in use. */
 export type KeyCreation = 'created' | 'no owner' | 'too many';
 
-/** What of a key can be changed. */
 export type KeyChange = Pick<
   KeyRecord,
   'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'tools' | 'limits' | 'weight' | 'adminSet' | 'records'
@@ -44,9 +41,8 @@ export type KeyChange = Pick<
 export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'stale';
 
 /**
- * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200
- * keys loses the oldest ones that cannot be used any more. Every method throws `store_unavailable` when Redis does not
- * answer in time.
+ * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200 keys loses the
+ * oldest ones that cannot be used any more. Every method throws `store_unavailable` when Redis does not answer in time.
  */
 export class KeyStore {
   readonly #redis: Redis;
@@ -55,7 +51,7 @@ export class KeyStore {
   readonly #records: StoredRecords<KeyRecord>;
   readonly #owners: Record<'user' | 'team', StoredRecords<KeyOwner>>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -69,7 +65,7 @@ export class KeyStore {
   }
 
   /**
-   * A key, revoked or not, with its owner; undefined when there is none.
+   * Returns a key, revoked or not, with its owner; undefined when there is none.
    * @throws UnreadableRecordError when its record or its owner's cannot be read
    */
   async find(id: string): Promise<FoundKey | undefined> {
@@ -79,12 +75,12 @@ export class KeyStore {
     return owner ? { ...record, owner } : record;
   }
 
-  /** What a key is called, also when the rest of its record cannot be read; undefined when there is none. */
+  /** Returns the name of a key, even if the rest of its record cannot be read; undefined when there is none. */
   async nameOf(id: string): Promise<string | undefined> {
     return (await askRedis(this.#redis.hget(this.#names.key(id), 'name'))) ?? undefined;
   }
 
-  /** Whose keys these are, by id, of those there are, also when the rest of a record cannot be read. */
+  /** Returns the kind and the owner of each key that exists, by id, even if the rest of its record cannot be read. */
   async ownersOf(ids: readonly string[]): Promise<Map<string, { kind: string; ownerId: string | undefined }>> {
     const found = await inPages(ids, async (id) => {
       const [kind, ownerId] = await askRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'ownerId'));
@@ -93,14 +89,15 @@ export class KeyStore {
     return new Map(found.flat());
   }
 
-  /** Every key that can be read, oldest first. */
+  /** Returns every key that can be read, oldest first. */
   async list(): Promise<FoundKey[]> {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1')));
   }
 
   /**
-   * The first keys that were made at a time or later, `limit` of them at most, oldest first.
-   * @returns those of them that can be read, and whether there are no others after them
+   * Returns the first keys that were made at `createdAt` or later, `limit` of them at most, oldest first, without those that cannot be
+   * read.
+   * @returns `isEnd` is whether no others follow
    */
   async listFrom(createdAt: number, limit: number): Promise<{ found: FoundKey[]; isEnd: boolean }> {
     const range = [this.#names.keys, createdAt, '+inf', 'BYSCORE', 'LIMIT', 0, limit] as const;
@@ -108,15 +105,15 @@ export class KeyStore {
     return { found: await this.#findAll(ids), isEnd: ids.length < limit };
   }
 
-  /** The keys of a person or team that can be read, oldest first. */
+  /** Returns the keys of a person or team that can be read, oldest first. */
   async listOf(ownerId: string): Promise<FoundKey[]> {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keysOf(ownerId), '0', '-1')));
   }
 
-  /** Those of all keys that can be read and that expire between two times, both in ms since 1970, oldest first. */
+  /** Returns the keys that can be read and expire at `from` or later, but before `to`, both in ms since 1970, oldest first. */
   async listExpiring(from: number, to: number): Promise<FoundKey[]> {
     const ids = await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
-    // One field of each key: few of them expire soon, and only those are read.
+    // Reads one field of each key: few keys expire soon, and only those are read as a whole.
     const expiries = await inPages(ids, (id) => askRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
     return this.#findAll(
       ids.filter((_, at) => {
@@ -126,7 +123,7 @@ export class KeyStore {
     );
   }
 
-  /** The router keys of a name that can be read, oldest first. Of all others only the name is read. */
+  /** Returns the router keys with a name that can be read, oldest first. Of all other keys, only kind and name are read. */
   async listRouterKeys(name: string): Promise<FoundKey[]> {
     const ids = await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
     const named = await inPages(ids, async (id) => {
@@ -136,19 +133,18 @@ export class KeyStore {
     return this.#findAll(named.flat());
   }
 
-  /** Whether a router key was ever made, revoked or not. */
+  /** Returns whether a router key was ever made, revoked or not. */
   async hasHadRouterKey(): Promise<boolean> {
     return (await askRedis(this.#redis.exists(this.#names.firstRouterKey))) === 1;
   }
 
-  /** Stores a new key, if its owner exists. */
   async create(record: NewKeyRecord): Promise<KeyCreation> {
     return (await this.#create(record)) as KeyCreation;
   }
 
   /**
-   * Stores a key that takes the place of another one, which expires then: at `until`, or before as it was to. It has the settings that the
-   * other one has at that moment, but for the class where one is given.
+   * Stores a key that replaces another one. The old key expires at `until`, or at its own expiry if that is earlier. The new one gets the
+   * settings that the old one has at that moment, except for the class if `priority` is given.
    */
   async replace(
     oldId: string,
@@ -159,7 +155,6 @@ export class KeyStore {
     return (await this.#create(record, { id: oldId, until, priority })) as KeyCreation | 'not usable';
   }
 
-  /** Stores a router key if none was ever made, and returns whether it did. */
   async createFirstRouterKey(record: NewKeyRecord): Promise<boolean> {
     const { firstRouterKey, key, keys } = this.#names;
     const args = { id: record.id, createdAt: record.createdAt, fields: storedFields(record) };
@@ -168,8 +163,8 @@ export class KeyStore {
   }
 
   /**
-   * Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is; `stale`: it is
-   * not at the revision that the change is for.
+   * Changes the given fields; undefined removes a field. `over`: the key is revoked or replaced, and stays as it is; `stale`: the key is
+   * not at revision `ifRevision`.
    */
   async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
@@ -181,8 +176,9 @@ export class KeyStore {
   }
 
   /**
-   * Revokes a key for good. The batches that were created with it are cancelled. What is stored of the key itself, which has no owner or was
-   * issued, is removed once nobody can read it any more: no key in its place, nor one that it is in the place of and that has not expired yet.
+   * Revokes a key for good, and cancels the batches that were created with it. What belongs to the key itself, because it has no owner or
+   * was issued, is removed once nobody can read it any more: neither a key that replaced it, nor one that it replaced and that has not
+   * expired yet.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const { key, keysOf } = this.#names;
@@ -194,7 +190,7 @@ export class KeyStore {
     });
     const [outcome, ...unread] = ended as [number, ...string[]];
     if (outcome === -1) return 'unknown';
-    // Once more for one that was revoked before: Redis may have been lost in between.
+    // Also for a key that was revoked before: Redis may have been lost before this step.
     await cancelBatchesOf(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
     for (const store of unread) {
       await cancelBatchesOf(this.#redis, this.#prefix, store);
@@ -203,17 +199,17 @@ export class KeyStore {
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 
-  /** Puts another hash of the same secret in the place of a key's hash, unless that has changed; returns whether it did. */
+  /** Replaces the hash of a key by another hash of the same secret, unless the stored one has changed. Returns whether it did. */
   async replaceHash(id: string, from: string, to: string): Promise<boolean> {
     return (await replaceHash.run(this.#redis, { keys: [this.#names.key(id)], args: { from, to } })) === 1;
   }
 
-  /** Notes when keys were last used, by id. */
+  /** Stores when keys were last used, in ms since 1970, by id. */
   async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
     await askRedis(this.#redis.hset(this.#names.keyUses, Object.fromEntries(uses)));
   }
 
-  /** When each of these keys was last used, to the minute; undefined: never. */
+  /** Returns when each of these keys was last used, in ms since 1970, to the minute; undefined: never. */
   async lastUses(ids: readonly string[]): Promise<(number | undefined)[]> {
     if (ids.length === 0) return [];
     const times = await askRedis(this.#redis.hmget(this.#names.keyUses, ...ids));
@@ -239,18 +235,18 @@ export class KeyStore {
       fields: storedFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
     };
     const [outcome = '', orphan] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
-    // What a key has stored that made room.
+    // Removes what was stored by the key that made room.
     if (orphan !== undefined) await removeAllOf(this.#redis, this.#prefix, orphan);
     return outcome;
   }
 
-  /** The owner of a key; undefined when it has none, or that one is gone. @throws UnreadableRecordError */
+  /** Returns the owner of a key; undefined when it has none, or the owner is gone. @throws UnreadableRecordError */
   async #findOwner(record: NewKeyRecord): Promise<KeyOwner | undefined> {
     const { kind, ownerId } = record;
     return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
   }
 
-  /** Those of these keys that can be read. One whose owner cannot be read cannot be used. */
+  /** Returns those of the keys that can be read. A key whose owner cannot be read is returned as one of a blocked owner. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
     return inPages(records, async (record) => {
@@ -263,7 +259,7 @@ export class KeyStore {
   }
 }
 
-/** What of a successor's record is its own; everything else it has from the key that it succeeds. */
+/** Returns the fields that a successor has of its own; it takes all others from the key that it replaces. */
 function identityFields({
   id,
   hash,

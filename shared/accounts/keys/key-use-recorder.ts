@@ -7,13 +7,12 @@ const writeAfterMs = 5_000;
 const mostKeys = 10_000;
 
 /**
- * Records when keys are used, to the minute. Requests do not wait for it: uses are written together after five seconds, at most
- * once a minute for a key. While Redis is away, they are lost; the next use is recorded again.
+ * Records when keys are used, to the minute. Requests do not wait for it: uses are written together after five seconds, at most once a
+ * minute per key. Uses are lost while Redis is away; the next use is recorded again.
  */
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;
   readonly #log: Logger;
-  /** The minute of the last recorded use, by key. */
   readonly #noted = new LRUCache<string, number>({ max: mostKeys });
   #unwritten = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -23,7 +22,6 @@ export class KeyUseRecorder {
     this.#log = log;
   }
 
-  /** Records that a key is used now. */
   note(keyId: string): void {
     const now = Date.now();
     const minute = now - (now % minuteMs);
@@ -34,7 +32,6 @@ export class KeyUseRecorder {
     this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
   }
 
-  /** Writes what is not written yet. */
   async close(): Promise<void> {
     await this.#write();
   }

@@ -11,7 +11,6 @@ import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey, parseKeyForm } from './parse-key.ts';
 
-/** Bounds of a KeyVerifier. All have defaults. */
 export interface KeyVerifierOptions {
   /** Argon2 computations at once. Default: the machine's cores but one, at least 1 and at most 3. */
   concurrency?: number;
@@ -19,7 +18,7 @@ export interface KeyVerifierOptions {
   maxKnown?: number;
   /** Milliseconds for which a verified key is trusted before its record is read again. Default 30 s. */
   freshMs?: number;
-  /** Milliseconds for which a verified key works on while the store is away. Default 1 h. */
+  /** Milliseconds for which a verified key stays valid while the store is away. Default 1 h. */
   graceMs?: number;
   /** Compares a secret with the hash of its record. Default: Argon2. */
   matchesHash?: (hash: string, secret: string) => Promise<boolean>;
@@ -28,27 +27,28 @@ export interface KeyVerifierOptions {
 const wrongKeysKept = 10_000;
 const wrongKeptMs = 10_000;
 const storeRetryMs = 1_000;
-/** Keys that are verified at once, each of which holds its request: twice as many as may wait for their hashes to be compared. */
+/**
+ * Maximum of keys that are verified at once, each of which holds its request: twice as many as may wait for their hashes to be compared.
+ */
 const verificationsAtOnce = 512;
-/** Reads of the store for texts that are no keys: more are refused in nobody's name. */
+/** Maximum of reads of the store at once for texts that are no keys. Beyond it, refusals are counted for no key. */
 const mistypedAtOnce = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
-/** Where the verifier finds keys with their owners. Both methods throw RouterError `store_unavailable` when it is away. */
+/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` when it is away. */
 export interface KeySource {
   find(id: string): Promise<FoundKey | undefined>;
-  /** See `KeyStore.replaceHash`. */
   replaceHash(id: string, from: string, to: string): Promise<boolean>;
 }
 
-/** A key whose secret was proven against the hash of its record. */
+/** A key whose secret was verified against the hash of its record. */
 interface KnownKey {
   readonly digest: Buffer;
   hash: string;
   identity: KeyIdentity;
-  /** From then on it is refused, ms since 1970. */
+  /** When it expires and is refused, ms since 1970. */
   expiresAt: number;
-  /** When the record was last read. This and the next are times of performance.now(). */
+  /** When the record was last read. `seenAt` and `trustedUntil` are times of performance.now(). */
   seenAt: number;
   trustedUntil: number;
   looking: Promise<void> | undefined;
@@ -56,14 +56,14 @@ interface KnownKey {
 
 interface Verification {
   readonly id: string;
-  /** The key was announced to have changed meanwhile: what was read before that does not count. */
+  /** Whether a change of the key was announced meanwhile: what was read before that does not count. */
   changed: boolean;
 }
 
 /**
- * Verifies raw keys, and returns whose they are. A key in use is verified from memory in about a microsecond. A key that this
- * process has not seen costs a read of the store and an Argon2 computation; callers with the same key share them, and different
- * keys take turns, so that a flood of wrong keys delays nobody for long. A hash of another cost than new ones have is replaced.
+ * Verifies raw keys and returns their identities. A key in use is verified from memory in about a microsecond. A key that is new to this
+ * process costs a read of the store and an Argon2 computation. Callers with the same key share both, and different keys are served in
+ * rotation, so that a flood of wrong keys delays nobody for long. A hash with another cost than a new one is replaced.
  *
  * Raw keys are recognised by a digest keyed with a secret of this process: nothing in its memory can be used to sign in.
  */
@@ -74,17 +74,16 @@ export class KeyVerifier {
   readonly #matchesHash: (hash: string, secret: string) => Promise<boolean>;
   readonly #queue: FairQueue;
   readonly #digestKey = randomBytes(32).toString('base64');
-  /** By id. One secret at most is right for an id, so any other is known to be wrong as well. */
+  /** By id. Only one secret is right for an id, so any other secret is known to be wrong. */
   readonly #known: LRUCache<string, KnownKey>;
   /**
-   * When a wrong key may be tried again, and the key that has its id, by digest. Apart from the known keys, so that wrong keys never evict
+   * By digest: when a wrong key may be tried again, and the key that has its id. Apart from the known keys, so that wrong keys never evict
    * good ones.
    */
   readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: wrongKeysKept });
   #timesMarkedStale = 0;
   /** Reads of the store under way for texts that are no keys. */
   #mistyped = 0;
-  /** Running verifications, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
   constructor(store: KeySource, options: KeyVerifierOptions = {}) {
@@ -98,11 +97,11 @@ export class KeyVerifier {
   }
 
   /**
-   * Returns whose key this is: at once for a key in use, else as a promise.
+   * Returns the identity of a key: at once for a key in use, else as a promise.
    *
-   * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown, revoked or expired key, and for one
-   * whose owner is blocked or gone; `store_unavailable` for a key that cannot be judged while the store is away;
-   * `overloaded` when too many verifications wait.
+   * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown, revoked or expired key, and for a key whose owner is
+   * blocked or gone; `store_unavailable` for a key that cannot be verified while the store is away; `overloaded` when too many
+   * verifications wait.
    */
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
     const key = parseKey(rawKey);
@@ -120,8 +119,7 @@ export class KeyVerifier {
   }
 
   /**
-   * Forgets a key, or all keys of a person or team, because of a change that was announced. The next use reads the
-   * store.
+   * Removes a key, or all keys of a person or team, from memory because of an announced change. The next use reads the store.
    * @param changed a key's id, `user:<id>` or `team:<id>`
    */
   drop(changed: string): void {
@@ -136,7 +134,7 @@ export class KeyVerifier {
     }
   }
 
-  /** Has the record of every key read again on its next use, because announcements may have been missed. */
+  /** Makes the next use of every key read its record again, because announcements may have been missed. */
   markStale(): void {
     this.#timesMarkedStale++;
     this.#known.forEach((known) => {
@@ -146,7 +144,9 @@ export class KeyVerifier {
     for (const { verification } of this.#verifications.values()) verification.changed = true;
   }
 
-  /** Refuses what is no key, in the name of the key with its id, if there is one: its secret is another one, or mistyped. */
+  /**
+   * Refuses a text that is no key. The refusal is counted for the key with its id, if there is one: the secret is another one, or mistyped.
+   */
   #refuseMistyped(rawKey: string): Promise<never> {
     const key = parseKeyForm(rawKey);
     const known = key && this.#known.get(key.id);
@@ -160,7 +160,7 @@ export class KeyVerifier {
 
   async #refuseOf(id: string, digest: string): Promise<never> {
     this.#mistyped += 1;
-    // It is refused all the same while the store is away.
+    // While the store is away, the text is refused all the same.
     const record = await this.#store.find(id).catch(() => undefined);
     this.#mistyped -= 1;
     const refusal = new InvalidKeyError(record);
@@ -180,7 +180,10 @@ export class KeyVerifier {
     return this.verify(rawKey);
   }
 
-  /** Reads the record of a known key, and trusts the key again or forgets it. While the store is away, the key works on for the grace time. */
+  /**
+   * Reads the record of a known key, and trusts the key again or removes it. While the store is away, the key stays valid for the grace
+   * time.
+   */
   async #lookAgain(id: string, known: KnownKey): Promise<void> {
     const now = performance.now();
     const timesMarkedStale = this.#timesMarkedStale;
@@ -188,7 +191,7 @@ export class KeyVerifier {
     try {
       record = await this.#store.find(id);
     } catch (error) {
-      // What a record says that cannot be read may be that the key was revoked.
+      // A record that cannot be read may say that the key was revoked.
       const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
       if (!isAway || error.code !== 'store_unavailable' || now - known.seenAt >= this.#graceMs) throw error;
       if (Date.now() >= known.expiresAt) {
@@ -198,7 +201,7 @@ export class KeyVerifier {
       known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // Marked stale meanwhile: what was read may be older than that. (After `drop` this entry is not found any more.)
+    // Marked stale meanwhile: the record may have been read before that. (After `drop` this entry is not found any more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#known.delete(id);
@@ -254,20 +257,20 @@ export class KeyVerifier {
     }
   }
 
-  /** Replaces the hash of a key whose secret was just proven against it. The caller does not wait for that. */
+  /** Replaces the hash of a key whose secret was just verified against it. The caller does not wait for that. */
   async #replaceHash({ id, secret }: ParsedKey, known: KnownKey): Promise<void> {
     try {
       const hash = await this.#queue.run(id, () => hashKeySecret(secret));
       if (await this.#store.replaceHash(id, known.hash, hash)) known.hash = hash;
     } catch {
-      // The old hash stays and is as good; the next process that has not seen the key tries again.
+      // The old hash stays and is as good. The next process to which the key is new tries again.
     }
   }
 
   async #matches({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // The right secret was found while this one waited. It is another one: callers with the same key share a verification.
+        // The right secret was found while this one waited. This one is another one: callers with the same key share a verification.
         if (this.#known.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });
@@ -277,7 +280,7 @@ export class KeyVerifier {
   }
 }
 
-/** The time of performance.now() until which a key is trusted: for so many milliseconds, and not beyond its expiry. */
+/** Returns the time of performance.now() until which a key is trusted: for so many milliseconds, and not beyond its expiry. */
 function trustedUntil(ms: number, expiresAt: number): number {
   return performance.now() + Math.min(ms, expiresAt - Date.now());
 }

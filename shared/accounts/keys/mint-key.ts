@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { idLength, keyAlphabet, keyChecksum, keySpelling, randomLength, type KeyKind } from './key-format.ts';
 
-/** A new key, raw and taken apart. */
 export interface MintedKey {
   raw: string;
   id: string;
   secret: string;
 }
 
-/** Makes a new random key of a kind. Nothing is stored. */
+/** Generates a random key of a kind. Stores nothing. */
 export function mintKey(kind: KeyKind): MintedKey {
   const { word, separator } = keySpelling[kind];
   const id = randomText(idLength);
@@ -18,7 +17,7 @@ export function mintKey(kind: KeyKind): MintedKey {
   return { raw: unchecked + checksum, id, secret: random + checksum };
 }
 
-/** A new random id of a person, a team or an invitation, of the same form as a key's. */
+/** Generates a random id of a person, a team or an invitation, in the form of a key's id. */
 export function mintId(): string {
   return randomText(idLength);
 }

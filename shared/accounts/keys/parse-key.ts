@@ -17,13 +17,13 @@ const keyForms = keyKinds.map((kind) => {
   return { kind, form: new RegExp(`^${word}[${separator}](${idPattern})[${separator}](${secretPattern})$`) };
 });
 
-/** Takes a raw key apart, or returns undefined when it cannot be a key: wrong form, or a checksum that does not fit. */
+/** Parses a raw key. Returns undefined when it cannot be a key: wrong form, or a checksum that does not fit. */
 export function parseKey(raw: string): ParsedKey | undefined {
   const key = parseKeyForm(raw);
   return key && keyChecksum(raw.slice(0, -checksumLength)) === raw.slice(-checksumLength) ? key : undefined;
 }
 
-/** Takes a text apart that has the form of a key, whether or not its checksum fits. */
+/** Parses a text in the form of a key, whether or not its checksum fits. */
 export function parseKeyForm(raw: string): ParsedKey | undefined {
   for (const { kind, form } of keyForms) {
     const [, id, secret] = form.exec(raw) ?? [];
@@ -33,7 +33,6 @@ export function parseKeyForm(raw: string): ParsedKey | undefined {
   return undefined;
 }
 
-/** Whether a text has the form of a key's id. */
 export function isKeyId(text: string): boolean {
   return idForm.test(text);
 }

@@ -6,9 +6,8 @@ import { removeRecordingsOf } from '../recordings/remove-recordings-of.ts';
 import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 
 /**
- * Removes what is kept of an owner who is gone for good: responses, files, responses in the background, answers to idempotency keys, and
- * recordings.
- * Batches are cancelled first.
+ * Removes everything that is stored for an owner that no longer exists: responses, files, background responses, answers to idempotency
+ * keys, and recordings. The caller cancels the owner's batches first.
  */
 export async function removeAllOf(redis: Redis, prefix: string, owner: string): Promise<void> {
   await removeStoredOf(redis, prefix, owner);

@@ -4,17 +4,17 @@ import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } f
 import { spansKeptMs, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
-/** What hours can be grouped by: the things that have sums of their own, and whose the keys are. */
+/** The groupings of hourly sums: models and keys have sums of their own; teams and people group the sums of their keys. */
 export const hourGroups = ['model', 'key', 'team', 'user'] as const;
 export type HourGroupName = (typeof hourGroups)[number];
 
-/** Hours that are kept, and can be read at once. */
+/** Hours for which sums are kept, and the maximum of one query. */
 export const maxHours = spansKeptMs.hour / unitMs.hour;
 
-/** What requests of an hour came to. Cost in nano-dollars. */
+/** Sums of the requests of an hour. Cost in nano-dollars. */
 export type HourSums = Record<ThingCount, number>;
 
-/** A model, key, team or person, with what its requests came to; `key`, `user` and `team` are those of the first row of a key. */
+/** A model, key, team or person, with the sums of its requests. `key`, `user` and `team` are those of the first key among its rows. */
 export interface HourGroup {
   id: string;
   key: string;
@@ -27,17 +27,17 @@ export interface HourGroup {
 
 export interface HourQuery {
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
-  /** In ms since 1970; rounded outwards to whole hours, of which there are `maxHours` at most. */
+  /** In ms since 1970; rounded outwards to whole hours, at most `maxHours` of them. */
   from: number;
   to: number;
   by: HourGroupName;
-  /** Not by model: models have one sum of all keys. */
+  /** Without effect if `by` is `model`: models have one sum of all keys. */
   filter: Pick<UsageFilter, 'key' | 'team' | 'user'>;
 }
 
 /**
- * Reads what requests came to by hour and by group, the groups with the most requests first: of everybody for an administrator, of others
- * their own and those of their teams. What was too much for an hour is in the group `other`.
+ * Reads the sums of requests by hour and by group, the groups with the most requests first. An administrator gets everybody's, others their
+ * own and those of their teams. What exceeded the maximum of rows of an hour is in the group `other`.
  * @throws RouterError `store_unavailable` while Redis is away
  */
 export async function readHourGroups(

@@ -5,18 +5,16 @@ import { maxSpanOwners, ownerName, spansOf } from './span-sums.ts';
 import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** The scripts with `writeUsage`, which stand before each script that writes into the ledger. */
+/** The scripts that define `writeUsage`. They stand before each script that writes into the ledger. */
 export const ledgerScripts: readonly URL[] = [sessionScript, new URL('lua/ledger.lua', import.meta.url)];
 
-/** Requests as `writeUsage` takes them. */
 export interface LedgerEntry {
   args: Readonly<Record<string, unknown>>;
-  /** The single requests, to be among the script's ARGV. */
+  /** The single requests, for the script's ARGV. */
   texts: string[];
 }
 
 export interface LedgerEntryBounds {
-  /** First part of the names in Redis. */
   prefix: string;
   /** See `UsageLedgerBounds`. */
   maxRequests: number;
@@ -25,7 +23,6 @@ export interface LedgerEntryBounds {
   sessionsKeptMs: number;
 }
 
-/** What `writeUsage` needs to write requests that are over. */
 export function ledgerEntry(
   records: readonly UsageRecord[],
   { prefix, maxRequests, requestsKeptMs, maxFields, sessionsKeptMs }: LedgerEntryBounds,
@@ -62,13 +59,13 @@ function periodOf(step: Step, at: number): Period {
   return { name: periodName(step, beginning), beginning, expiry: expiryOf(step, beginning) };
 }
 
-/** What a batch adds to each row of each day and month, as the script takes it. */
+/** Returns what a batch adds to each row of each day and month, as the script takes it. */
 function totalsByRow(records: readonly UsageRecord[]) {
   const rows = new Map<
     string,
     { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
   >();
-  // Nearly all of a batch are of one day.
+  // Nearly all requests of a batch are of one day.
   let periods: Period[] = [];
   for (const record of records) {
     const of = rowOf(record);

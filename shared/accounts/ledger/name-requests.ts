@@ -5,18 +5,18 @@ import { deletedName } from '../people/delete-person.ts';
 import { personOfIdentity } from '../people/person-identity.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** A request that is over, as people read it: with the name of its owner, the id of its agent session, and its cost in dollars. */
+/** A finished request for people to read: with the name of its owner, the id of its agent session, and its cost in dollars. */
 export type NamedRequest = Omit<UsageRecord, 'owner'> & {
   owner?: { kind: 'user' | 'team'; id: string; name: string };
   sessionId?: string;
 };
 
-/** The names of people and teams; deleted ones may be missing. */
+/** Returns the names of people and teams; deleted ones may be missing. */
 export type NamesOf = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
 
 /**
- * Converts the ledger's records, and looks up each name once. A deleted person is called by a pseudonym, also where their key, or their own
- * name, stands for the key; a deleted team is called by the id.
+ * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym, also in place of
+ * the name of their key, or of their own name where it stands for a key. A deleted team is named by its id.
  */
 export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
   const known = new Map<LimitedParty, string | undefined>();
@@ -40,7 +40,7 @@ export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]
     return known.get(`${kind}:${id}`) ?? (kind === 'user' ? deletedName(id) : id);
   }
 
-  /** What a person called their key goes with them. */
+  /** The name that a person gave a key disappears with the person. */
   function keyName(key: UsageRecord['key'], owner: UsageRecord['owner']): string {
     const person = personOfIdentity(key.id)?.userId ?? (owner?.kind === 'user' ? owner.id : undefined);
     return person !== undefined && known.get(`user:${person}`) === undefined ? deletedName(person) : key.name;
@@ -51,7 +51,6 @@ function sessionOf(of: Pick<UsageRecord, 'key' | 'owner'>, name: string): string
   return sessionIdOf(sessionOwnerOf(partyOfRecord(of)), name);
 }
 
-/** Whose names a record has. */
 function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {
   if (owner) yield `${owner.kind}:${owner.id}`;
   const person = personOfIdentity(key.id);

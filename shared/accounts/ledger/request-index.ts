@@ -1,19 +1,19 @@
 import type { Redis } from 'ioredis';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 
-/** The part of all ids that one hash of the index has at most: with it, as many older hashes are kept as make up the whole. */
+/** One hash of the index has at most an eighth of all ids. As many older hashes are kept besides it as make up the whole. */
 const parts = 8;
 
-/** The ids in one hash of the index, from the number of requests that are kept singly. */
+/** Returns the maximum of ids in one hash of the index. @param maxRequests requests that are kept singly */
 export function idsAtOnce(maxRequests: number): number {
   return Math.max(1, Math.ceil(maxRequests / parts));
 }
 
-/** Hashes besides the one that is written to. */
+/** Hashes that are kept besides the current one. */
 export const olderIds = parts;
 
 /**
- * Where the requests with an id stand in the stream, oldest first: clients choose ids, and one request may be several records.
+ * Returns the stream ids of the requests with an id, oldest first: clients choose ids, and one request may be several records.
  * @param prefix of the ledger's names
  * @throws RouterError `store_unavailable` while Redis is away
  */

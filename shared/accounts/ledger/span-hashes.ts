@@ -5,10 +5,8 @@ import { storedJson } from '../redis/stored-value.ts';
 import { spanName, spanOwners, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
 import type { UsageViewer } from './usage-record.ts';
 
-/** Hashes that are read from Redis at once. */
 const readAtOnce = 48;
 
-/** Which sums are read. */
 export interface SpanHashes {
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
   step: SpanStep;
@@ -17,8 +15,8 @@ export interface SpanHashes {
 }
 
 /**
- * Reads the sums of periods that a viewer may see: an administrator everybody's, others their own and those of their teams.
- * @param onHash is called with the fields of each hash, and the place of its period among `times`
+ * Reads the sums of periods that a viewer may see: for an administrator everybody's, for others their own and those of their teams.
+ * @param onHash is called with the fields of each hash, and the position of its period in `times`
  * @throws RouterError `store_unavailable` while Redis is away
  */
 export async function readSpanHashes(
@@ -39,7 +37,7 @@ export async function readSpanHashes(
   }
 }
 
-/** The counts of a field; undefined for what is unreadable, which counts nothing. */
+/** Parses the counts of a field; undefined for an unreadable text, which counts nothing. */
 export function countsOf(text = ''): number[] | undefined {
   const counts = text.split(' ').map(Number);
   return counts.every(Number.isFinite) ? counts : undefined;
@@ -55,7 +53,7 @@ export function addThingCounts(sums: Record<ThingCount, number>, counts: readonl
 
 const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
-/** The key that a field is of, with its owner's id, or none; undefined for other fields. */
+/** Parses the field of a key: its id and the id of its owner, if it has one. Undefined for other fields. */
 export function keyOfField(field: string): { key: string; user: string; team: string } | undefined {
   if (!field.startsWith(thingKinds.key)) return undefined;
   const { data } = keySchema.safeParse(field.slice(1));

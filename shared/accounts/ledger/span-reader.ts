@@ -6,31 +6,32 @@ import { thingKinds, timeLetters, wholeField, type SpanStep, type ThingCount, ty
 import { addTotals, countNames, noTotals, type UsageTotals } from './totals.ts';
 import type { UsageViewer } from './usage-record.ts';
 
-/** The periods that can be read, each with its steps. */
+/** The periods that can be read, each with the step of its sums. */
 export const usageSpans = { '1h': 'minutes', '24h': 'hour', '7d': 'hour' } as const satisfies Partial<
   Record<NamedPeriod, SpanStep>
 >;
 export type UsageSpan = keyof typeof usageSpans;
 
-/** A model, a key with its owner, or a worker, with what its requests came to. Cost in nano-dollars. */
+/** A model, a key with its owner, or a worker, with the sums of its requests. Cost in nano-dollars. */
 export type SpanThing = Record<ThingCount, number> & { id: string; user: string; team: string };
 
-/** What the requests of a period came to, that began in it. */
+/** The sums of the requests that began in a period. */
 export interface SpanSums extends Period {
-  /** The beginnings of the steps that have begun, oldest first, and the length of each; in ms. */
+  /** The beginnings of the steps that have begun, oldest first, in ms since 1970, and the length of a step in ms. */
   times: number[];
   stepMs: number;
   steps: UsageTotals[];
   totals: UsageTotals;
   firstTokenMs: Percentiles | undefined;
   totalMs: Percentiles | undefined;
-  /** The things with the most requests, most first. */
+  /** The models, keys and workers with the most requests, most first. */
   top: Record<ThingKind, SpanThing[]>;
 }
 
 /**
- * Reads the sums of the last hours that a viewer may see: an administrator everybody's, others their own and those of their teams.
- * @param most things of each kind at most
+ * Reads the sums of the last hours or days that a viewer may see: for an administrator everybody's, for others their own and those of their
+ * teams.
+ * @param most maximum of models, of keys and of workers
  * @throws RouterError `store_unavailable` while Redis is away
  */
 export async function readSpan(
@@ -49,7 +50,6 @@ export async function readSpan(
   return { ...period, times, stepMs: unitMs[step], ...sums.read(most) };
 }
 
-/** Adds up the hashes of periods, field by field. */
 class Sums {
   readonly #steps: UsageTotals[];
   readonly #firstToken: number[] = [];
@@ -109,7 +109,7 @@ function addAt(counts: number[], index: number, value = 0): void {
   if (Number.isInteger(index) && index >= 0 && index < 1_000) counts[index] = (counts[index] ?? 0) + value;
 }
 
-/** Counts by class without gaps. */
+/** Returns counts by class with 0 in place of gaps. */
 function filled(counts: readonly number[]): number[] {
   return Array.from(counts, (count: number | undefined) => count ?? 0);
 }

@@ -5,36 +5,41 @@ import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
-/** The steps that sums of the last hours are kept by, with the milliseconds for which they are kept after their beginning. */
+/** The steps of the sums of the last hours, with the milliseconds for which sums are kept after the beginning of their step. */
 export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
 export type SpanStep = keyof typeof spansKeptMs;
 
-/** What is counted of a model, a key or a worker. */
 export const thingCounts = ['requests', 'failed', 'promptTokens', 'completionTokens', 'cost'] as const;
 export type ThingCount = (typeof thingCounts)[number];
 
-/** The things that are counted apart, each with the letter before its name. */
+/** The kinds of things that are counted separately, each with the letter before its name. */
 export const thingKinds = { model: 'm', key: 'k', worker: 'w' } as const;
 export type ThingKind = keyof typeof thingKinds;
 
-/** The letters before the class of a time, in the fields that count times. */
+/** The letters before the latency class, in the fields that count times. */
 export const timeLetters = { firstToken: 'T', total: 'E' } as const;
 
-/** The field with what all requests came to: one count for each of `countNames`. */
+/** The field with the sums of all requests: one count for each of `countNames`. */
 export const wholeField = 'a';
 
-/** The owners of one period whose sums are kept apart from everybody's, at most. */
+/** Maximum of owners of one period with sums of their own. */
 export const maxSpanOwners = 1_000;
 
-/** Fields of everybody's sums of one period, and of an owner's, from which on further models, keys and workers are counted together. */
+/**
+ * Maximum of fields in the sums of one period, of everybody and of an owner. Beyond it, further models, keys and workers are counted
+ * together.
+ */
 export const maxSpanFields = { everybody: 1_000, owner: 100 } as const;
 
-/** The name of a period's sums below `usage:spans:`, as `hour:2026-11-28T08` and `minutes:2026-11-28T08:45`. */
+/** Returns the name of a period's sums below `usage:spans:`, as `hour:2026-11-28T08` and `minutes:2026-11-28T08:45`. */
 export function spanName(step: SpanStep, beginning: number): string {
   return `${step}:${new Date(beginning).toISOString().slice(0, step === 'hour' ? 13 : 16)}`;
 }
 
-/** The ends of the names of the sums that somebody may see: an administrator everybody's, others their own and those of their teams. */
+/**
+ * Returns the ends of the names of the sums that a viewer may see: for an administrator everybody's, for others their own and those of
+ * their teams.
+ */
 export function spanOwners({
   isAdmin,
   userId,
@@ -43,29 +48,28 @@ export function spanOwners({
   return isAdmin ? [''] : [`:user:${userId}`, ...teamIds.map((id) => `:team:${id}`)];
 }
 
-/** The name in Redis of whose sums they are, as `user:0a1b`; empty for a request without an owner. */
+/** Returns the owner of a request as names in Redis have it, as `user:0a1b`; empty for a request without an owner. */
 export function ownerName({ owner }: Pick<UsageRecord, 'owner'>): string {
   return owner ? `${owner.kind}:${owner.id}` : '';
 }
 
-/** What the script adds to the sums of one period of an owner, or of everybody where the owner is empty. */
+/** What the script adds to the sums of one period of an owner, or of everybody where `owner` is empty. */
 interface Part {
   owner: string;
   maxFields: number;
-  /** Fields, with what is added to each of their counts. */
+  /** Fields, with what to add to each of their counts. */
   whole: Record<string, number[]>;
   things: Map<string, { row: string; substitute: string; counts: number[] }>;
 }
 
-/** What is added to some periods, which all have the same requests. */
 interface Span {
   periods: { name: string; expiresAt: number }[];
   parts: Map<string, Part>;
 }
 
-/** What requests add to the sums of the last hours, as the script takes it. */
+/** Returns what requests add to the sums of the last hours, as the script takes it. */
 export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
-  // Five minutes belong to one hour.
+  // Five minutes are always part of one hour.
   const spans = new Map<number, Span>();
   for (const record of records) {
     const beginning = beginningOf('minutes', record.at);
@@ -82,7 +86,7 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
   }));
 }
 
-/** The periods that a time is in and that are still kept. */
+/** Returns the periods that contain a time and are still kept. */
 function periodsAt(at: number, now: number): Span['periods'] {
   return (Object.keys(spansKeptMs) as SpanStep[]).flatMap((step) => {
     const beginning = beginningOf(step, at);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedJson } from '../redis/stored-value.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** What requests came to. Cost in nano-dollars. */
+/** Sums of requests. Cost in nano-dollars. */
 export interface UsageTotals {
   requests: number;
   failed: number;
@@ -18,18 +18,18 @@ export interface UsageTotals {
   searches: number;
 }
 
-/** What a total is of: one key (and so its owner), one model, one tier, one purpose. Absent ones are empty. */
+/** What a total is counted for: one key (and so its owner), one model, one tier, one purpose. Absent ones are empty. */
 export interface TotalsRow {
   key: string;
   user: string;
   team: string;
   tier: string;
   model: string;
-  /** What the requests were sent for; unknown in totals of releases without it. */
+  /** The purpose of the requests; unknown in totals of releases without it. */
   purpose: string;
 }
 
-/** One letter for each count: a field's name in Redis is the letter and then the row, `n["k1","u1","","gpu","qwen3"]`. */
+/** One letter for each count. The name of a field in Redis is the letter and the row's text: `n["k1","u1","","gpu","qwen3"]`. */
 export const countLetters = {
   requests: 'n',
   failed: 'f',
@@ -45,10 +45,9 @@ export const countLetters = {
   searches: 'w',
 } as const satisfies Record<keyof UsageTotals, string>;
 
-/** Every count's name. */
 export const countNames = Object.keys(countLetters) as readonly (keyof UsageTotals)[];
 
-/** Stands for models and keys that came when a period had as many rows as it may have. */
+/** Stands for the models and keys beyond the maximum of rows of a period. */
 export const other = 'other';
 
 export function noTotals(): UsageTotals {
@@ -56,12 +55,10 @@ export function noTotals(): UsageTotals {
   return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0, searches: 0 };
 }
 
-/** Adds to a total, in place. */
 export function addTotals(to: UsageTotals, more: UsageTotals): void {
   for (const name of countNames) to[name] += more[name];
 }
 
-/** What one request adds. */
 export function totalsOf(record: UsageRecord): UsageTotals {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
   const { images = 0, seconds = 0, characters = 0, searches = 0 } = record;
@@ -70,19 +67,22 @@ export function totalsOf(record: UsageRecord): UsageTotals {
   return { ...ends, ...tokens, cost, images, seconds, characters, searches };
 }
 
-/** The row that a request belongs to. What nobody served stands under the name that was asked for. */
+/** Returns the row that a request belongs to. A request that no model served is counted under the requested name. */
 export function rowOf({ key, owner, tier, model, asked, purpose }: UsageRecord): TotalsRow {
   const user = owner?.kind === 'user' ? owner.id : '';
   const team = owner?.kind === 'team' ? owner.id : '';
   return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked, purpose: purpose ?? '' };
 }
 
-/** Without a purpose as releases write it that know none. */
+/** Leaves an empty purpose out, as releases do that have no purposes. */
 export function encodeRow({ key, user, team, tier, model, purpose }: TotalsRow): string {
   return JSON.stringify([key, user, team, tier, model, ...(purpose === '' ? [] : [purpose])]);
 }
 
-/** A row from its text; undefined when it is none. Parts that another release has added to a row are summed up. */
+/**
+ * Decodes the text of a row; undefined for another text. Elements that another release has added are dropped, so that such rows are summed
+ * up.
+ */
 export function decodeRow(text: string): TotalsRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;

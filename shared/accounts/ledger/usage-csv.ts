@@ -1,7 +1,6 @@
 import { csvLine, type CsvCell } from '#shared/core/csv.ts';
 import type { NamedRequest } from './name-requests.ts';
 
-/** The columns of a file with usage. */
 const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   id: ({ id }) => id,
   at: ({ at }) => new Date(at).toISOString(),
@@ -36,10 +35,8 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   recorded: ({ recorded }) => (recorded ? 'true' : undefined),
 };
 
-/** The first line of a file, with the names of its columns. */
 export const usageCsvHead = csvLine(Object.keys(columns));
 
-/** The line of one request. */
 export function usageCsvLine(request: NamedRequest): string {
   return csvLine(Object.values(columns).map((cell) => cell(request)));
 }

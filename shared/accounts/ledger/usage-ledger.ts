@@ -8,35 +8,30 @@ import type { UsageRecord } from './usage-record.ts';
 
 const write = new RedisScript(...ledgerScripts, new URL('lua/write.lua', import.meta.url));
 
-/** Milliseconds that a request waits to be written. */
 const writeEveryMs = 500;
 
-/** Requests in one batch. */
 const batchSize = 500;
 
 /**
- * Milliseconds for which a written batch is remembered. A primary that fails may take batches with it that its replica has not
- * received; sentinels name the new one within that time.
+ * Milliseconds for which a written batch is kept in memory, to write it again. A primary that fails may lose batches that its replica has
+ * not received; sentinels name the new primary within that time.
  */
 const rememberedMs = 20_000;
 
-/** Batches that are remembered at most: 20,000 requests, some ten megabytes. */
+/** Maximum of batches that are kept in memory: 20,000 requests, some ten megabytes. */
 const maxRemembered = 40;
 
-/** Milliseconds for what is left at the end. */
 const closeMs = 3_000;
 
-/** Bounds of a UsageLedger. */
 export interface UsageLedgerBounds {
-  /** Requests that are kept singly. */
+  /** Maximum of single requests that are kept. */
   maxRequests: number;
-  /** Milliseconds for which they are. */
   requestsKeptMs: number;
-  /** Requests that may wait to be written while Redis is away. */
+  /** Maximum of requests that wait to be written while Redis is away. Default 10,000. */
   maxWaiting?: number;
   /**
-   * Fields of one day's or month's totals; a row has four or so. Keys and models that come later are counted together.
-   * Default 200,000.
+   * Maximum of fields of one day's or month's totals; a row has four or so. Keys and models beyond it are counted together. Default
+   * 200,000.
    */
   maxFields?: number;
   /** Milliseconds for which sessions of coding agents are kept after their last turn; 0 keeps none. Default 7 days. */
@@ -49,9 +44,9 @@ interface Batch {
 }
 
 /**
- * Writes down every request that is over, in batches, never on a request's way. A batch is written once, also when the answer
- * to it was lost. After each connection to Redis, which may lead to a new primary, the last batches are written again: the script
- * leaves those alone that are there. While Redis is away as much is kept as may wait; what comes on top is counted as dropped.
+ * Writes every finished request to Redis, in batches that no request waits for. A batch is written once, even if the reply was lost. After
+ * each connection to Redis, which may lead to a new primary, the last batches are written again: the script leaves alone those that are
+ * there. While Redis is away, requests wait up to a maximum; further ones are counted as dropped.
  */
 export class UsageLedger {
   readonly #redis: Redis;
@@ -63,14 +58,14 @@ export class UsageLedger {
   #waiting: UsageRecord[] = [];
   #batch: Batch | undefined;
   #batches = 0;
-  /** Batches that were written lately, oldest first, and when. */
+  /** Batches that were written lately, oldest first, and the time of each write. */
   #written: { batch: Batch; at: number }[] = [];
-  /** Of these, those to write again before anything else. */
+  /** Those of the written batches that are to be written again before anything else. */
   #again: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
 
-  /** @param prefix first part of the names in Redis; the ledger's follow as `usage:…`, see `lua/write.lua` */
+  /** @param prefix start of all names in Redis; `usage:…` follows in the names of the ledger, see `lua/write.lua` */
   constructor(redis: Redis, prefix: string, log: Logger, bounds: UsageLedgerBounds) {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:`;
@@ -80,17 +75,16 @@ export class UsageLedger {
     redis.on('ready', this.#onConnected);
   }
 
-  /** Requests that could not be written down so far, because too many waited. */
+  /** Requests that were not written so far, because too many waited. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Requests that wait to be written down. */
   get backlog(): number {
     return this.#waiting.length + (this.#batch?.records.length ?? 0);
   }
 
-  /** Takes a request that is over. It is written within a second. */
+  /** Takes a finished request, which is written within a second. */
   add(record: UsageRecord): void {
     if (this.#waiting.length >= this.#bounds.maxWaiting) {
       if (this.#dropped === 0) this.#log.error('Redis is away for too long: use is not written down any more');
@@ -101,7 +95,7 @@ export class UsageLedger {
     if (this.#waiting.length === batchSize) void this.#write();
   }
 
-  /** Writes what is left, for a few seconds at most, and ends. */
+  /** Writes what is left, for three seconds at most, and stops. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const deadline = performance.now() + closeMs;
@@ -157,7 +151,7 @@ export class UsageLedger {
     }
   }
 
-  /** What a script that writes these requests together with something else passes to `writeUsage`. */
+  /** Returns what a script that writes these requests together with something else passes to `writeUsage`. */
   entryOf(records: readonly UsageRecord[]): LedgerEntry {
     return ledgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
   }

@@ -20,22 +20,21 @@ import { sees, usageRecordSchema, type UsageFilter, type UsageRecord, type Usage
 
 const entrySchema = storedJson(usageRecordSchema);
 
-/** Entries that are read from Redis at once. */
 const pageSize = 500;
 
-/** Fields that Redis looks at in one step of reading totals. */
+/** Fields that Redis scans in one step of reading totals. */
 const fieldsAtOnce = 1_000;
 
-/** Entries that are looked at for one page of requests: with a filter that few pass, a page may come out short. */
+/** Maximum of entries that are read for one page of requests: with a filter that few pass, a page may come out short. */
 const maxLookedAt = 50_000;
 
-/** Milliseconds after which a page comes out short as well. */
+/** Milliseconds after which a page comes out short, too. */
 const lookForMs = 400;
 
-/** A request that began in a span was written down this many milliseconds after the span's end, at most. */
+/** Maximum milliseconds between the end of a span and the write of a request that began in the span. */
 const longestMs = 86_400_000;
 
-/** Nodes' clocks may differ from Redis' by this much. */
+/** Maximum difference between a node's clock and that of Redis, in milliseconds. */
 const clockSkewMs = 300_000;
 
 export interface ReportQuery {
@@ -48,24 +47,23 @@ export interface ReportQuery {
   filter: RowFilter;
 }
 
-/** Requests, and the cursor of each. */
 export interface RequestPage {
   requests: UsageRecord[];
   cursors: string[];
-  /** The cursor of the page behind, absent when there is none. */
+  /** The cursor of the next page; absent on the last one. */
   next?: string;
-  /** The cursor of the newest request at all, whoever may see it; of a later page, that of its own. */
+  /** The cursor of the newest request, whoever may see it; `after` if nothing newer was read. Absent on a later page without `after`. */
   newest?: string;
 }
 
-/** Totals by group, the dearest first. `steps` are those of each of `times`. */
+/** Totals by group, the most expensive first. `steps` has one entry for each of `times`. */
 export interface LedgerReport {
   times: number[];
   groups: { id: string; totals: UsageTotals; steps: UsageTotals[] }[];
   totals: UsageTotals;
 }
 
-/** Reads what a UsageLedger has written. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads the ledger that a UsageLedger writes. Every method throws RouterError `store_unavailable` while Redis is away. */
 export class UsageReader {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -77,7 +75,7 @@ export class UsageReader {
     this.#prefix = `${prefix}usage:`;
   }
 
-  /** What requests came to, by day or month and by group. */
+  /** Returns the totals of requests by day or month and by group. */
   async report({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
     const times = unitsBetween(step, from, to);
     const groups = new Map<string, LedgerReport['groups'][number]>();
@@ -99,9 +97,9 @@ export class UsageReader {
   }
 
   /**
-   * Single requests, newest first: by when they ended.
-   * @param before the cursor of an earlier page, or of a request: only what ended before it
-   * @param after only what ended after the one with this cursor
+   * Returns single requests, newest first by the time of their end.
+   * @param before the cursor of an earlier page, or of a request: returns only requests that ended before it
+   * @param after the cursor of a request: returns only requests that ended after it
    */
   async requests(
     viewer: UsageViewer,
@@ -137,7 +135,10 @@ export class UsageReader {
     return { ...page, ...(cursor !== undefined && { next: cursor }) };
   }
 
-  /** The requests with an id that a viewer may see, newest first: clients may use an id again, and one request may be several records. */
+  /**
+   * Returns the requests with an id that a viewer may see, newest first: clients may use an id again, and one request may be several
+   * records.
+   */
   async byId(viewer: UsageViewer, id: string): Promise<UsageRecord[]> {
     const commands = this.#redis.pipeline();
     for (const entry of await findEntries(this.#redis, this.#prefix, id))
@@ -150,17 +151,15 @@ export class UsageReader {
       .filter((record) => record.id === id && passes(record, viewer, {}));
   }
 
-  /** What the requests of the last hours or days came to, see `readSpan`. */
   overview(viewer: UsageViewer, span: UsageSpan, most: number): Promise<SpanSums> {
     return readSpan(this.#redis, this.#prefix, viewer, span, most);
   }
 
-  /** What requests came to by hour and by group, see `readHourGroups`. */
   hours(query: HourQuery): Promise<{ times: number[]; groups: HourGroup[] }> {
     return readHourGroups(this.#redis, this.#prefix, query);
   }
 
-  /** All single requests that began between two times, in the order in which they ended. */
+  /** Yields all single requests that began between two times, in the order in which they ended. */
   async *export(viewer: UsageViewer, filter: UsageFilter, from: number, to: number): AsyncGenerator<UsageRecord> {
     let start = String(Math.max(0, from - clockSkewMs));
     for (;;) {
@@ -174,20 +173,20 @@ export class UsageReader {
     }
   }
 
-  /** Which single request was written down last, as a text that another one changes; undefined where there is none. */
+  /** Returns the stream id of the single request that was written last, which changes with each write; undefined where there is none. */
   async newest(): Promise<string | undefined> {
     const [entry] = await askRedis(this.#redis.xrevrange(`${this.#prefix}requests`, '+', '-', 'COUNT', 1));
     return entry?.[0];
   }
 
-  /** The names of keys when they were last used, by id. */
+  /** Returns the names that keys had when they were last used, by id. */
   async keyNames(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
     const names = await askRedis(this.#redis.hmget(`${this.#prefix}key-names`, ...ids));
     return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));
   }
 
-  /** The request of an entry; undefined for one that this release cannot read. */
+  /** Parses the request of an entry; undefined if this release cannot read it. */
   #readEntry(id: string, [, text]: string[]): UsageRecord | undefined {
     const read = readStored(entrySchema, text);
     if ('value' in read) return read.value;
@@ -195,13 +194,13 @@ export class UsageReader {
     return undefined;
   }
 
-  /** The totals of a period, read piece by piece so that nobody else waits for long. */
+  /** Reads the totals of a period piece by piece, so that no other client of Redis waits for long. */
   async #readPeriod(period: string): Promise<[TotalsRow, UsageTotals][]> {
     const fields = new Map<string, string>();
     let cursor = '0';
     do {
       const [next, page] = await askRedis(this.#redis.hscan(`${this.#prefix}${period}`, cursor, 'COUNT', fieldsAtOnce));
-      // The same field may come more than once.
+      // HSCAN may return the same field more than once.
       for (let index = 0; index < page.length; index += 2) fields.set(page[index] ?? '', page[index + 1] ?? '0');
       cursor = next;
     } while (cursor !== '0');

@@ -4,31 +4,30 @@ import { tiers } from '#shared/core/tier.ts';
 
 const count = z.number().int().nonnegative();
 
-/** Attempts of one request that are kept. */
+/** Maximum of attempts of one request that are kept. */
 export const maxTimelineAttempts = 8;
 
 /**
- * One attempt of a request: a worker that was given it. Times are milliseconds since the request began: from when it waited for this
- * attempt, when it was offered or granted, when the worker showed that it had begun, its first piece of the answer, and its end.
+ * One attempt of a request: a worker that got it. Times are milliseconds since the request began: when the wait for this attempt began,
+ * when the request was offered or granted, when the worker showed that it had begun, the first piece of its answer, and the end.
  */
 const attemptSchema = z.object({
   worker: z.string(),
-  /** Whether it was offered; otherwise the worker had claimed it by a ticket. */
+  /** Whether the request was offered; otherwise the worker claimed it by a ticket. */
   offered: z.boolean(),
   waitMs: z.number(),
   givenMs: z.number(),
   begunMs: z.number().optional(),
   firstMs: z.number().optional(),
   endMs: z.number(),
-  /** `done`, `cancelled`, `refused` for an offer that the worker did not take, or the code of the error. */
+  /** `done`, `cancelled`, `refused` for an offer that the worker did not take, or the error's code. */
   end: z.string(),
 });
 
 export type UsageAttempt = z.infer<typeof attemptSchema>;
 
-/** See AgentTurn. */
 const turnSchema = z.object({
-  /** That of another release is one that names its sessions itself. */
+  /** A program that this release does not define counts as one that names its sessions itself. */
   program: z.enum(agentPrograms).catch('other'),
   session: z.string(),
   agent: z.string().optional(),
@@ -38,7 +37,7 @@ const turnSchema = z.object({
   tools: z.object({ ms: count, longest: z.array(z.object({ name: z.string(), ms: count })) }).optional(),
 });
 
-/** What is kept of one request that is over. Never anything of its prompt or its answer. */
+/** The stored record of one finished request. It has nothing of the prompt or the answer. */
 export const usageRecordSchema = z.object({
   id: z.string(),
   /** When it began, in ms since 1970. */
@@ -47,24 +46,23 @@ export const usageRecordSchema = z.object({
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).optional(),
   format: z.string(),
   operation: z.string(),
-  /** The name that the client asked for, of a model or a tool. */
+  /** The requested name of a model or a tool. */
   asked: z.string(),
-  /** What the client sent it for; absent where unknown, and in records of releases that did not know it. */
+  /** The purpose of the request; absent where unknown, and in records of releases without purposes. */
   purpose: z.string().optional(),
-  /** The session of a coding agent that it was a turn of; absent where it named none. */
+  /** The turn of an agent session that the request was; absent if it named no session. */
   turn: turnSchema.optional().catch(undefined),
-  /** That its body and answer were recorded, which may be gone by now. Absent where they were not. */
+  /** Present if its body and answer were recorded; the recording may be gone by now. */
   recorded: z.literal(true).optional().catch(undefined),
-  /** Where in the registry the rule stands that chose the target; absent when none applied. */
+  /** Place in the registry of the rule that chose the target; absent if none applied. */
   rule: z.string().optional(),
-  /** What served it; absent when nothing did. */
+  /** The model that served it; absent if none did. */
   model: z.string().optional(),
-  /** Absent as well for a tier of another release. */
+  /** Absent also for a tier that this release does not define. */
   tier: z.enum(tiers).optional().catch(undefined),
   worker: z.string().optional(),
-  /** Whatever is neither `done` nor `cancelled` has failed, also in the words of another release. */
+  /** An outcome that this release does not define counts as `failed`. */
   outcome: z.enum(['done', 'failed', 'cancelled']).catch('failed'),
-  /** The error's code. */
   code: z.string().optional(),
   attempts: count,
   queueMs: z.number().optional(),
@@ -74,20 +72,19 @@ export const usageRecordSchema = z.object({
   cachedTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  /** Absent where none was used, and in records of releases that did not know them. */
+  /** Absent where none was used, and in records of releases that did not count them. */
   images: count.optional(),
   seconds: count.optional(),
   characters: count.optional(),
   searches: count.optional(),
   /** In nano-dollars. */
   cost: count,
-  /** Its attempts, oldest first: of many, the first ones and the last. Absent where no worker was given it, and in records of older releases. */
+  /** Its attempts, oldest first: of many, the first ones and the last. Absent if no worker got it, and in records of older releases. */
   timeline: z.array(attemptSchema).max(maxTimelineAttempts).optional().catch(undefined),
 });
 
 export type UsageRecord = z.infer<typeof usageRecordSchema>;
 
-/** What a list of requests, or a report, can be narrowed to. */
 export interface UsageFilter {
   model?: string | undefined;
   key?: string | undefined;
@@ -96,16 +93,14 @@ export interface UsageFilter {
   tier?: string | undefined;
   outcome?: string | undefined;
   purpose?: string | undefined;
-  /** The error's code. */
   code?: string | undefined;
-  /** Whether it was recorded. */
   recorded?: boolean | undefined;
-  /** When it began: at `from` or later, and before `to`; in ms since 1970. */
+  /** When the request began: at `from` or later, and before `to`; in ms since 1970. */
   from?: number | undefined;
   to?: number | undefined;
 }
 
-/** Whose use somebody may see: the own, that of the own keys and of the own teams; an admin everything. */
+/** A reader of usage: an administrator sees everything, others their own use and that of their keys and teams. */
 export interface UsageViewer {
   userId: string;
   isAdmin: boolean;
@@ -113,7 +108,7 @@ export interface UsageViewer {
   teamIds: readonly string[];
 }
 
-/** Whether a viewer may see, and a filter lets through, what belongs to a key and its owner. */
+/** Returns whether a viewer may see what belongs to a key and its owner. */
 export function sees(
   { userId, isAdmin, keyIds, teamIds }: UsageViewer,
   { key, user, team }: { key: string; user: string; team: string },

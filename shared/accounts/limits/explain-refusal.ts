@@ -4,7 +4,7 @@ import { measure, type LimitName, type Measure } from './measures.ts';
 import type { Amount, PartyUse } from './party-use.ts';
 import type { RefusedBudget } from './refused-budgets.ts';
 
-/** Milliseconds after which a running request may have released something. */
+/** Milliseconds to wait for what running requests may release. */
 const busyMs = 1_000;
 
 const nobody = { buckets: { requests: 0, tokens: 0 }, active: 0 };
@@ -13,11 +13,13 @@ const nothing = { spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 
 interface Shortfall extends Measure {
   name: LimitName;
   party: LimitedParty;
-  /** The limit as it was set. */
+  /** The limit in the unit in which it was set. */
   set: number;
 }
 
-/** The error for a request that is larger than a limit by itself, so that waiting does not help; undefined for any other request. */
+/**
+ * Returns the error for a request that is larger than a limit by itself, so that waiting does not help; undefined for any other request.
+ */
 export function explainExcess(parties: readonly PartyLimits[], amount: Amount): RouterError | undefined {
   const unused = parties.map((party) => ({ ...party, ...nobody, at: 0, day: nothing, month: nothing }));
   const [first] = shortfalls(unused, amount);
@@ -27,7 +29,6 @@ export function explainExcess(parties: readonly PartyLimits[], amount: Amount): 
   return new RouterError('request_exceeds_limit', message);
 }
 
-/** The error for a request that was refused. It names the limit that refuses for the longest time. */
 export function explainRefusal(uses: readonly PartyUse[], amount: Amount): RouterError {
   const [worst] = shortfalls(uses, amount)
     .map((shortfall) => ({ shortfall, waitMs: waitMs(shortfall, uses[0]?.at ?? 0) }))
@@ -52,17 +53,17 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
   );
 }
 
-/** The parties whose limit of requests a minute refuses any request now. */
+/** Returns the parties whose limit of requests a minute refuses any request now. */
 export function overRequestRate(uses: readonly PartyUse[], amount: Amount): LimitedParty[] {
   return shortfalls(uses, amount).flatMap(({ name, party }) => (name === 'requestsPerMinute' ? [party] : []));
 }
 
-/** The budgets of which too little is left for a request, whatever becomes of those that run. */
+/** Returns the budgets that have too little left for a request, even if all running requests cost nothing. */
 export function spentBudgets(uses: readonly PartyUse[], amount: Amount): RefusedBudget[] {
   return shortfalls(uses, amount).filter(isSpent);
 }
 
-/** The limits that refuse a request, by the same rule as in `lua/reserve.lua`. */
+/** Returns the limits that refuse a request, by the same rule as `lua/reserve.lua`. */
 function shortfalls(uses: readonly PartyUse[], amount: Amount): Shortfall[] {
   return uses.flatMap((use) =>
     limitNames.flatMap((name) => {
@@ -81,7 +82,7 @@ function waitMs(shortfall: Shortfall, now: number): number {
   return isSpent(shortfall) ? resetsAt - now : busyMs;
 }
 
-/** Whether a budget would be too small even if all running requests came to nothing. */
+/** Returns whether a budget would be too small even if all running requests cost nothing. */
 function isSpent({ kind, spent, wanted, limit }: Measure): boolean {
   return kind === 'budget' && spent + wanted > limit;
 }

@@ -18,79 +18,73 @@ const scripts = {
   readUse: script('read-use'),
 };
 
-/** Milliseconds between two attempts to commit what could not be committed. */
 const retryMs = 1_000;
 
-/** Requests that are over and wait to be committed while Redis is away. The reservations of further ones expire. */
+/** Maximum of finished requests that wait for their commit while Redis is away. The reservations of further ones expire. */
 const maxUncommitted = 100_000;
 
-/** Reservations that one call renews or commits. */
 const reservationsAtOnce = 500;
 
-/** Parties whose use is read in one call. */
 const partiesAtOnce = 200;
 
-/** Milliseconds for which a party that is over its limit of requests a minute is refused without a look at Redis. */
+/** Milliseconds for which a party over its limit of requests a minute is refused without a call to Redis. */
 const refusedMs = 1_000;
 
-/** Parties that are known to be over it. */
+/** Maximum of such parties in memory. */
 const maxRefused = 10_000;
 
-/** Milliseconds that the last commits get when the keeper is closed. */
 const closeMs = 2_000;
 
 /** Times of a LimitKeeper, in milliseconds. */
 export interface LimitKeeperTimes {
-  /** How long a reservation lasts that nobody renews. Default 60 s. */
+  /** How long a reservation lasts without being renewed. Default 60 s. */
   reservationMs?: number;
   /** How often reservations are renewed. Default 20 s. */
   renewEveryMs?: number;
 }
 
-/** What is reserved for one request. The first call of either method counts. */
+/** The reservation of one request. Only the first call of either method counts. */
 export interface Reservation {
-  /** Counts what the request came to in place of what was reserved; both amounts are 0 when it died before it cost anything. */
+  /** Replaces the reservation by the actual use; both amounts are 0 when the request died before it cost anything. */
   commit(spent: Amount): void;
-  /** Releases what was reserved: the request came to nothing. */
+  /** Releases the reservation: the request cost nothing. */
   release(): void;
 }
 
-/** A request goes on with a reservation, or is refused. `uses` is what its parties have used now. */
+/** The decision on a request. `uses` is what its parties have used now. */
 export type Verdict =
   | { granted: true; reservation: Reservation; uses: readonly PartyUse[] }
   | { granted: false; error: RouterError; uses: readonly PartyUse[] };
 
 /**
- * Keeps requests within the limits of all parties that they concern. What a request may come to is reserved for all of them before
- * the work begins, or for none; at its end the true amount is committed. So requests at the same time never pass a limit together, on
- * any number of nodes.
+ * Keeps requests within the limits of all parties that they concern. Before the work begins, the most that a request may cost is reserved
+ * for all of them, or for none; at its end, the actual use is committed. Requests at the same time therefore never pass a limit together,
+ * on any number of nodes.
  *
- * A reservation lasts for a minute and is renewed while its request lives: what a killed node has reserved is free after that, and
- * counts as not used. Where many requests come and all limits are far, they draw on a share that this node has reserved for them
- * beforehand (see Share); otherwise each asks Redis. What cannot be committed while Redis is away is committed when it is back, as long as
- * this process lives. Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as
- * the limit may come at once, then it refills evenly.
+ * A reservation lasts for a minute and is renewed while its request lives. What a killed node has reserved is free after that, and counts
+ * as not used. Where many requests come and all limits are far, they draw on a share that this node has reserved beforehand (see Share);
+ * otherwise each request calls Redis. What cannot be committed while Redis is away is committed when it is back, as long as this process
+ * lives. Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the limit may
+ * come at once, then the bucket refills evenly.
  *
- * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`): Redis must not evict keys, and one
- * that loses its data loses the use with it.
+ * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys, and a
+ * Redis that loses its data loses the use with it.
  */
 export class LimitKeeper {
-  /** The budgets that have refused requests. */
   readonly refused: RefusedBudgets;
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
   readonly #reservationMs: number;
-  /** Ids of the reservations of running requests. */
   readonly #reserved = new Set<string>();
-  /** What finished requests came to, by the reservation's id, until it is committed. */
+  /** The actual use of finished requests, by the id of the reservation, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
-  /** Refusals of parties that are over their limit of requests a minute, and until when (`performance.now()`) they hold. */
+  /** Refusals of parties over their limit of requests a minute, and until when (`performance.now()`) they hold. */
   readonly #refusals = new Map<LimitedParty, { error: RouterError; until: number }>();
   readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
-  /** Whether it was ever too much, so that use was lost. */
+  /** Whether the maximum of uncommitted requests was ever exceeded, so that use was lost. */
   #hasLost = false;
 
   constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
@@ -115,19 +109,17 @@ export class LimitKeeper {
     ];
   }
 
-  /** Running requests that something is reserved for. */
   get reserved(): number {
     return this.#reserved.size + this.#shares.running;
   }
 
-  /** Requests that are over and are not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted.size + this.#shares.uncounted;
   }
 
   /**
-   * The refusal that any request of these parties would get; undefined if that takes asking. So a flood of requests beyond a limit costs
-   * neither their bodies nor Redis.
+   * Returns the refusal that any request of these parties would get; undefined if only Redis can decide. A flood of requests beyond a limit
+   * costs neither reading their bodies nor calls to Redis.
    */
   knownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
     if (this.#refusals.size === 0) return undefined;
@@ -137,8 +129,8 @@ export class LimitKeeper {
   }
 
   /**
-   * Reserves what a request may come to at most, for all parties or none.
-   * @throws RouterError `store_unavailable`: what cannot be counted is not let through
+   * Reserves the most that a request may cost, for all parties or none.
+   * @throws RouterError `store_unavailable`: a request that cannot be counted is not let through
    */
   async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<Verdict> {
     const amount = countable(wanted);
@@ -150,7 +142,7 @@ export class LimitKeeper {
     if (!share) return verdict;
     const isFinal = verdict.granted || verdict.error.code === 'request_exceeds_limit';
     if (isFinal || !share.isHolding) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
-    // It may have been refused for what is free in the share: it asks once more without that.
+    // The reservation of the share itself may have caused the refusal: gives it back and asks once more.
     await this.#shares.giveBack(share);
     return this.#ask(parties, amount);
   }
@@ -176,7 +168,7 @@ export class LimitKeeper {
       const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(scriptParty) };
       reply = await this.#run('reserve', args);
     } catch (error) {
-      // What was sent may have been done all the same. What was never sent must not use up a place among the uncommitted.
+      // A call that was sent may have been executed all the same. One that was not sent must not use up a place among the uncommitted.
       if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }
@@ -204,7 +196,7 @@ export class LimitKeeper {
     for (const party of parties) this.#refusals.set(party, { error, until: performance.now() + refusedMs });
   }
 
-  /** What parties have used of their limits. @throws RouterError `store_unavailable` */
+  /** Returns what parties have used of their limits. @throws RouterError `store_unavailable` */
   async read(parties: readonly PartyLimits[]): Promise<PartyUse[]> {
     const uses: PartyUse[] = [];
     for (let from = 0; from < parties.length; from += partiesAtOnce) {
@@ -242,7 +234,7 @@ export class LimitKeeper {
       return;
     }
     this.#uncommitted.set(id, countable(spent));
-    // Sent at once, so that it is done before whatever the same client asks for next. What fails is tried again.
+    // Sent at once, so that it is done before the next request of the same client. A commit that fails is tried again.
     this.#tryCommit(id, countable(spent)).catch((error: unknown) =>
       this.#log.debug({ err: error }, 'use is not counted yet'),
     );
@@ -287,7 +279,7 @@ export class LimitKeeper {
   }
 }
 
-/** A script behind what all of them have in common. */
+/** Creates a script that stands behind what all of them have in common. */
 function script(name: string): RedisScript {
   return new RedisScript(...['reservations', name].map((file) => new URL(`lua/${file}.lua`, import.meta.url)));
 }

@@ -3,27 +3,25 @@ import { nanoPerDollar } from '../money.ts';
 import { bucketUnit, costLimit, type Amount, type PartyUse } from './party-use.ts';
 import { nextBeginning } from '../periods.ts';
 
-/** The name of one limit. */
 export type LimitName = keyof Limits;
 
-/** One limit of a party beside what is used of it, all in the whole numbers that Redis counts in. */
+/** One limit of a party and its use, all in the whole numbers that Redis counts in. */
 export interface Measure {
   readonly limit: number;
-  /** Used up until it leaks away or the period ends. */
+  /** Used until it leaks away or the period ends. */
   readonly spent: number;
-  /** Reserved for requests that are not over; some of it may be released any moment. */
+  /** Reserved for unfinished requests; some of it may be released at any moment. */
   readonly reserved: number;
-  /** What a request adds. */
   readonly wanted: number;
   /** A rate leaks; a budget begins anew; concurrency ends with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';
-  /** How much of it is one of what people count in: a request, a token, a dollar. */
+  /** The number that stands for one request, one token or one dollar. */
   readonly unit: number;
   /** When nothing is used any more, in ms since 1970; undefined when that cannot be known. */
   readonly resetsAt: number | undefined;
 }
 
-/** How one limit stands for a request; undefined where the party has no such limit. */
+/** Returns one limit with its use and what a request adds; undefined if the party has no such limit. */
 export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount): Measure | undefined {
   const { limits, buckets, active, day, month, at } = use;
   const limit = limits[name];
@@ -76,14 +74,14 @@ function budget(
   return { kind: 'budget', limit, spent, reserved, wanted, unit, resetsAt };
 }
 
-/** What is left of a limit, in requests or tokens. `resetsAt` in ms since 1970. */
+/** The remainder of a limit, in requests or tokens. `resetsAt` in ms since 1970. */
 export interface Left {
   limit: number;
   remaining: number;
   resetsAt: number;
 }
 
-/** Of some limits of all parties, the one of which least is left; undefined when there is none of them. */
+/** Returns the limit with the least left, among the named limits of all parties; undefined when none of them is set. */
 export function tightest(uses: readonly PartyUse[], names: readonly LimitName[]): Left | undefined {
   let least: Left | undefined;
   for (const use of uses) {

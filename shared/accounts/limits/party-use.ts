@@ -1,16 +1,16 @@
 import { toNanoDollars } from '../money.ts';
 import type { PartyLimits } from './limits.ts';
 
-/** What is reserved for a request, or what it came to: input and output tokens together, and nano-dollars. Whole numbers. */
+/** The reservation for a request, or its actual use: input and output tokens together, and nano-dollars. Whole numbers. */
 export interface Amount {
   readonly tokens: number;
   readonly cost: number;
 }
 
-/** A trillion tokens, a million dollars: nothing comes to more, and sums of such amounts stay within Redis' whole numbers. */
+/** A trillion tokens, a million dollars: no request costs more, and sums of such amounts stay within Redis's whole numbers. */
 const most: Amount = { tokens: 1e12, cost: 1e15 };
 
-/** An amount in whole numbers that the scripts can count with, whatever a client asks for or a worker reports. */
+/** Rounds and bounds an amount so that the scripts can count with it, whatever a client requests or a worker reports. */
 export function countable({ tokens, cost }: Amount): Amount {
   return { tokens: whole(tokens, most.tokens), cost: whole(cost, most.cost) };
 }
@@ -19,31 +19,29 @@ function whole(count: number, largest: number): number {
   return Number.isNaN(count) ? 0 : Math.max(0, Math.min(largest, Math.ceil(count)));
 }
 
-/** A party's use of a day's or a month's budget: what was spent, and what is reserved for requests that are not over. */
+/** A party's use of a day's or a month's budget: what was spent, and what is reserved for unfinished requests. */
 export interface PeriodUse {
   readonly spent: Amount;
   readonly reserved: Amount;
 }
 
-/** What a party has used of its limits at one moment. */
+/** A party's use of its limits at one moment. */
 export interface PartyUse extends PartyLimits {
-  /** Of Redis' clock, in ms since 1970. */
+  /** Time of Redis's clock, in ms since 1970. */
   readonly at: number;
   /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 where there is no limit. */
   readonly buckets: { readonly requests: number; readonly tokens: number };
-  /** Requests that are not over. */
   readonly active: number;
   readonly day: PeriodUse;
   readonly month: PeriodUse;
 }
 
-/** What one unit adds to the level of a bucket: the milliseconds of a minute, so that what leaks in one is whole. */
+/** What one unit adds to the level of a bucket: the milliseconds of a minute, so that a whole number leaks in each millisecond. */
 export const bucketUnit = 60_000;
 
-/** Numbers that the scripts return of each party. */
 const numbersPerParty = 11;
 
-/** A party and its limits as the scripts read them: costs in nano-dollars. */
+/** Converts a party and its limits for the scripts: costs in nano-dollars. */
 export function scriptParty({ party, limits: { costPerDay, costPerMonth, ...others } }: PartyLimits) {
   const costs = {
     costPerDay: costPerDay === undefined ? undefined : costLimit(costPerDay),
@@ -52,7 +50,6 @@ export function scriptParty({ party, limits: { costPerDay, costPerMonth, ...othe
   return { party, limits: { ...others, ...costs } };
 }
 
-/** The parties' use, from the time and the numbers that a script returned. */
 export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbers]: readonly number[]): PartyUse[] {
   return parties.map((party, index) => {
     const from = index * numbersPerParty;
@@ -62,7 +59,7 @@ export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbe
   });
 }
 
-/** A limit of cost in nano-dollars, at least one. */
+/** Converts a limit of cost to nano-dollars, at least one. */
 export function costLimit(dollars: number): number {
   return Math.max(1, toNanoDollars(dollars));
 }

@@ -5,25 +5,23 @@ import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts
 import type { LimitedParty } from './limits.ts';
 import type { LimitName } from './measures.ts';
 
-/** Milliseconds after the end of a period for which it is known which budgets refused requests in it. */
+/** Milliseconds after the end of a period for which its refused budgets are kept. */
 const keptMs = 24 * 3_600_000;
 
-/** Budgets that this process knows it has noted. */
 const mostKnown = 10_000;
 
 const steps: readonly Step[] = ['day', 'month'];
 
-/** A budget of which too little was left for a request. */
 export interface RefusedBudget {
   party: LimitedParty;
   name: LimitName;
-  /** As it is set. */
+  /** The limit as it is set. */
   set: number;
 }
 
 /**
- * The budgets that have refused requests in a day or month, in Redis. Each process notes each of them once in its period, so that a flood of
- * refused requests costs nothing.
+ * The budgets that have refused requests in a day or month, in Redis. Each process notes each of them once in its period, so that a flood
+ * of refused requests costs nothing.
  */
 export class RefusedBudgets {
   readonly #redis: Redis;
@@ -31,14 +29,14 @@ export class RefusedBudgets {
   readonly #log: Logger;
   readonly #known = new Set<string>();
 
-  /** @param prefix what all names of limits in Redis begin with */
+  /** @param prefix start of all names of limits in Redis */
   constructor(redis: Redis, prefix: string, log: Logger) {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#log = log;
   }
 
-  /** Notes budgets, in the period that a time (in ms since 1970) is in. The caller does not wait for Redis. */
+  /** Notes budgets in the period that contains a time (in ms since 1970). The caller does not wait for Redis. */
   note(budgets: readonly RefusedBudget[], at: number): void {
     for (const budget of budgets) {
       const step = budget.name.endsWith('PerDay') ? 'day' : 'month';
@@ -58,7 +56,8 @@ export class RefusedBudgets {
   }
 
   /**
-   * Those of the day and the month that a time is in, each as its period and what `budgetField` writes: `2026-11-21 team:… costPerDay 5`.
+   * Returns the budgets noted in the day and the month of a time, each as its period and what `budgetField` returns: `2026-11-21 team:…
+   * costPerDay 5`.
    * @throws RouterError `store_unavailable`
    */
   async read(at: number): Promise<ReadonlySet<string>> {
@@ -80,7 +79,7 @@ function periodOf(step: Step, at: number): string {
   return periodName(step, beginningOf(step, at));
 }
 
-/** A budget as one word of a list: one that is changed is another one. */
+/** Returns a budget as the name of a field. A budget whose limit is changed is another one. */
 export function budgetField({ party, name, set }: RefusedBudget): string {
   return `${party} ${name} ${set}`;
 }

@@ -3,38 +3,37 @@ import type { Amount } from './party-use.ts';
 /** Milliseconds of demand that a share aims to hold. */
 const heldMs = 500;
 
-/** A share aims to hold as much as so many requests at least: what eight a second ask for. */
+/** Minimum that a share aims to hold, in requests: the demand of eight requests a second. */
 const leastRequests = 4;
 
-/** Requests for which a share is worth its reports, if they come within a second. */
+/** Requests within a second from which on a share is worth its reports. */
 const busyRequests = 16;
 
-/** A share aims at no more than this: sums of it stay within Redis' whole numbers. Cost is ten thousand dollars. */
+/** Maximum that a share aims to hold: sums of it stay within Redis's whole numbers. The cost is ten thousand dollars. */
 const most: Readonly<Quantity> = { requests: 1e6, tokens: 1e10, cost: 1e13 };
 
-/** Demand is measured over so many milliseconds at least. */
+/** Minimum time over which demand is measured, in milliseconds. */
 const shortestMs = 50;
 
-/** What is held for requests: how many may begin, and what they may come to together. */
+/** What is held for requests: how many may begin, and the tokens and cost of all of them. */
 export interface Quantity {
   requests: number;
   tokens: number;
   cost: number;
 }
 
-/** The names of all counts of a Quantity. */
 export const quantityNames = ['requests', 'tokens', 'cost'] as const;
 
-/** How much the requests of a share ask for, and so how much it should hold. */
+/** Measures the demand of a share's requests, and computes from it how much the share should hold. */
 export class ShareDemand {
-  /** Since it was last aimed. */
+  /** The demand since the last `aim`. */
   #asked = noQuantity();
-  /** Of the last time in which there were requests. */
+  /** The average request of the last measured time that had any. */
   #mean = noQuantity();
   #target = noQuantity();
   #since: number;
 
-  /** @param now of performance.now() */
+  /** @param now time of performance.now() */
   constructor(now: number) {
     this.#since = now;
   }
@@ -44,39 +43,37 @@ export class ShareDemand {
     return this.#target;
   }
 
-  /** What one request asks for, on average. */
+  /** The average demand of one request. */
   get mean(): Readonly<Quantity> {
     return this.#mean;
   }
 
-  /** Whether anything was asked for since it was last aimed. */
   get isAny(): boolean {
     return this.#asked.requests > 0;
   }
 
-  /** Whether so many requests have come since then that a share may be worth its reports. */
+  /** Whether so many requests have come since the last `aim` that a share may be worth its reports. */
   get isBusy(): boolean {
     return this.#asked.requests >= busyRequests;
   }
 
-  /** Whether so few came before it was last aimed that a share is not worth its reports. */
+  /** Whether so few requests came before the last `aim` that a share is not worth its reports. */
   get isSlow(): boolean {
     return this.#target.requests <= leastRequests;
   }
 
-  /** Counts a request. */
   note(amount: Amount): void {
     addTo(this.#asked, 1, amount);
   }
 
-  /** Begins to measure anew when the last request was too long ago to be of the same time. */
+  /** Begins a new measurement if the present one began `afterMs` ago or earlier. */
   restart(now: number, afterMs: number): void {
     if (now - this.#since < afterMs) return;
     this.#since = now;
     this.#asked = noQuantity();
   }
 
-  /** Aims at what was asked for since the last time. It rises at once and falls by half. */
+  /** Sets the target to the demand since the last call. The target rises at once, and falls by half at most. */
   aim(now: number): void {
     const factor = heldMs / Math.max(shortestMs, now - this.#since);
     const { requests } = this.#asked;
@@ -91,12 +88,10 @@ export class ShareDemand {
   }
 }
 
-/** Nothing of anything. */
 export function noQuantity(): Quantity {
   return { requests: 0, tokens: 0, cost: 0 };
 }
 
-/** Adds to a quantity in place. */
 export function addTo(to: Quantity, requests: number, { tokens, cost }: Amount): void {
   to.requests += requests;
   to.tokens += tokens;

@@ -4,10 +4,9 @@ import type { PartyLimits } from './limits.ts';
 import { bucketUnit, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { addTo, noQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
-/** Milliseconds without a request after which a share is given back, and for which a limit that is near is not asked again. */
+/** Milliseconds without a request after which a share is given back, and for which no more is requested of a limit that is near. */
 const pauseMs = 1_000;
 
-/** Milliseconds after which requests that have ended are reported. */
 const reportMs = 100;
 
 /** Times of a share, in milliseconds: how long it lasts in Redis, and how often it is renewed there. */
@@ -16,14 +15,14 @@ export interface ShareTimes {
   renewEveryMs: number;
 }
 
-/** What a share has told Redis, or is about to tell: the arguments of `lua/share.lua`. */
+/** A report to Redis: the arguments of `lua/share.lua`. */
 export type ShareReport = Readonly<Record<string, unknown>>;
 
 /**
- * What one node has reserved beforehand for the requests of some parties, so that a request need not ask Redis. Redis counts it as
- * reserved. What its requests have drawn, what is free, and what was spent since the last report are together never more than that.
- * Reports tell Redis what was spent and ask for more; one is under way at a time. While it is not certain that Redis has the share,
- * nothing is drawn. Times are those of `performance.now()`. See docs/decisions/0020-shares-of-limits.md.
+ * What one node has reserved beforehand for the requests of some parties, so that a request need not call Redis. Redis counts it as
+ * reserved. What its requests have drawn, what is free, and what was spent since the last report are together never more than that. Reports
+ * state what was spent and request more; one is under way at a time. While it is not certain that Redis has the share, nothing is drawn.
+ * Times are those of `performance.now()`. See docs/decisions/0020-shares-of-limits.md.
  */
 export class Share {
   readonly id = randomUUID();
@@ -40,11 +39,11 @@ export class Share {
   #uses: readonly PartyUse[] = [];
   #number = 0;
   #confirmed = 0;
-  /** That was sent and not answered, and the requests that ended before it. */
+  /** The report that was sent and not answered, and the number of requests that ended before it. */
   #report: ShareReport | undefined;
   #reported = 0;
   #hasFailed = false;
-  /** Redis' time at its first answer, ms since 1970: the requests count in that day. */
+  /** Redis's time in its first reply, ms since 1970: the requests count in that day. */
   #beganAt: number | undefined;
   #dayEndsAt = Infinity;
   #usableUntil = 0;
@@ -60,22 +59,20 @@ export class Share {
     this.#reportedAt = now;
   }
 
-  /** Requests that run on it. */
   get running(): number {
     return this.#running;
   }
 
-  /** Requests that are over and are not counted in Redis yet. */
+  /** Finished requests that Redis has not counted yet. */
   get uncounted(): number {
     return this.#ended + this.#reported;
   }
 
-  /** Reports that were confirmed. */
   get confirmed(): number {
     return this.#confirmed;
   }
 
-  /** Whether Redis may have it. */
+  /** Whether Redis may have the share. */
   get isStored(): boolean {
     return this.#number > 0;
   }
@@ -85,23 +82,22 @@ export class Share {
     return this.#report !== undefined;
   }
 
-  /** Whether it holds something for requests to come. */
+  /** Whether the share holds anything for requests to come. */
   get isHolding(): boolean {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
 
-  /** Whether the day is over in which its requests count. */
   isOver(now: number): boolean {
     return now >= this.#dayEndsAt;
   }
 
-  /** Whether there is nothing that it is needed for. */
+  /** Returns whether the share is needed for nothing. */
   isIdle(now: number): boolean {
     const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.isHolding;
     return !isUsed && (now - this.#askedAt >= pauseMs || this.isOver(now));
   }
 
-  /** Draws what a request may come to, if it is there; returns whether it was. */
+  /** Draws the most that a request may cost, if the share holds that much; returns whether it does. */
   draw(amount: Amount, now: number): boolean {
     if (!this.isStored) this.#demand.restart(now, pauseMs);
     this.#demand.note(amount);
@@ -117,7 +113,7 @@ export class Share {
     return true;
   }
 
-  /** Counts what a request came to in place of what it has drawn. */
+  /** Replaces what a request has drawn by its actual use. */
   end(drawn: Amount, spent: Amount): void {
     addTo(this.#drawn, 0, { tokens: -drawn.tokens, cost: -drawn.cost });
     addTo(this.#free, 0, { tokens: drawn.tokens - spent.tokens, cost: drawn.cost - spent.cost });
@@ -127,9 +123,9 @@ export class Share {
   }
 
   /**
-   * Takes what Redis has answered to a request of these parties that asked it, and returns what they have used.
-   * @param confirmed how many reports were confirmed when it asked. One that was confirmed since may have been before or after it:
-   * what it held is left in the use then.
+   * Takes over Redis's reply to a request of these parties that called Redis, and returns the parties' use.
+   * @param confirmed how many reports were confirmed before that call. A report that was confirmed since may have been counted before or
+   * after the call: then the use is returned as it is, with what the share holds.
    */
   observe(uses: readonly PartyUse[], confirmed: number): readonly PartyUse[] {
     if (confirmed !== this.#confirmed) return uses;
@@ -137,7 +133,7 @@ export class Share {
     return this.standing();
   }
 
-  /** What the parties have used, as far as is known here. What is free here, Redis counts as reserved. */
+  /** Returns the use of the parties as far as it is known here. Redis counts what is free here as reserved; that is left out. */
   standing(): PartyUse[] {
     const { requests, tokens, cost } = this.#free;
     const correctPeriod = ({ spent, reserved }: PartyUse['day']): PartyUse['day'] => ({
@@ -158,7 +154,6 @@ export class Share {
     }));
   }
 
-  /** Whether a report should be sent now. */
   isDue(now: number): boolean {
     const sinceMs = now - this.#reportedAt;
     if (this.isReporting) return this.#hasFailed && sinceMs >= pauseMs;
@@ -170,8 +165,8 @@ export class Share {
   }
 
   /**
-   * The report to send: the last one once more if it was not answered.
-   * @param givesBack whether nothing is kept for requests to come
+   * Returns the report to send: the last one once more if it was not answered.
+   * @param givesBack whether to keep nothing for requests to come
    */
   report(now: number, givesBack = false): ShareReport {
     this.#reportedAt = now;
@@ -205,7 +200,6 @@ export class Share {
     return this.#report;
   }
 
-  /** Takes Redis' answer to the report. */
   confirm(
     now: number,
     [isKept, isFar, requests = 0, tokens = 0, cost = 0, at = 0, ...numbers]: readonly number[],
@@ -218,18 +212,18 @@ export class Share {
     addTo(this.#free, requests, { tokens, cost });
     if (isFar !== 1) this.#nearUntil = now + pauseMs;
     this.#beganAt ??= at;
-    // What has passed here since the report was sent is at least what has passed there since it was answered.
+    // The time since the report was sent is at least as long as the time since Redis answered it.
     this.#dayEndsAt = this.#reportedAt + nextBeginning('day', this.#beganAt) - at;
     this.#usableUntil = Math.min(this.#reportedAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
   }
 
-  /** Whether Redis has taken the report is not known: it is sent again. */
+  /** Notes that it is not known whether Redis has processed the report: it is sent again. */
   fail(): void {
     this.#hasFailed = true;
     this.doubt();
   }
 
-  /** Draws nothing until Redis has answered a report: it may be another one now. */
+  /** Draws nothing until Redis has answered a report: the connection may lead to another Redis now. */
   doubt(): void {
     this.#usableUntil = 0;
   }

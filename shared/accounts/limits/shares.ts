@@ -4,26 +4,24 @@ import type { PartyLimits } from './limits.ts';
 import { scriptParty, type Amount } from './party-use.ts';
 import { Share, type ShareReport, type ShareTimes } from './share.ts';
 
-/** Milliseconds between two looks for shares that have something to report. */
+/** Milliseconds between two checks for shares that have something to report. */
 const lookEveryMs = 50;
 
-/** How the shares of a node reach Redis. */
 export interface SharesAccess {
   redis: Redis;
   /** Runs `lua/share.lua`, and returns its reply. */
   report: (args: ShareReport) => Promise<number[]>;
-  /** Removes a share that holds nothing. */
   remove: (id: string) => Promise<unknown>;
   log: Pick<Logger, 'debug'>;
 }
 
-/** The shares that this node holds, one for each set of parties and limits that requests come with. */
+/** The shares that this node holds: one for each set of parties and limits that requests have. */
 export class Shares {
   readonly #access: SharesAccess;
   readonly #times: ShareTimes;
-  /** That requests draw on, by their parties. */
+  /** Shares that requests draw on, by their parties. */
   readonly #open = new Map<string, Share>();
-  /** Those, and others that wait for their requests to end. */
+  /** The open shares, and those that wait for their requests to end. */
   readonly #all = new Set<Share>();
   readonly #sending = new Map<Share, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
@@ -35,17 +33,15 @@ export class Shares {
     access.redis.on('close', this.#onLost);
   }
 
-  /** Running requests that have drawn on a share. */
   get running(): number {
     return [...this.#all].reduce((sum, share) => sum + share.running, 0);
   }
 
-  /** Requests that are over and are not counted in Redis yet. */
   get uncounted(): number {
     return [...this.#all].reduce((sum, share) => sum + share.uncounted, 0);
   }
 
-  /** The share of parties; undefined where each request has to ask: for limits of requests at the same time. */
+  /** Returns the share of parties; undefined where each request must call Redis, for limits of requests at the same time. */
   of(parties: readonly PartyLimits[], now: number): Share | undefined {
     const key = keyOf(parties);
     if (key === '' || this.#isClosed) return undefined;
@@ -58,7 +54,7 @@ export class Shares {
     return share;
   }
 
-  /** Counts what a request came to in place of what it has drawn. */
+  /** Replaces what a request has drawn by its actual use. */
   finish(share: Share, drawn: Amount, spent: Amount): void {
     share.end(drawn, spent);
     if (this.#isClosed) void this.settle();
@@ -70,13 +66,13 @@ export class Shares {
     await (share.isReporting || !share.isHolding ? this.#sending.get(share) : this.#send(share, true));
   }
 
-  /** Stops to give shares out, and gives back what is held. Call `settle` until it returns true. */
+  /** Stops giving shares out. Call `settle` until it returns true: that gives back what is held. */
   close(): void {
     clearInterval(this.#timer);
     this.#isClosed = true;
   }
 
-  /** Reports what is left; returns whether Redis knows everything. */
+  /** Reports what is left; returns whether Redis has counted everything. */
   async settle(): Promise<boolean> {
     await Promise.all(this.#sending.values());
     const left = [...this.#all].filter((share) => share.uncounted > 0 || share.isHolding || share.isReporting);
@@ -84,7 +80,7 @@ export class Shares {
     return left.length === 0;
   }
 
-  /** Removes the shares of which nothing is left. The others expire. */
+  /** Removes the shares without running or uncounted requests. The others expire. */
   async end(): Promise<void> {
     this.#access.redis.off('close', this.#onLost);
     const unused = [...this.#all].filter((share) => share.running === 0 && share.uncounted === 0);
@@ -137,7 +133,7 @@ export class Shares {
 
 const keys = new WeakMap<readonly PartyLimits[], string>();
 
-/** Parties and limits as a text; empty for those that have no shares. */
+/** Returns parties and limits as a text; empty for those that have no shares. */
 function keyOf(parties: readonly PartyLimits[]): string {
   let key = keys.get(parties);
   if (key === undefined) {

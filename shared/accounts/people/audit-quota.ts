@@ -1,21 +1,21 @@
 import type { UserRole } from './user.ts';
 
-/** How many entries of the audit trail somebody can fill. */
+/** A bound for the entries of the audit trail that one source makes. */
 export interface AuditQuota {
-  /** Stands in its name in Redis. */
+  /** Part of its name in Redis. */
   name: string;
-  /** When there are more, the oldest of this quota goes. */
+  /** Beyond this number, the oldest entry of this quota is removed. */
   maxEntries: number;
   /** Whether repeated changes of the same fields of the same thing become one entry. */
   merges: boolean;
 }
 
-/** The first words of actions that are about people and teams, whoever does them. */
+/** The first words of actions on people and teams, whoever does them. */
 const sharedThings = new Set(['team', 'invitation']);
 
 /**
- * The quota that an entry counts against. What a member does with things of their own, of which anybody can make any number, displaces
- * nothing else: so it is told from the rest by what it is not, and a kind of thing that is new counts as one's own.
+ * Returns the quota that an entry counts against. What a member does with things of their own, of which anybody can make any number,
+ * displaces no other entry. All other actions are recognised first, so that a new kind of thing counts as the member's own.
  *
  * | entries | kept |
  * |---|---|
@@ -23,7 +23,8 @@ const sharedThings = new Set(['team', 'invitation']);
  * | of a member, about teams and other people | the last 1,000 of this member |
  * | of a member, about keys, webhooks, batches and files of a team | the last 200 of this member |
  * | of a member, about their own account | the last 200 of this member |
- * | of a member, about everything else of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member |
+ * | of a member, about everything else of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member
+ * |
  * | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
  */
 export function quotaOf({ actor, action, target, ofTeam = false }: JudgedNote): AuditQuota {
@@ -37,7 +38,6 @@ export function quotaOf({ actor, action, target, ofTeam = false }: JudgedNote): 
   return { name: `${name}:${actor.id}`, maxEntries: 200, merges: true };
 }
 
-/** What of a note matters to its quota. */
 interface JudgedNote {
   actor: { id: string; role: UserRole } | null;
   action: string;

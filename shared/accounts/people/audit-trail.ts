@@ -12,18 +12,18 @@ import type { UserRole } from './user.ts';
 
 const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
 
-/** Milliseconds in which a member's changes of the same fields of the same thing are one entry. */
+/** Milliseconds within which a member's changes of the same fields of the same thing become one entry. */
 const mergeMs = 600_000;
 
-/** Changes that are one entry at most, and bytes of those between the first and the last of them. */
+/** Maximum of changes in one entry, and bytes of those between the first and the last of them. */
 const mostMerged = 20;
 const mostBetween = 16_384;
 
-/** Entries that are read at once, and at most for one page, however few of them pass its filter. */
+/** Entries that one call reads, and maximum that is read for one page, however few of them pass its filter. */
 const readAtOnce = 200;
 const mostRead = 10_000;
 
-/** Characters of an entry's details. See `shortenDetails`. */
+/** Maximum characters of an entry's details. See `shortenDetails`. */
 const maxDetails = 4_096;
 
 const details = z.record(z.string(), z.unknown());
@@ -39,7 +39,7 @@ const noteSchema = z.object({
   action: z.string(),
   target: target.nullable(),
   details,
-  // An entry of another release stays readable, whatever it says there.
+  // An entry of another release stays readable, whatever it has here.
   from: origin.optional().catch(undefined),
 });
 const entrySchema = z.object({
@@ -56,67 +56,66 @@ const entrySchema = z.object({
   count: z.coerce.number(),
 });
 
-/** One change of an account, as it goes into the trail. */
 export interface AuditNote {
-  /** Who did it; null for the command line, and for somebody who is not signed in. */
+  /** Who made the change; null for the command line, and for somebody who is not signed in. */
   actor: { id: string; name: string; role: UserRole } | null;
-  /** As `key.create`, `user.block`. */
+  /** Such as `key.create`, `user.block`. */
   action: string;
-  /** What was changed. */
   target: z.output<typeof target> | null;
   /** Old and new values, never a secret. */
   details: z.output<typeof details>;
-  /** Whether what was changed, such as a key, belongs to a team. It decides the quota, and is not kept. */
+  /** Whether the changed thing, such as a key, belongs to a team. It decides the quota, and is not stored. */
   ofTeam?: boolean | undefined;
-  /** Where the change came from; absent where nobody knows. */
+  /** Where the change came from; absent if unknown. */
   from?: AuditOrigin | undefined;
 }
 
-/** Where a change came from: a network address, with the session as the list of sessions names it, or an admin token; or a command line. */
+/**
+ * The origin of a change: a network address, with the sign-in session as the list of sessions names it, or an admin token; or a command
+ * line.
+ */
 export interface AuditOrigin {
   address?: string | undefined;
   session?: string | undefined;
-  /** The account of the operating system, as `ada@workstation`; of a token, the one that has made it. */
+  /** The account of the operating system, as `ada@workstation`; of a token, the account that made it. */
   commandLine?: string | undefined;
   token?: { id: string; name: string } | undefined;
 }
 
 /**
- * One change, or several of the same fields of the same thing, from the same place: then `count` says how many since `since`, and the details
- * have the values before the first, after the last, and, as `between`, after each of the others. Times in ms since 1970; the id is its
- * place in the trail.
+ * One change, or several of the same fields of the same thing, from the same origin. Of several, `count` is how many there were since
+ * `since`, and the details have the values before the first, after the last, and, as `between`, after each of the others. Times in ms since
+ * 1970; the id is the place of the entry in the trail.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
-/** Which entries are asked for. What is absent does not matter. */
+/** A filter of entries. An absent field filters nothing. */
 export interface AuditFilter {
-  /** Id of the person or of the admin token that did it; of the latter with or without `token:` before it. */
+  /** Id of the person or of the admin token that made the change; of a token with or without `token:` before it. */
   actor?: string | undefined;
-  /** An action, or a group of them as `key.*`. */
+  /** An action, or a group of actions as `key.*`. */
   action?: string | undefined;
-  /** Id of what was changed. */
   target?: string | undefined;
   /** In ms since 1970. */
   from?: number | undefined;
   to?: number | undefined;
 }
 
-/** A page of the trail. */
 export interface AuditPage {
   entries: AuditEntry[];
-  /** The cursor of the entries before; undefined at the end of the trail. There may be one without entries on the page. */
+  /** The cursor of the next page, with older entries; undefined at the end of the trail. A page without entries may have one. */
   next: string | undefined;
 }
 
 export interface AuditTrailParts {
-  /** Milliseconds for which an entry is kept. */
+  /** Returns the milliseconds for which an entry is kept. */
   keptMs: () => Promise<number>;
   report: ReportUnreadable;
 }
 
 /**
- * Who changed what. Entries are kept for a time that administrators set, within quotas (see `quotaOf`), so that nobody can push out what
- * others did; what members do time and again is merged. Every method throws `store_unavailable` as KeyStore does.
+ * The audit trail: who changed what. Entries are kept for a time that administrators set, within quotas (see `quotaOf`), so that nobody can
+ * push out the entries of others; repeated changes of members are merged. Every method throws `store_unavailable` as KeyStore does.
  */
 export class AuditTrail {
   readonly #redis: Redis;
@@ -124,7 +123,7 @@ export class AuditTrail {
   readonly #entries: StoredRecords<z.output<typeof entrySchema>>;
   readonly #keptMs: AuditTrailParts['keptMs'];
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailParts) {
     const names = accountNames(prefix);
     this.#redis = redis;
@@ -155,7 +154,7 @@ export class AuditTrail {
     });
   }
 
-  /** Entries that pass a filter, newest first: those before the one with the cursor's id. */
+  /** Returns entries that pass a filter, newest first; with a cursor, only entries older than the one with this id. */
   async list(filter: AuditFilter = {}, limit = 100, cursor?: string): Promise<AuditPage> {
     const entries: AuditEntry[] = [];
     const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
@@ -192,7 +191,7 @@ export class AuditTrail {
   }
 }
 
-/** The largest id of an entry at a time or before. */
+/** Returns the largest id of an entry at a time or before. */
 function newestId(to: number | undefined): string {
   return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
 }
@@ -209,7 +208,7 @@ function isBy({ actor, from }: AuditEntry, id: string): boolean {
   return actor?.id === id || from?.token?.id === id.replace(/^token:/, '');
 }
 
-/** The same for changes of the same fields of the same thing from the same place, whatever their values are. */
+/** Returns the same hash for changes of the same fields of the same thing from the same origin, whatever their values are. */
 function actionHash(
   quota: string,
   { action, target: changed, from, details: { before, after, ...others } }: AuditNote,

@@ -3,15 +3,15 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-/** Bytes that the models of one ceiling may take as JSON: access tokens carry them, and headers are bounded. */
+/** Maximum bytes of the models of one ceiling as JSON: access tokens carry them, and headers are bounded. */
 const mostBytes = 2_000;
 
 /**
- * What an administrator lets a person or a team use at most, whatever their keys, sessions and tokens say. What is absent is not
- * restricted.
+ * The most that an administrator permits a person or a team, whatever their keys, sign-in sessions and tokens permit. An absent field does
+ * not restrict.
  */
 export const ceilingSchema = z.strictObject({
-  /** Names of models and registry names, read as the list of a key is. */
+  /** Names of models and registry names, read in the same way as the list of a key. */
   models: z
     .array(z.string().trim().min(1).max(200))
     .min(1)
@@ -22,16 +22,14 @@ export const ceilingSchema = z.strictObject({
     )
     .optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
-  /** The highest class of their requests. */
   maxClass: z.enum(priorityClasses).optional(),
 });
 
 export type Ceiling = z.infer<typeof ceilingSchema>;
 
-/** Every name of a ceiling's fields. */
 export const ceilingNames = Object.keys(ceilingSchema.shape) as readonly (keyof Ceiling)[];
 
-/** A ceiling as records and tokens carry it. Tiers of another release are left out, and a class of another release counts as `normal`. */
+/** A ceiling as records and tokens carry it. Tiers that this release does not define are left out; such a class counts as `normal`. */
 export const readCeilingSchema = z.object({
   models: z.array(z.string()).optional(),
   tiers: z
@@ -41,14 +39,13 @@ export const readCeilingSchema = z.object({
   maxClass: z.enum(priorityClasses).catch('normal').optional(),
 });
 
-/** A ceiling as it is read from the store. */
 export const storedCeilingSchema = storedJson(readCeilingSchema);
 
-/** What several ceilings leave of what a key or a session would have itself. */
+/** What several ceilings leave of the class, tiers and models of a key or a sign-in session. */
 export interface Capped {
   class: PriorityClass;
   tiers: readonly Tier[] | undefined;
-  /** The lists of models of the ceilings that have one. */
+  /** The model lists of the ceilings that have one. */
   ownerModels?: readonly (readonly string[])[];
 }
 

@@ -8,10 +8,9 @@ import { askRedis, readHash } from '../redis/ask-redis.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields, storedJson } from '../redis/stored-value.ts';
 
-/** Addresses that the router's alerts go to at most. */
 const mostAddresses = 20;
 
-/** Whom the router's alerts are mailed to: administrators, nobody, or the addresses in a list. `mails.lua` reads it, too. */
+/** The recipients of the router's alerts: administrators, nobody, or a list of addresses. `mails.lua` reads this, too. */
 const alertEmailsSchema = z.strictObject({
   router: z.union([
     z.boolean(),
@@ -22,16 +21,14 @@ const alertEmailsSchema = z.strictObject({
   ]),
 });
 
-/** Days for which entries of the audit trail are kept at least: whoever becomes an administrator cannot end it before it is looked at. */
+/** Minimum of days for which entries of the audit trail are kept: a new administrator cannot remove them before somebody looks at them. */
 const leastAuditDays = 30;
 
-/** What administrators set for the console. */
 export const consoleSettingsSchema = z.strictObject({
   /** Days until an invitation's link expires. */
   invitationDays: z.number().int().min(1).max(30),
   /** Hours without a request after which a session ends. */
   sessionHours: z.number().int().min(1).max(720),
-  /** Whether members may make personal keys. */
   membersMakeKeys: z.boolean(),
   /** Whether local accounts need a second factor. */
   requireSecondFactor: z.boolean(),
@@ -41,7 +38,6 @@ export const consoleSettingsSchema = z.strictObject({
     .int()
     .min(leastAuditDays, `The audit trail is kept for ${leastAuditDays} days at least.`)
     .max(3_650),
-  /** What new members begin with. */
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
   alertEmails: alertEmailsSchema,
 });
@@ -55,13 +51,12 @@ const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.sha
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
 
-/** What a new person has besides their account. */
 export interface PersonStart {
   limits?: Limits;
   ceiling?: Ceiling;
 }
 
-/** The settings that nobody has changed. */
+/** Values of settings that nobody has changed. */
 const defaults: ConsoleSettings = {
   invitationDays: 7,
   sessionHours: 24,
@@ -72,7 +67,7 @@ const defaults: ConsoleSettings = {
   alertEmails: { router: true },
 };
 
-/** Used in place of a setting that cannot be read. */
+/** Values in place of settings that cannot be read: the stricter ones. */
 const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false, requireSecondFactor: true };
 
 /** The settings of the console, in Redis. Every method throws `store_unavailable` as KeyStore does. */
@@ -81,7 +76,7 @@ export class ConsoleSettingsStore {
   readonly #names: AccountNames;
   readonly #report: ReportUnreadable;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
@@ -109,14 +104,14 @@ export class ConsoleSettingsStore {
     };
   }
 
-  /** What somebody with this role begins with: administrators have no limits that they could not lift themselves. */
+  /** Returns the limits and the ceiling of a new person with this role. Administrators get none, as they could lift them themselves. */
   async startOf(role: UserRole): Promise<PersonStart> {
     if (role === 'admin') return {};
     const { limits, ceiling } = (await this.read()).newMembers;
     return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(ceiling).length > 0 && { ceiling }) };
   }
 
-  /** Changes what is given. */
+  /** Changes the given settings. */
   async change(change: { [name in keyof ConsoleSettings]?: ConsoleSettings[name] | undefined }): Promise<void> {
     const fields = storedFields(change);
     if (Object.keys(fields).length > 0) await askRedis(this.#redis.hset(this.#names.settings, fields));

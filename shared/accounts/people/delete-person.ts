@@ -15,7 +15,7 @@ const removeUser = new RedisScript(new URL('lua/remove-user.lua', import.meta.ur
 
 export interface DeletePersonParts {
   redis: Redis;
-  /** What all names in Redis begin with. */
+  /** Start of all names in Redis. */
   prefix: string;
   users: UserStore;
   keys: KeyStore;
@@ -25,9 +25,9 @@ export interface DeletePersonParts {
 export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
- * Deletes a person with all that is theirs: they are blocked first, so that nothing of theirs is accepted any more; then keys and
- * tokens are revoked, batches cancelled, and what `removeAllOf` says, webhooks and agent sessions removed; the record goes last. After a
- * crash in between it can be done again. What they have used stays in the ledger, under their id.
+ * Deletes a person and everything of theirs. They are blocked first, so that nothing of theirs is accepted any more. Then keys and tokens
+ * are revoked, batches are cancelled, and webhooks, agent sessions and what `removeAllOf` covers are removed. The record goes last. After a
+ * crash in between, the call can be repeated. Their use stays in the ledger, under their id.
  * @throws RouterError `store_unavailable` as KeyStore does
  */
 export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
@@ -68,7 +68,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   return (await removeUser.run(redis, { keys: own, args })) as PersonDeletion;
 }
 
-/** Takes the person's name, and what they called their keys, from where requests are named by their key. */
+/** Removes the person's name, and the names of their keys, where requests are named by their key. */
 async function forgetNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
   const names = accountNames(prefix);
   const teams = await askRedis(redis.hkeys(names.teamsOf(id)));
@@ -78,7 +78,7 @@ async function forgetNames({ redis, prefix }: DeletePersonParts, id: string, key
   await askRedisAll(steps);
 }
 
-/** What a person who is deleted is called, wherever their id is kept: always the same, and nothing that tells who it was. */
+/** Returns the name of a deleted person, wherever their id is kept: always the same, and without a hint at who it was. */
 export function deletedName(id: string): string {
   return `deleted person ${id.slice(0, 4)}`;
 }

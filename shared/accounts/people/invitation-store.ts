@@ -11,61 +11,58 @@ import { userRoles, type UserRole } from './user.ts';
 
 const createInvitation = new RedisScript(new URL('lua/create-invitation.lua', import.meta.url));
 
-/** Invitations that may be open at once. */
 const mostOpen = 500;
 
 const invitationSchema = z.object({
   id: z.string(),
   email: z.string(),
-  /** As a person's. The account gets the role that is stored. */
+  /** Read like a person's. The account gets the stored role, even if this release does not define it. */
   role: z.enum(userRoles).catch('member'),
   teamId: z.string().optional(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
-  /** The administrator who made it. It goes when they are no administrator any more, or are blocked. */
+  /** The administrator who made it. The invitation is withdrawn when they are no longer an administrator, or are blocked. */
   invitedBy: z.string(),
   /** SHA-256 of the link's token. */
   linkHash: z.string(),
 });
 
-/** What is stored of an invitation. Times in ms since 1970. */
+/** The stored record of an invitation. Times in ms since 1970. */
 export type InvitationRecord = z.infer<typeof invitationSchema>;
 
-/** Whom an administrator invites. */
 export interface NewInvitation {
   email: string;
   role: UserRole;
   teamId?: string | undefined;
-  /** The id of the administrator. */
   invitedBy: string;
   /** Milliseconds for which the link can be used. */
   ms: number;
 }
 
-/** The open invitations, in Redis, which forgets them when they expire. Every method throws `store_unavailable` as KeyStore does. */
+/** The open invitations, in Redis, where they expire. Every method throws `store_unavailable` as KeyStore does. */
 export class InvitationStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<InvitationRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const { invitation: nameOf } = (this.#names = accountNames(prefix));
     this.#redis = redis;
     this.#records = new StoredRecords(redis, { kind: 'invitation', schema: invitationSchema, nameOf, report });
   }
 
-  /** An open invitation; undefined when there is none. @throws UnreadableRecordError */
+  /** Returns an open invitation; undefined when there is none. @throws UnreadableRecordError */
   find(id: string): Promise<InvitationRecord | undefined> {
     return this.#records.find(id);
   }
 
-  /** The open invitations that can be read, those that expire first at the beginning. */
+  /** Returns the open invitations that can be read, in the order of their expiry. */
   async list(): Promise<InvitationRecord[]> {
     return this.#records.findAll(await askRedis(this.#redis.zrange(this.#names.invitations, '0', '-1')));
   }
 
-  /** Makes an invitation. This is the only moment at which its token is known. `email taken`: by a person who has an account. */
+  /** Creates an invitation. Only this call returns its token. `email taken`: a person who has an account has the address. */
   async create(invited: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
     const { email, role, teamId, invitedBy, ms } = invited;
     const token = mintToken();
@@ -89,7 +86,6 @@ export class InvitationStore {
     return { invitation, token };
   }
 
-  /** Withdraws an invitation. */
   async delete({ id, linkHash }: InvitationRecord): Promise<void> {
     const { invitation, invitationLink, invitations } = this.#names;
     const steps = this.#redis.multi();

@@ -18,33 +18,32 @@ const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.m
 /** Milliseconds for which the links that the command line prints can be used. */
 export const printedLinkMs = 24 * 3_600_000;
 
-/** Ends what is stored of a link that is only for somebody who has never come in. `reset-password.lua` reads it, too. */
+/** End of the stored text of a link that is only for a person who has never used their account. `reset-password.lua` reads it, too. */
 const firstOnly = ':first';
 
 /**
- * What a one-time link allows: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted`: an operator
- * has printed it, as that of the first administrator; an administrator has made the others.
+ * What a one-time link permits: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted`: an
+ * operator has printed the link, as that of the first administrator; an administrator has made the others.
  */
 export type Link =
   | { kind: 'first-admin' }
   | { kind: 'invitation'; invitation: InvitationRecord }
   | { kind: 'password'; user: UserRecord; isPrinted: boolean };
 
-/** What a new person enters. */
 export interface NewPerson {
   name: string;
   email: string;
   passwordHash: string;
 }
 
-/** The one-time links, in Redis. Their tokens are stored as SHA-256 only. Every method throws `store_unavailable` as KeyStore does. */
+/** The one-time links, in Redis. Their tokens are stored only as SHA-256. Every method throws `store_unavailable` as KeyStore does. */
 export class LinkStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #users: UserStore;
   readonly #invitations: InvitationStore;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, users: UserStore, invitations: InvitationStore) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
@@ -52,7 +51,7 @@ export class LinkStore {
     this.#invitations = invitations;
   }
 
-  /** A new link for the first administrator, which takes the place of an earlier one; undefined when there is one who is not blocked. */
+  /** Issues a link for the first administrator, in place of an earlier one; undefined when there is an administrator who is not blocked. */
   async issueFirstAdmin(): Promise<string | undefined> {
     const token = mintToken();
     const { firstAdminLink, admins } = this.#names;
@@ -62,7 +61,7 @@ export class LinkStore {
   }
 
   /**
-   * A new link with which a person can set a new password without the old one. It is valid in the person's present epoch: a new
+   * Issues a link with which a person can set a new password without the old one. It is valid in the person's present epoch: a new
    * password, being blocked or being signed out everywhere makes it void.
    */
   async issuePassword(userId: string): Promise<string> {
@@ -70,8 +69,8 @@ export class LinkStore {
   }
 
   /**
-   * A link as `issuePassword` makes it for somebody who has never come in, and which is void as soon as they have, in any way. Undefined for
-   * somebody who has.
+   * Issues a link as `issuePassword` does, for a person who has never used their account; any use makes the link void. Undefined for a
+   * person who has used it.
    */
   async issueFirstPassword(user: UserRecord): Promise<string | undefined> {
     return (await this.#hasComeIn(user)) ? undefined : this.#issuePassword(user.id, firstOnly);
@@ -82,7 +81,7 @@ export class LinkStore {
     await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
   }
 
-  /** What a link is for; undefined for one that is unknown, used or too old. */
+  /** Returns what a link permits; undefined for a link that is unknown, used or too old. */
   async find(token: string): Promise<Link | undefined> {
     if (!isToken(token)) return undefined;
     const hash = tokenHash(token);
@@ -99,7 +98,7 @@ export class LinkStore {
     return { kind: 'password', user, isPrinted: only === undefined };
   }
 
-  /** Makes the first administrator. `no link`: it was used meanwhile. */
+  /** Creates the first administrator. `no link`: the link was used meanwhile. */
   async createFirstAdmin(token: string, person: NewPerson): Promise<UserRecord | 'no link' | 'email taken'> {
     const user = newUser(person, 'admin');
     const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
@@ -109,7 +108,6 @@ export class LinkStore {
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
-  /** Makes the account of an invited person, with the address of the invitation. */
   async acceptInvitation(
     token: string,
     { id, email, role, teamId }: InvitationRecord,
@@ -135,7 +133,10 @@ export class LinkStore {
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
-  /** Sets the new password of the person whom a link was made for, and ends all their sessions; undefined: the link was used meanwhile. */
+  /**
+   * Sets the password of the person whom a link was made for, and ends all their sign-in sessions; undefined if the link was used
+   * meanwhile.
+   */
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
     const { passwordLink, user, externalAccount } = this.#names;
     const keys = [passwordLink(tokenHash(token)), user(userId), externalAccount(userId)];
@@ -151,15 +152,15 @@ export class LinkStore {
     return token;
   }
 
-  /** Whether an invitation counts: not while the provider of the administrator who has made it does not let them in. */
+  /** Returns whether an invitation is valid: it is not while the administrator who made it is shut out by their provider. */
   async #isInvited({ invitedBy }: InvitationRecord): Promise<boolean> {
     const by = await this.#users.find(invitedBy);
     return by === undefined || !isShutOut(by);
   }
 
   /**
-   * Whether somebody has come in as this person, or may have with a key that stores for them: their own one, or one that an administrator has
-   * made in an earlier release.
+   * Returns whether anybody has used this person's account, or may have used it with a key that stores for the person: the person's own
+   * key, or one that an administrator made in an earlier release.
    */
   async #hasComeIn(user: UserRecord): Promise<boolean> {
     const { externalAccount, keysOf, key } = this.#names;
@@ -175,7 +176,6 @@ function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['rol
   return { id: mintId(), name, ...address, role, passwordHash, epoch: 0, createdAt: Date.now() };
 }
 
-/** What the scripts that make a person are given of them. */
 function creationOf(user: UserRecord) {
   const { id: userId, email, createdAt } = user;
   return { userId, email, createdAt, fields: storedFields(user) };

@@ -2,7 +2,7 @@ import type { LimitedParty } from '../limits/limits.ts';
 import type { TeamStore } from './team-store.ts';
 import type { UserStore } from './user-store.ts';
 
-/** The names of people and teams, without those who are deleted. @throws RouterError `store_unavailable` */
+/** Returns the names of people and teams, without deleted ones. @throws RouterError `store_unavailable` */
 export async function partyNames(
   { users, teams }: { users: Pick<UserStore, 'namesOf'>; teams: Pick<TeamStore, 'findAll'> },
   parties: readonly LimitedParty[],

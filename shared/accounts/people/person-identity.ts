@@ -3,10 +3,9 @@ import type { Limits, PartyLimits } from '../limits/limits.ts';
 import { capBy, type Ceiling } from './ceiling.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 
-/** What the id of such an identity begins with: `session:<person>`, and `session:<person>:<team>` for the team's account. */
+/** Start of the id of such an identity: `session:<person>`, and `session:<person>:<team>` for the team's account. */
 const prefix = 'session:';
 
-/** What of a person or a team matters to their requests. */
 export interface IdentityParty {
   id: string;
   name: string;
@@ -16,8 +15,8 @@ export interface IdentityParty {
 }
 
 /**
- * The identity of a person who is signed in, in the console or in a program, as if with one of their keys. For a team's account, the
- * team is the owner, and the limits and ceilings of both apply.
+ * Returns the identity of a person who is signed in, in the console or in a program, as if with one of their keys. For a team's account,
+ * the team is the owner, and the limits and ceilings of both apply.
  */
 export function identityOfPerson(
   person: IdentityParty,
@@ -40,7 +39,7 @@ export function identityOfPerson(
   });
 }
 
-/** Whose identity this is, by its id; undefined for that of a key. */
+/** Returns the person, and the team of a team's account, from an identity's id; undefined for the identity of a key. */
 export function personOfIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
   if (!id.startsWith(prefix)) return undefined;
   const [userId = '', teamId] = id.slice(prefix.length).split(':');

@@ -2,17 +2,16 @@ import { hash, randomBytes } from 'node:crypto';
 
 const form = /^[\w-]{43}$/;
 
-/** A new random token of 256 bits, for the id of a session or a one-time link: 43 characters that fit into a URL. */
+/** Generates a random token of 256 bits, for the id of a sign-in session or a one-time link: 43 characters that fit into a URL. */
 export function mintToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What of a token is stored: its SHA-256. That needs no salt and no cost, since a token cannot be guessed. */
+/** Returns the stored form of a token: its SHA-256. That needs no salt and no cost, since a token cannot be guessed. */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
-/** Whether a text has the form of a token. */
 export function isToken(text: string): boolean {
   return form.test(text);
 }

@@ -1,12 +1,12 @@
-/** Characters of JSON that are kept of a value that is too long, and then so many fewer until all of it fits. */
+/** Characters of JSON that are kept of a value that is too long. The second number is used if the first one does not suffice. */
 const keptLengths = [400, 100];
 
 type Details = Record<string, unknown>;
 
 /**
- * The details of an audit entry within a length of JSON: the longest values, of `before` and `after` each by itself, are replaced by the
- * beginning of their JSON, so that a long value hides no other. Only where there are too many values are the names of the fields all that
- * is left.
+ * Shortens the details of an audit entry to a length of JSON. The longest values, of `before` and `after` each by itself, are replaced by
+ * the beginning of their JSON, so that a long value displaces no other. If there are too many values even so, only the names of the fields
+ * are left.
  */
 export function shortenDetails(given: Details, maxLength: number): Details {
   const { length } = JSON.stringify(given);

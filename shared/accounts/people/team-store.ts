@@ -29,15 +29,14 @@ const teamRecordSchema = z.object({
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
-  /** That the requests of its keys are recorded; absent or null: they are not. What cannot be read switches nothing on. */
+  /** Present if the requests of its keys are recorded; absent or null: they are not. A value that cannot be read counts as absent. */
   records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
   revision: revisionSchema,
 });
 
-/** What is stored of a team, its members aside. */
+/** The stored record of a team, without its members. */
 export type TeamRecord = z.infer<typeof teamRecordSchema>;
 
-/** What of a team can be changed. */
 export interface TeamChange {
   name?: string | undefined;
   limits?: Limits | undefined;
@@ -47,24 +46,27 @@ export interface TeamChange {
   records?: RecordingSwitch | null | undefined;
 }
 
-/** What names of teams are compared by: no two teams may have names that differ by case, compatible characters or white space alone. */
+/**
+ * Returns the form in which names of teams are compared. Names of two teams must differ by more than case, compatible characters and white
+ * space.
+ */
 export function foldedTeamName(name: string): string {
-  // In upper case first: that of ß is SS, and both forms of the sigma have one.
+  // In upper case first: the upper case of ß is SS, and both forms of the sigma have the same one.
   const folded = name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
   return folded.replace(/\s+/gu, ' ').trim();
 }
 
-/** Roles by id, of a team's members or in a person's teams. */
+/** Roles by id: of the members of a team, or of the teams of a person. */
 export type Roles = ReadonlyMap<string, TeamRole>;
 
-/** The teams and who is in them, in Redis. Every method throws `store_unavailable` as KeyStore does. */
+/** The teams and their members, in Redis. Every method throws `store_unavailable` as KeyStore does. */
 export class TeamStore {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<TeamRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;
@@ -73,32 +75,28 @@ export class TeamStore {
     this.#records = new StoredRecords(redis, { kind: 'team', schema: teamRecordSchema, nameOf: names.team, report });
   }
 
-  /** A team; undefined when there is none. @throws UnreadableRecordError */
+  /** Returns a team; undefined when there is none. @throws UnreadableRecordError */
   find(id: string): Promise<TeamRecord | undefined> {
     return this.#records.find(id);
   }
 
-  /** Every team that can be read, oldest first. */
+  /** Returns every team that can be read, oldest first. */
   async list(): Promise<TeamRecord[]> {
     return this.findAll(await askRedis(this.#redis.zrange(this.#names.teams, '0', '-1')));
   }
 
-  /** Those of these teams that there are and that can be read. */
   findAll(ids: readonly string[]): Promise<TeamRecord[]> {
     return this.#records.findAll(ids);
   }
 
-  /** The members of a team and their roles. */
   async membersOf(id: string): Promise<Roles> {
     return rolesOf(await readHash(this.#redis, this.#names.membersOf(id)));
   }
 
-  /** The teams of a person and the roles there. */
   async teamsOf(userId: string): Promise<Roles> {
     return rolesOf(await readHash(this.#redis, this.#names.teamsOf(userId)));
   }
 
-  /** Makes a team without members. */
   async create(name: string): Promise<TeamRecord> {
     const team = { id: mintId(), name, createdAt: Date.now() };
     const steps = this.#redis.multi();
@@ -107,7 +105,7 @@ export class TeamStore {
     return team;
   }
 
-  /** Changes what is given. `stale`: it is not at the revision that the change is for. */
+  /** Changes the given fields. `stale`: the team is not at revision `ifRevision`. */
   async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
@@ -119,8 +117,8 @@ export class TeamStore {
   }
 
   /**
-   * Deletes a team with what `removeAllOf` says, its webhooks and agent sessions, cancels its batches, and revokes its keys. Returns how
-   * many keys these were; undefined for no such team.
+   * Deletes a team with its webhooks, its agent sessions and what `removeAllOf` covers, cancels its batches, and revokes its keys. Returns
+   * how many keys were revoked; undefined if there is no such team.
    */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
@@ -143,9 +141,9 @@ export class TeamStore {
   }
 
   /**
-   * Gives somebody a role in a team.
-   * @param onlyNew whether the role of somebody who is a member already stays as it is
-   * @returns the role before: undefined for a new member, `unknown` when one of both does not exist
+   * Sets the role of a person in a team.
+   * @param onlyNew whether to leave the role of an existing member
+   * @returns the role before: undefined for a new member, `unknown` when the team or the person does not exist
    */
   async setMember(
     id: string,
@@ -160,7 +158,7 @@ export class TeamStore {
     return before === 'unknown' ? before : knownRole(String(before));
   }
 
-  /** Removes somebody from a team. False when they were not in it. */
+  /** Removes a person from a team. Returns false when they were not in it. */
   async removeMember(id: string, userId: string): Promise<boolean> {
     const steps = this.#redis.multi();
     steps.hdel(this.#names.membersOf(id), userId).hdel(this.#names.teamsOf(userId), id);
@@ -173,7 +171,7 @@ function rolesOf(fields: Record<string, string> = {}): Roles {
   return new Map(Object.entries(fields).map(([id, role]) => [id, knownRole(role)]));
 }
 
-/** A role of another release counts as `member`, the least that there is. */
+/** A role that this release does not define counts as `member`, the lowest one. */
 function knownRole(role: string): TeamRole {
   return role === 'owner' ? role : 'member';
 }

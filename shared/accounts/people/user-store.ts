@@ -18,7 +18,6 @@ const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.ur
 const setAlertEmails = new RedisScript(new URL('lua/set-alert-emails.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
 
-/** What of a person an administrator can change. */
 export interface UserChange {
   name?: string | undefined;
   role?: UserRole | undefined;
@@ -28,11 +27,11 @@ export interface UserChange {
   ceiling?: Ceiling | undefined;
 }
 
-/** Somebody who is given an account before they sign in. */
+/** A person who gets an account before they sign in. */
 export type NewUser = Pick<UserRecord, 'name' | 'email' | 'role' | 'limits' | 'weight' | 'ceiling'>;
 
 /**
- * The people, in Redis. They are made by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method
+ * The people, in Redis. They are created by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method
  * throws `store_unavailable` as KeyStore does.
  */
 export class UserStore {
@@ -40,7 +39,7 @@ export class UserStore {
   readonly #names: AccountNames;
   readonly #records: StoredRecords<UserRecord>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;
@@ -48,34 +47,33 @@ export class UserStore {
     this.#records = new StoredRecords(redis, { kind: 'user', schema: userRecordSchema, nameOf: names.user, report });
   }
 
-  /** A person, blocked or not; undefined when there is none. @throws UnreadableRecordError */
+  /** Returns a person, blocked or not; undefined when there is none. @throws UnreadableRecordError */
   find(id: string): Promise<UserRecord | undefined> {
     return this.#records.find(id);
   }
 
-  /** Those of these people that there are and whose records can be read. */
   findAll(ids: readonly string[]): Promise<UserRecord[]> {
     return this.#records.findAll(ids);
   }
 
-  /** The person with this address, in as many steps whether there is one or not. */
+  /** Returns the person with this address. Makes the same number of calls whether there is one or not. */
   async findByEmail(email: string): Promise<UserRecord | undefined> {
     const id = await askRedis(this.#redis.hget(this.#names.userEmails, email));
     return this.find(id ?? 'nobody');
   }
 
-  /** Everybody whose record can be read, in the order in which they came. */
+  /** Returns every person whose record can be read, in the order of creation. */
   async list(): Promise<UserRecord[]> {
     return this.findAll(await askRedis(this.#redis.zrange(this.#names.users, '0', '-1')));
   }
 
-  /** The names of people, by id, of those there are. */
+  /** Returns the names of those of the people that exist, by id. */
   async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
     const names = await Promise.all(ids.map((id) => askRedis(this.#redis.hget(this.#names.user(id), 'name'))));
     return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
   }
 
-  /** Makes the account of somebody who signs in later: with a link for a password, or at a provider with this address. */
+  /** Creates the account of a person who signs in later: with a link for a password, or at a provider with this address. */
   async create(person: NewUser): Promise<UserRecord | 'email taken'> {
     // No password matches an empty hash.
     const made = { id: mintId(), passwordHash: '', epoch: 0, createdAt: Date.now(), confirmedEmail: person.email };
@@ -89,9 +87,10 @@ export class UserStore {
   }
 
   /**
-   * Changes what is given, all of it or nothing. Blocking ends all sessions and admin tokens of the person, and deletes their connections
-   * to MCP servers. The last administrator cannot be lost; the open invitations of another one who is lost are withdrawn.
-   * @param ifRevision the revision that the change is for; at another one it is `stale`
+   * Changes the given fields: all of them or nothing. Blocking ends all sign-in sessions and admin tokens of the person, and deletes their
+   * MCP account links. The last administrator stays one; the open invitations of any other person who stops being an administrator are
+   * withdrawn.
+   * @param ifRevision the revision that the change is for; at another one, the outcome is `stale`
    */
   async change(
     id: string,
@@ -120,25 +119,27 @@ export class UserStore {
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 
-  /** Replaces the password that was proven by a new one, and ends all sessions and admin tokens. False: it was changed meanwhile. */
+  /**
+   * Replaces the verified password by a new one, and ends all sign-in sessions and admin tokens. Returns false if it was changed meanwhile.
+   */
   async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
     const keys = [this.#names.user(id)];
     return (await changePassword.run(this.#redis, { keys, args: { provenHash, newHash } })) === 1;
   }
 
-  /** Gives a person another name. False when there is no such person. */
+  /** Renames a person. Returns false when there is no such person. */
   async rename(id: string, name: string): Promise<boolean> {
     return (await renameUser.run(this.#redis, { keys: [this.#names.user(id)], args: { name } })) === 1;
   }
 
-  /** Sets whether a person wants alerts by e-mail. False when there is no such person. */
+  /** Sets whether a person wants alerts by e-mail. Returns false when there is no such person. */
   async setAlertEmails(id: string, wanted: boolean): Promise<boolean> {
     return (await setAlertEmails.run(this.#redis, { keys: [this.#names.user(id)], args: { wanted } })) === 1;
   }
 
   /**
-   * Changes the address of a person, and ends all their sessions and admin tokens.
-   * @param by the person, who has proven nothing with it, or somebody else, who confirms it
+   * Changes the address of a person, and ends all their sign-in sessions and admin tokens.
+   * @param by the person, which confirms nothing, or somebody else, who confirms the address
    */
   async changeEmail(id: string, email: string, by: 'the person' | 'somebody else'): Promise<EmailChangeOutcome> {
     const { userEmails, user, invitations, invitation } = this.#names;
@@ -148,36 +149,38 @@ export class UserStore {
     return (await changeEmail.run(this.#redis, { keys, args })) as EmailChangeOutcome;
   }
 
-  /** Notes that an address is confirmed, that its person has come in with it, or both. It counts while the person has this address. */
+  /**
+   * Notes that an address is confirmed, that its person has used it to sign in, or both. The notes count while the person has this address.
+   */
   async noteEmail(id: string, email: string, facts: { confirmed?: true; used?: true }): Promise<void> {
     const noted = { confirmedEmail: facts.confirmed && email, usedEmail: facts.used && email };
     await noteEmail.run(this.#redis, { keys: [this.#names.user(id)], args: { fields: storedFields(noted) } });
   }
 
-  /** Ends all sessions, programs and admin tokens of a person who exists. */
+  /** Ends all sign-in sessions, programs and admin tokens of an existing person. */
   async signOut(id: string): Promise<void> {
     const user = this.#names.user(id);
     await askRedisAll(this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1));
   }
 
   /**
-   * The same for somebody whose provider does not let them in any more.
-   * @param endsKeys whether their keys are refused as well, until it does, or they have a password
-   * @param turn that of their account when the provider was asked, `''` where it has none; absent: any
-   * @returns false where nothing has ended, because they have signed in there since, or are gone
+   * Does the same as `signOut` for a person whom their provider refuses.
+   * @param endsKeys whether their keys are refused as well, until the provider lets them in, or they have a password
+   * @param turn `turn` of their account when the provider was asked, `''` where it has none; absent: any
+   * @returns false, with nothing ended, if they have signed in at the provider since, or do not exist
    */
   async refuse(id: string, { endsKeys = true, turn }: { endsKeys?: boolean; turn?: string } = {}): Promise<boolean> {
     const keys = [this.#names.user(id), this.#names.externalAccount(id)];
     return (await refuseUser.run(this.#redis, { keys, args: { now: Date.now(), endsKeys, turn } })) === 1;
   }
 
-  /** Ends all sessions and programs of a person who exists, and leaves their admin tokens. */
+  /** Ends all sign-in sessions and programs of an existing person, and leaves their admin tokens. */
   async endSessions(id: string): Promise<void> {
     await askRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
   }
 }
 
-/** How a change of an address ended. `invited`: there is an open invitation to it. */
+/** The outcome of a change of an address. `invited`: there is an open invitation to it. */
 export type EmailChangeOutcome = 'changed' | 'email taken' | 'invited' | 'unknown';
 
 export type UserChangeOutcome = 'changed' | 'stale' | 'last admin' | 'unknown';

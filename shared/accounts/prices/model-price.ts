@@ -7,19 +7,19 @@ import { units, unitsOf, type Unit, type Units, type Usage } from '#shared/core/
 const dollars = z.number().nonnegative().max(1_000_000);
 
 /**
- * The name of a model that a price can be set for. It may have slashes and colons, but no spaces, and stands in the path of a URL, so that
- * none of what is between its slashes is empty, `.` or `..`; nor is it a name that an object cannot have.
+ * The name of a model that a price can be set for. It may have slashes and colons, but no spaces. As it stands in the path of a URL, no
+ * part between slashes is empty, `.` or `..`. `__proto__` is excluded, because an object cannot have that name.
  */
 export const pricedModel = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
 
-/** What a model costs: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
+/** The price of a model: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({
   input: dollars,
-  /** Input read from a cache; without it as other input. */
+  /** Input read from a cache; absent: as other input. */
   cachedInput: dollars.optional(),
-  /** Input written to a cache; without it as other input. */
+  /** Input written to a cache; absent: as other input. */
   cacheWrite: dollars.optional(),
-  /** Input written to a cache that keeps it for an hour; without it as other input written to one. */
+  /** Input written to a cache that keeps it for an hour; absent: as `cacheWrite`. */
   hourCacheWrite: dollars.optional(),
   /** Thinking included. */
   output: dollars,
@@ -31,16 +31,16 @@ export const modelPriceSchema = z.strictObject({
   characters: dollars.optional(),
   /** A web search that the upstream makes. */
   search: dollars.optional(),
-  /** Day from which the price is known, `2026-11-01`. */
+  /** Day from which the price is known, as `2026-11-01`. */
   asOf: z.iso.date(),
 });
 
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
-/** A price as it is read from the store: what only another release knows of it does not count here. */
+/** A price as read from the store: fields that this release does not define are dropped. */
 export const storedPriceSchema = storedJson(z.object(modelPriceSchema.shape));
 
-/** The same where nobody may have said from which day it is known. */
+/** The same, but the day from which it is known may be missing. */
 export interface TokenPrice {
   input: number;
   cachedInput?: number | undefined;
@@ -57,10 +57,10 @@ export interface TokenPrice {
 /** A dollar for a million tokens is a thousand nano-dollars for one. */
 const nanoPerTokenAndDollar = 1_000;
 
-/** A million dollars. No answer costs more, and sums of such costs stay within Redis' whole numbers. */
+/** A million dollars. No answer costs more, and sums of such costs stay within Redis's whole numbers. */
 const mostNano = 1e15;
 
-/** What an answer cost, in whole nano-dollars: computed exactly and rounded once. Without a price it is free. */
+/** Returns the cost of an answer in whole nano-dollars: computed exactly and rounded once. Without a price, it is 0. */
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
   const {
@@ -94,7 +94,7 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     .toNumber();
 }
 
-/** What a request may cost at most, in whole nano-dollars: no input from a cache, all of it written to one if that is dearer. */
+/** Returns the highest cost of a request in whole nano-dollars: no input from a cache, all of it written to one if that is dearer. */
 export function highestCostOf(
   promptTokens: number,
   completionTokens: number,
@@ -118,7 +118,6 @@ export function highestCostOf(
     .toNumber();
 }
 
-/** The price of each unit, and how many of it that price is for. */
 const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters' | 'search'; per: number }> = {
   images: { field: 'image', per: 1 },
   seconds: { field: 'second', per: 1 },
@@ -126,7 +125,7 @@ const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters' | 'sea
   searches: { field: 'search', per: 1 },
 };
 
-/** What the units cost, in nano-dollars, exactly; undefined for none. */
+/** Returns the exact cost of the units in nano-dollars; undefined without units. */
 function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | undefined {
   if (!usage.units) return undefined;
   let cost = new Decimal(0);
@@ -142,15 +141,15 @@ function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | 
   return cost;
 }
 
-/** A price in millionths of a dollar; NaN where that is not a whole number. */
+/** Returns a price in millionths of a dollar; NaN if that is not a whole number. */
 function toMicro(price: number): number {
   const micro = Math.round(price * 1e6);
   return micro / 1e6 === price ? micro : Number.NaN;
 }
 
 /**
- * Whether a sum of tokens times prices is exact as it is: a whole number, below 2^53 with room for rounding. It is in thousandths of
- * nano-dollars. Any other is computed with decimals, which takes twenty times as long.
+ * Returns whether a sum of tokens times prices, in thousandths of nano-dollars, is exact: a whole number, below 2^53 with room for
+ * rounding. Any other sum is computed with decimals, which takes twenty times as long.
  */
 function isExact(sum: number): boolean {
   return Number.isInteger(sum) && sum >= 0 && sum < 2 ** 52;

@@ -17,33 +17,31 @@ const shipped = new Map(
   ),
 );
 
-/** Milliseconds between two looks for changes, should an announcement be lost. */
+/** Milliseconds between two reads of the changes, should an announcement be lost. */
 const lookMs = 30_000;
 
-/** A price and where it comes from: the shipped table, or whoever runs this router. */
+/** A price and its source: the shipped table, or whoever runs this router. */
 export interface ListedPrice extends TokenPrice {
   model: string;
   source: 'shipped' | 'changed';
 }
 
-/** What a PriceTable needs. */
 export interface PriceTableParts {
   redis: Redis;
-  /** First part of the names in Redis. */
   prefix: string;
   log: Logger;
-  /** Prices of the registry file, as they are now. */
+  /** Returns the present prices of the registry file. */
   registered: () => Readonly<Record<string, TokenPrice>>;
-  /** Has every node read the changes again. */
+  /** Makes every node read the changes again. */
   announce: () => Promise<void>;
 }
 
 /**
- * What models cost. A change by an admin takes precedence over the registry file, and that over the shipped table. The shipped
- * prices are those of cloud APIs and apply to the cloud tier alone: a model on own hardware, or behind an agent with a
- * subscription, costs nothing unless somebody sets a price for it.
+ * The prices of models. A change by an administrator takes precedence over the registry file, and that over the shipped table. The shipped
+ * prices are those of cloud APIs and apply only to the cloud tier: a model on own hardware, or behind an agent with a subscription, costs
+ * nothing unless somebody sets a price for it.
  *
- * Changes lie in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never asks Redis.
+ * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
  */
 export class PriceTable {
   readonly #parts: PriceTableParts;
@@ -61,7 +59,7 @@ export class PriceTable {
     clearInterval(this.#timer);
   }
 
-  /** The price of a model of a tier; undefined when none is known, which counts as free. */
+  /** Returns the price of a model of a tier; undefined when none is known, which counts as free. */
   priceOf(tier: Tier | undefined, model: string): TokenPrice | undefined {
     const registered = this.#parts.registered();
     for (const name of priceNames(model)) {
@@ -76,7 +74,7 @@ export class PriceTable {
     return undefined;
   }
 
-  /** Every price by the model's name. */
+  /** Returns every price, in the order of the models' names. */
   list(): ListedPrice[] {
     const prices = new Map<string, ListedPrice>();
     for (const [model, price] of shipped) prices.set(model, { model, ...price, source: 'shipped' });
@@ -85,12 +83,12 @@ export class PriceTable {
     return [...prices.values()].sort((a, b) => a.model.localeCompare(b.model));
   }
 
-  /** The price that was set for this very name by an admin; undefined without one. */
+  /** Returns the price that an administrator has set for exactly this name; undefined without one. */
   changed(model: string): ModelPrice | undefined {
     return this.#changed.get(model);
   }
 
-  /** Sets a price everywhere. @throws RouterError `store_unavailable` */
+  /** Sets a price on every node. @throws RouterError `store_unavailable` */
   async change(model: string, price: ModelPrice): Promise<void> {
     await this.#store(async (redis, name) => {
       const stored = await redis.hget(name, model);
@@ -98,12 +96,12 @@ export class PriceTable {
     });
   }
 
-  /** Removes a change everywhere. Returns whether there was one. @throws RouterError `store_unavailable` */
+  /** Removes a change on every node. Returns whether there was one. @throws RouterError `store_unavailable` */
   async remove(model: string): Promise<boolean> {
     return (await this.#store((redis, name) => redis.hdel(name, model))) === 1;
   }
 
-  /** Reads the changes. While Redis is away, those that are known stay. */
+  /** Reads the changes from Redis. While Redis is away, the known ones stay. */
   async refresh(): Promise<void> {
     const { redis, log } = this.#parts;
     try {
@@ -114,7 +112,7 @@ export class PriceTable {
     }
   }
 
-  /** One change; none in place of one that cannot be read. */
+  /** Parses one change; an unreadable one is left out. */
   #read(model: string, text: string): [string, ModelPrice][] {
     const read = readStored(storedPriceSchema, text);
     if ('value' in read) return [[model, read.value]];
@@ -139,12 +137,12 @@ export class PriceTable {
   }
 }
 
-/** Names by model: every request needs them, and there are few models. */
+/** Cached, because every request needs the names, and there are few models. */
 const namesByModel = new LRUCache<string, readonly string[]>({ max: 1_000 });
 
 /**
- * The names under which a model's price may stand, the most exact first: as it is called; without a date or `latest`; without
- * its vendor, as aggregators and clouds put it in front (`anthropic/claude-sonnet-4.5`, `us.anthropic.claude-opus-4-5-v1:0`).
+ * Returns the names under which a model's price may be listed, the most exact first: the model's own name; without a date or `latest`;
+ * without its vendor, as aggregators and clouds put it in front (`anthropic/claude-sonnet-4.5`, `us.anthropic.claude-opus-4-5-v1:0`).
  */
 function priceNames(model: string): readonly string[] {
   let names = namesByModel.get(model);

@@ -10,13 +10,13 @@ import { acceptedMs, clockToleranceMs, readAccessToken, type AccessClaims } from
 import type { ProgramStore } from './program-store.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Tokens that are known at once, and people and teams whose changes are remembered. */
+/** Maximum of tokens that are known at once, and of people and teams whose changes are remembered. */
 const maxKnown = 10_000;
 
-/** Milliseconds after which a token that was judged while the store was away is judged again. */
+/** Milliseconds after which a token that was verified while the store was away is verified again. */
 const storeRetryMs = 1_000;
 
-/** Rounds in which a token is verified anew, because changes are announced all the time. */
+/** Maximum of rounds in which a token is verified anew, because changes are announced all the time. */
 const maxRounds = 10;
 
 export interface AccessTokenVerifierParts {
@@ -32,42 +32,41 @@ interface KnownToken {
   parties: readonly string[];
   /** ms since 1970 */
   expiresAt: number;
-  /** When it is judged again, ms since 1970. */
+  /** When it is verified again, ms since 1970. */
   trustedUntil: number;
 }
 
 interface Judgement {
   identity: KeyIdentity;
-  /** False where a change may have been missed that the store could not be asked for. */
+  /** False if a change may have been missed, and the store could not be read. */
   isCertain: boolean;
 }
 
 /**
- * Verifies access tokens, and returns whose they are. A token in use is verified from memory. A new one costs a signature, and no access
- * to the store: what it says of its person and team is used, unless a change may have been announced since it was made. Then both
- * are read; while the store is away, what the token says counts, and it is judged again every second.
+ * Verifies access tokens and returns their identities. A token in use is verified from memory. A new one costs a signature, and no access
+ * to the store: the claims about its person and team are used, unless a change may have been announced since the token was made. Then both
+ * are read from the store; while it is away, the claims count, and the token is verified again every second.
  */
 export class AccessTokenVerifier {
   readonly #parts: AccessTokenVerifierParts;
-  /** By digest. */
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
-  /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`. ms since 1970, as all times here. */
+  /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`; ms since 1970, as all times here. */
   readonly #changes = new LRUCache<string, number>({
     max: maxKnown,
     ttl: acceptedMs,
-    // Of one that is forgotten early, any older token may be.
+    // A change that is dropped early may concern any older token.
     dispose: (_at, _changed, reason) => {
       if (reason === 'evict') this.#listensSince = Date.now();
     },
   });
-  /** None is forgotten early: the store lists all of them, too. */
+  /** No entry is dropped early: the store lists all of them, too. */
   readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
-  /** Changes from before may have been missed or forgotten. */
+  /** Changes before this time may have been missed or dropped. */
   #listensSince = Date.now();
-  /** Whether the list of the programs that are signed out was read since then. */
+  /** Whether the list of signed-out programs was read since then. */
   #hasList = false;
   #reading: Promise<void> | undefined;
-  /** Counts what was announced: what was verified before that does not count. */
+  /** Counts announcements: a verification that began before the last one does not count. */
   #generation = 0;
 
   constructor(parts: AccessTokenVerifierParts) {
@@ -75,8 +74,8 @@ export class AccessTokenVerifier {
   }
 
   /**
-   * Returns whose token this is: at once for one in use, else as a promise. Throws, or rejects with, RouterError `invalid_api_key`, or
-   * `store_unavailable` when it cannot be judged.
+   * Returns the identity of a token: at once for a token in use, else as a promise. Throws, or rejects with, RouterError `invalid_api_key`,
+   * or `store_unavailable` when the token cannot be verified.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
     const digest = hash('sha256', token, 'base64url');
@@ -87,7 +86,7 @@ export class AccessTokenVerifier {
     return now < known.trustedUntil ? known.identity : this.#verifyUnknown(token, digest);
   }
 
-  /** Is called with every change that is announced: `user:<id>`, `team:<id>`, or `program:<id>` for one that was signed out. */
+  /** Processes an announced change: `user:<id>`, `team:<id>`, or `program:<id>` for a program that was signed out. */
   drop(changed: string): void {
     this.#generation += 1;
     const [kind = '', id = ''] = changed.split(':');
@@ -98,7 +97,7 @@ export class AccessTokenVerifier {
     }
   }
 
-  /** Has everything verified again, because announcements may have been missed. */
+  /** Makes every token be verified again, because announcements may have been missed. */
   markStale(): void {
     this.#generation += 1;
     this.#listensSince = Date.now();
@@ -123,7 +122,9 @@ export class AccessTokenVerifier {
     throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
   }
 
-  /** @throws RouterError `invalid_api_key` for a program that is signed out, and a person who is blocked, gone, or not in the team */
+  /**
+   * @throws RouterError `invalid_api_key` for a program that is signed out, and for a person who is blocked, deleted, or not in the team
+   */
   async #judge(claims: AccessClaims): Promise<Judgement> {
     const { sub, sid, user, team } = claims;
     const isOld = this.#mayHaveChanged(claims);
@@ -140,7 +141,7 @@ export class AccessTokenVerifier {
     }
   }
 
-  /** Whether something of what a token says may have changed since it was made. */
+  /** Returns whether any of a token's claims may have changed since it was made. */
   #mayHaveChanged({ sub, team, iat }: AccessClaims): boolean {
     const madeAt = iat * 1_000 - clockToleranceMs;
     const changes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];
@@ -160,7 +161,7 @@ export class AccessTokenVerifier {
     return identityOfPerson(partyOf(person), partyOf(account));
   }
 
-  /** Reads which programs are signed out. While the store is away, those that are known to be are refused. */
+  /** Reads the list of signed-out programs. While the store is away, those that are known to be signed out are refused. */
   async #readSignedOut(): Promise<void> {
     const generation = this.#listensSince;
     this.#reading ??= this.#parts.programs

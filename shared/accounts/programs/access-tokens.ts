@@ -4,19 +4,17 @@ import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { readCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Milliseconds for which an access token lasts. */
 export const accessTokenMs = 900_000;
 
-/** Milliseconds by which the clocks of nodes may differ. */
+/** Maximum difference between the clocks of nodes, in milliseconds. */
 export const clockToleranceMs = 30_000;
 
-/** Milliseconds after which no node accepts an access token that was made at the beginning of them. */
+/** Milliseconds after its creation from which on no node accepts an access token. */
 export const acceptedMs = accessTokenMs + clockToleranceMs;
 
-/** The issuer and the audience of the access tokens of every cluster. The id of the key tells whose token it is. */
+/** The issuer and the audience of the access tokens of every cluster. The id of the key shows which cluster a token belongs to. */
 export const ownIssuer = 'urn:model-router';
 
-/** The one algorithm of the signing keys. */
 const algorithm = 'EdDSA';
 
 /** RFC 9068. */
@@ -30,9 +28,7 @@ const partySchema = z.object({
 });
 
 const claimsSchema = z.object({
-  /** Id of the person. */
   sub: z.string(),
-  /** Id of the program. */
   sid: z.string(),
   iat: z.number(),
   exp: z.number(),
@@ -41,10 +37,10 @@ const claimsSchema = z.object({
   team: partySchema.extend({ id: z.string() }).optional(),
 });
 
-/** What an access token says: the program and its person, and what of the person and the team mattered when it was made. */
+/** The claims of an access token: the program and its person, and the fields of the person and the team that mattered when it was made. */
 export type AccessClaims = z.infer<typeof claimsSchema>;
 
-/** What of a person or a team a token carries. */
+/** The fields of a person or a team that a token carries. */
 export interface ClaimedParty {
   name: string;
   limits?: Limits | undefined;
@@ -52,7 +48,6 @@ export interface ClaimedParty {
   ceiling?: Ceiling | undefined;
 }
 
-/** What a new token is made of. */
 export type NewClaims = Omit<AccessClaims, 'iat' | 'exp'>;
 
 /** Signs an access token, a JWT (RFC 9068). @throws RouterError `store_unavailable` */
@@ -69,7 +64,7 @@ export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims
 }
 
 /**
- * What an access token of this cluster says; undefined for one that is forged, expired, or of another cluster.
+ * Returns the claims of an access token of this cluster; undefined for a token that is forged, expired, or of another cluster.
  * @throws RouterError `store_unavailable` when its key is not known and the store does not answer
  */
 export async function readAccessToken(

@@ -21,65 +21,63 @@ const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.met
 /** Milliseconds for which a person can approve a sign-in. */
 export const deviceLifeMs = 600_000;
 
-/** Milliseconds between two polls of a device, at least. A device that polls faster has to wait for five seconds more. */
+/** Minimum of milliseconds between two polls of a device. A device that polls faster has to wait for five seconds more. */
 export const devicePollMs = 2_000;
 
 /** Milliseconds by which a poll may come early. */
 const slackMs = 500;
 
-/** Milliseconds for which a device may claim its program again, because the answer was lost. */
+/** Milliseconds for which a device may claim its program again, because the answer may have been lost. */
 const claimedMs = 60_000;
 
-/** Sign-ins that wait for a person, in all and of one network address. */
+/** Maximum of sign-ins that wait for a person, in all and from one network address. */
 const mostWaiting = 10_000;
 const mostPerAddress = 50;
 
-/** Letters without vowels, so that no words come about, and none that look like another (RFC 8628, section 6.1). */
+/** Letters without vowels, so that no words come about, and without those that look like another one (RFC 8628, section 6.1). */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** Attempts to find a code that is not in use; with 10,000 in use, one collides in two million cases. */
+/** Tries to find a code that is not in use. With 10,000 in use, one in two million codes is taken. */
 const codeAttempts = 4;
 
 const deviceSchema = z.object({
-  /** What the program calls itself. */
+  /** The name that the program gives itself. */
   client: z.string(),
-  /** The network address that it came from. */
+  /** The network address that the request came from. */
   address: z.string(),
   createdAt: z.coerce.number(),
   state: z.string(),
 });
 
-/** The sign-in of a program that waits for a person. */
 export type DeviceRequest = Pick<z.infer<typeof deviceSchema>, 'client' | 'address' | 'createdAt'>;
 
-/** What the device gets to begin with. */
 export interface DeviceStart {
   deviceCode: string;
-  /** As a person reads it: `BCDF-GHJK`. */
+  /** As shown to a person: `BCDF-GHJK`. */
   userCode: string;
 }
 
-/** How a sign-in stands. `signedOut`: ids of the programs that were signed out for the new one, also when it is claimed again. */
+/** The state of a sign-in. `signedOut`: ids of the programs that were signed out for the new one, also when it is claimed again. */
 export type DeviceOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
   | { state: 'approved'; programId: string; userId: string; teamId: string | undefined; signedOut: string[] };
 
 /**
- * Sign-ins of programs by device flow (RFC 8628) until the device knows what a person has decided, in Redis. Codes of devices are stored as
- * SHA-256 only, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
+ * Sign-ins of programs by device flow (RFC 8628), until the device gets the person's decision, in Redis. Device codes are stored only as
+ * SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
  */
 export class DeviceCodes {
   readonly #redis: Redis;
   readonly #names: AccountNames;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
   }
 
-  /** Begins a sign-in. @throws RouterError `rate_limit_exceeded` when too many wait, in all or of this address */
+  /** Begins a sign-in. @throws RouterError `rate_limit_exceeded` when too many wait, in all or from this address */
   async begin({
     client,
     address,
@@ -108,7 +106,9 @@ export class DeviceCodes {
     throw tooMany(0);
   }
 
-  /** The sign-in behind the code that a person has entered, in any spelling; undefined when there is none that waits. See `isUserCode`. */
+  /**
+   * Returns the sign-in behind the code that a person has entered, in any spelling; undefined when none with it waits. See `isUserCode`.
+   */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
     const deviceHash = code && (await askRedis(this.#redis.get(this.#names.userCode(code))));
@@ -117,20 +117,20 @@ export class DeviceCodes {
     return 'value' in read && read.value.state === 'pending' ? read.value : undefined;
   }
 
-  /** Approves a sign-in for a person, or for a team of theirs. False when it is over, or somebody has decided before. */
+  /** Approves a sign-in for a person, or for a team of theirs. Returns false when it is over, or was decided before. */
   async approve(entered: string, { id, epoch }: UserRecord, teamId: string | undefined): Promise<boolean> {
     return this.#decide(entered, { state: 'approved', userId: id, epoch, teamId });
   }
 
-  /** False when it is over, or somebody has decided before. */
+  /** Denies a sign-in. Returns false when it is over, or was decided before. */
   async deny(entered: string): Promise<boolean> {
     return this.#decide(entered, { state: 'denied' });
   }
 
   /**
-   * How the sign-in of a device stands. An approved one becomes a program, once: who claims it again within a minute gets the same program, as
-   * long as that was not refreshed.
-   * @param clientId what the program says its `client_id` is: one that began the sign-in with another has no part in it
+   * Returns the state of a device's sign-in. An approved one becomes a program, once: a repeated claim within a minute gets the same
+   * program, as long as that was not refreshed.
+   * @param clientId the `client_id` of the program: a program that began the sign-in with another one gets nothing
    */
   async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };
@@ -166,7 +166,7 @@ export class DeviceCodes {
   }
 }
 
-/** @param waitMs milliseconds until one that waits is over by itself */
+/** @param waitMs milliseconds until a waiting sign-in expires */
 function tooMany(waitMs: number): RouterError {
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1_000));
   const [amount, unit] = retryAfter > 60 ? [Math.ceil(retryAfter / 60), 'minute'] : [retryAfter, 'second'];
@@ -182,12 +182,12 @@ function shownCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 
-/** Whether a text, in any spelling, can be the code that a program shows. */
+/** Returns whether a text, in any spelling, can be a code that a program shows. */
 export function isUserCode(entered: string): boolean {
   return readUserCode(entered) !== undefined;
 }
 
-/** A code without dashes and spaces, in capitals; undefined for a text that is none. */
+/** Returns a code without dashes and spaces, in capitals; undefined for any other text. */
 function readUserCode(entered: string): string | undefined {
   const code = entered.toUpperCase().replaceAll(/[\s-]/g, '');
   return new RegExp(`^[${codeLetters}]{${codeLength}}$`).test(code) ? code : undefined;

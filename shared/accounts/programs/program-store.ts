@@ -10,52 +10,50 @@ import type { RefreshToken } from './refresh-token.ts';
 const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
 const signOutProgram = new RedisScript(new URL('lua/sign-out-program.lua', import.meta.url));
 
-/** Milliseconds for which a program stays signed in without a refresh, and at most. */
+/** Milliseconds for which a program stays signed in without a refresh, and the maximum with refreshes. */
 export const programIdleMs = 30 * 24 * 3_600_000;
 const programMaxMs = 180 * 24 * 3_600_000;
 
-/** Programs that a person may have: of more, the oldest is signed out. */
+/** Maximum of programs of a person: beyond it, the oldest one is signed out. */
 export const mostProgramsPerUser = 50;
 
 /**
- * Milliseconds in which the refresh token before the current one may come again, because its answer was lost: the program comes back when the
- * access token that it still has has ended.
+ * Milliseconds within which the refresh token before the current one may come again, because the reply was lost: the program comes back
+ * when its present access token has expired.
  */
 const repeatMs = accessTokenMs;
 
 const programSchema = z.object({
   id: z.string(),
   userId: z.string(),
-  /** That of its person when it was signed in. */
+  /** The epoch of its person when it was signed in. */
   epoch: z.coerce.number(),
   teamId: z.string().optional(),
-  /** What it calls itself. */
+  /** The name that the program gives itself. */
   client: z.string(),
   /** The network address that it was signed in from. */
   address: z.string(),
   createdAt: z.coerce.number(),
-  /** Time of its last refresh. */
   usedAt: z.coerce.number(),
-  /** Of its newest refresh token. */
+  /** Generation of its newest refresh token. */
   generation: z.coerce.number(),
 });
 
-/** A program that a person has signed in. Times in ms since 1970. */
 export type Program = z.infer<typeof programSchema>;
 
-/** Who signs a program out: its person, or a refresh token of a generation. Neither: the router. */
+/** The authority for a sign-out: the program's person, or a refresh token of a generation. Neither: the router. */
 export interface SignOutBy {
   userId?: string;
   generation?: number | undefined;
 }
 
-/** A program that was signed out now, of which person, and whether by a refresh token that was replaced before: it may be stolen. */
+/** A program that was signed out now. `isReplayed`: by a refresh token that was replaced before, which may be stolen. */
 export interface SignedOut {
   userId: string;
   isReplayed: boolean;
 }
 
-/** How a refresh ended. `ended` and `replayed`: the program was signed out now. `late`: the token was replaced after it came. */
+/** The outcome of a refresh. `ended` and `replayed`: the program was signed out now. `late`: the token was replaced after it came. */
 export type Refresh =
   | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
   | { state: 'ended' | 'replayed'; userId: string }
@@ -63,15 +61,15 @@ export type Refresh =
   | { state: 'late' };
 
 /**
- * The programs that people have signed in, in Redis. One ends when it is signed out, when it is not refreshed for 30 days, after 180
- * days, and with the sessions of its person. Every method throws `store_unavailable` as KeyStore does.
+ * The programs that people have signed in, in Redis. A program ends when it is signed out, when it is not refreshed for 30 days, after 180
+ * days, and with the sign-in sessions of its person. Every method throws `store_unavailable` as KeyStore does.
  */
 export class ProgramStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<Program>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
@@ -83,14 +81,13 @@ export class ProgramStore {
     return this.#records.find(id);
   }
 
-  /** The programs of a person, the newest first. */
   async listOf(userId: string): Promise<Program[]> {
     const ids = await askRedis(this.#redis.zrange(this.#names.programsOf(userId), '0', '-1', 'REV'));
     return this.#records.findAll(ids);
   }
 
   /**
-   * Takes the successor of a refresh token into use, and returns it.
+   * Puts the successor of a refresh token into use, and returns it.
    * @param seen the program as it was when the token came
    */
   async refresh({ programId: id, generation }: RefreshToken, seen: Pick<Program, 'generation'>): Promise<Refresh> {
@@ -132,7 +129,7 @@ export class ProgramStore {
     return whose === undefined ? undefined : { userId: whose, isReplayed: isReplayed === 1 };
   }
 
-  /** Ids of programs that were signed out, and whose access tokens may not have expired. */
+  /** Returns the ids of signed-out programs whose access tokens may not have expired. */
   async signedOut(): Promise<string[]> {
     const name = this.#names.revokedPrograms;
     const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');

@@ -12,31 +12,29 @@ import { ProgramStore, type Program, type SignedOut } from './program-store.ts';
 import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
 import { SigningKeys } from './signing-keys.ts';
 
-/** The tokens that a program gets. */
 export interface ProgramTokens {
   /** The address of the person who has signed the program in. */
   email: string;
   accessToken: string;
-  /** Seconds for which it lasts. */
+  /** Seconds for which the access token lasts. */
   expiresIn: number;
   refreshToken: string;
 }
 
-/** How a request for tokens ended. `ended` and `replayed`: the program of that person was signed out now. */
+/** The outcome of a request for tokens. `ended` and `replayed`: the program of that person was signed out now. */
 export type TokenOutcome =
   | { state: 'issued'; tokens: ProgramTokens; programId: string; userId: string }
   | { state: 'ended' | 'replayed'; programId: string; userId: string }
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' | 'unknown' };
 
 export interface ProgramsParts {
-  /** Of the cluster, newest first; none while they are not known. */
+  /** Returns the secrets of the cluster, newest first; none while they are not known. */
   secrets: () => readonly Uint8Array[];
   users: UserStore;
   teams: TeamStore;
   report: ReportUnreadable;
 }
 
-/** The person whose program it is, and the team in whose account. */
 interface Parties {
   person: UserRecord;
   team: TeamRecord | undefined;
@@ -52,7 +50,7 @@ export class Programs {
   readonly #parts: ProgramsParts;
   #confirm: Confirm = async () => 'confirmed';
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, parts: ProgramsParts) {
     const { secrets, users, teams, report } = parts;
     this.#parts = parts;
@@ -63,15 +61,15 @@ export class Programs {
     this.verifier = new AccessTokenVerifier({ keys: this.#keys, users, teams, programs: this.store });
   }
 
-  /** Has programs end when `confirm` says that their person is not let in any more. It is called at each refresh. */
+  /** Sets the check of people that is called at each refresh: a program ends when `confirm` refuses its person. */
   confirmWith(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
   /**
-   * The tokens of a device whose sign-in is approved; how it stands until then.
-   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail, and
-   * for that of the device itself when it is signed out without an outcome that says so
+   * Returns the tokens of a device whose sign-in is approved, or the state of the sign-in.
+   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail; and
+   * for the device's own program when it is signed out and the outcome does not show it
    * @throws UnconfirmedError while it is not known whether the provider of the person lets them in; the program is signed out
    */
   async claim(
@@ -79,7 +77,7 @@ export class Programs {
     clientId?: string,
     onSignedOut?: (programId: string) => Promise<void>,
   ): Promise<TokenOutcome> {
-    // What would fail afterwards is done before the code is used up.
+    // Calls that may fail come before the code is used up.
     await this.#keys.current();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
@@ -89,9 +87,9 @@ export class Programs {
     const parties = program ? await this.#partiesOf(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     await this.store.signOut(programId);
-    // The code is used up, and the program has no token to come again with: its person signs it in anew.
+    // The code is used up, and the program has no token for another try: its person has to sign it in again.
     if (parties === 'unknown') {
-      // An answer to the same code that did arrive has tokens.
+      // An earlier reply to the same code may have arrived, with tokens.
       await onSignedOut?.(programId);
       throw new UnconfirmedError();
     }
@@ -99,7 +97,7 @@ export class Programs {
   }
 
   /**
-   * New tokens for a refresh token.
+   * Returns new tokens for a refresh token.
    * @throws UnconfirmedError while it is not known whether the provider of the person lets them in; the token can then be used again
    */
   async refresh(refreshToken: string): Promise<TokenOutcome> {
@@ -109,7 +107,7 @@ export class Programs {
     const { programId } = token;
     const program = await this.store.find(programId);
     if (!program) return { state: 'unknown' };
-    // Before the token is replaced, because it may take long: a client that gives up meanwhile still has the newest one.
+    // Before the token is replaced, because it may take long: a client that stops waiting meanwhile still has the newest one.
     const parties = await this.#partiesOf(program);
     if (parties === 'unknown') throw new UnconfirmedError();
     if (parties === 'refused') {
@@ -123,7 +121,7 @@ export class Programs {
     return this.#issue(outcome.token, parties);
   }
 
-  /** Signs out the program that a token of either kind belongs to; undefined when there is none. */
+  /** Signs out the program of an access token or a refresh token; undefined when there is none. */
   async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
     const programId = await this.programOf(token);
     if (programId === undefined) return undefined;
@@ -131,7 +129,7 @@ export class Programs {
     return signedOut && { ...signedOut, programId };
   }
 
-  /** Id of the program that a token of either kind was made for, whether or not it is signed in; undefined for a text that is no such token. */
+  /** Returns the id of the program that an access token or a refresh token was made for, signed in or not; undefined for any other text. */
   async programOf(token: string): Promise<string | undefined> {
     return this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
   }
@@ -140,7 +138,7 @@ export class Programs {
     this.#keys.close();
   }
 
-  /** Whose requests those of a program are, unless its person is not let in any more, is not in the team, or that is not known. */
+  /** Returns the person and the team of a program, unless the person is refused, is not in the team, or that is not known. */
   async #partiesOf(program: Program): Promise<Parties | Exclude<Confirmation, 'confirmed'>> {
     const { users, teams } = this.#parts;
     const { userId, teamId } = program;
@@ -148,7 +146,7 @@ export class Programs {
     if (!isIn(known, program)) return 'refused';
     const confirmation = await this.#confirm(known);
     if (confirmation !== 'confirmed') return confirmation;
-    // As they are now: that may have taken long, and what the provider says may have changed them.
+    // Read again: the confirmation may have taken long, and may have changed them.
     const [person, team, members] = await Promise.all([
       users.find(userId),
       teamId === undefined ? undefined : teams.find(teamId),
@@ -180,7 +178,7 @@ export class Programs {
   }
 }
 
-/** Whether a person is there, not blocked, and has not signed out everywhere since a program was signed in. */
+/** Returns whether a person exists, is not blocked, and has not signed out everywhere since the program was signed in. */
 function isIn(person: UserRecord | undefined, { epoch }: Program): person is UserRecord {
   return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }
@@ -194,7 +192,7 @@ function secretUnknown(): RouterError {
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }
 
-/** Who has given up waiting and come again meanwhile has newer tokens; who shares them with others reads them anew. */
+/** A client that stopped waiting and came again meanwhile has newer tokens; a client that shares them with others reads them again. */
 function late(): RouterError {
   const message = 'The refresh token was replaced meanwhile. Try again with the newest one.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });

@@ -4,15 +4,15 @@ import { isKeyId } from '../keys/parse-key.ts';
 
 const form = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
 
-/** What a refresh token says: whose it is, and the how manieth of that program, counted from 0. */
+/** The content of a refresh token: the program, and the number of the token among those of the program, from 0. */
 export interface RefreshToken {
   programId: string;
   generation: number;
 }
 
 /**
- * Writes refresh tokens and recognises them: `rtr_refresh_<program>_<generation>_<HMAC-SHA-256>`. The store keeps the current
- * generation of a program only, so that no secret of a token is stored, and an old token is told from a forged one.
+ * Writes and reads refresh tokens: `rtr_refresh_<program>_<generation>_<HMAC-SHA-256>`. The store keeps only the current generation of a
+ * program: so no secret of a token is stored, and an old token can be distinguished from a forged one.
  */
 export class RefreshTokens {
   readonly #secrets: () => readonly Uint8Array[];
@@ -22,13 +22,13 @@ export class RefreshTokens {
     this.#secrets = secrets;
   }
 
-  /** Undefined while no secret is known. */
+  /** Returns the text of a token; undefined while no secret is known. */
   write(token: RefreshToken): string | undefined {
     const [newest] = this.#secrets();
     return newest && writeWith(newest, token);
   }
 
-  /** What a token says; undefined for a text that is none of this cluster. */
+  /** Returns the content of a token; undefined for any text that is no token of this cluster. */
   read(text: string): RefreshToken | undefined {
     const [, programId = '', generation] = form.exec(text) ?? [];
     if (!isKeyId(programId)) return undefined;

@@ -10,21 +10,21 @@ import { storedJson } from '../redis/stored-value.ts';
 
 const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.meta.url));
 
-/** Milliseconds after which a new key signs. */
+/** Milliseconds after which a new key takes over signing. */
 const rotateMs = 30 * 24 * 3_600_000;
 
-/** Milliseconds for which a key still verifies after the next one came. Longer than any access token lasts. */
+/** Milliseconds for which a key still verifies after its successor was made. Longer than any access token lasts. */
 const keepMs = 3_600_000;
 
-/** Keys in the store. There are more than two only where nodes have different secrets. */
+/** Maximum of keys in the store. There are more than two only where nodes have different secrets. */
 const mostKeys = 4;
 
-/** Milliseconds between two looks for a key that is not known. */
+/** Milliseconds between two reads for a key that is not known. */
 const lookEveryMs = 1_000;
 
 const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.string() }));
 
-/** A key that signs and verifies access tokens, by Ed25519. */
+/** A key that signs and verifies access tokens (Ed25519). */
 export interface SigningKey {
   id: string;
   /** ms since 1970 */
@@ -33,25 +33,24 @@ export interface SigningKey {
   publicKey: KeyObject;
 }
 
-/** A key to add, as it is stored. */
 interface NewKey {
   id: string;
   text: string;
-  /** See the script. */
+  /** See `after` in `read-signing-keys.lua`. */
   after: string | undefined;
 }
 
-/** The keys in Redis. */
 interface StoredKeys {
-  /** Those that this node's secrets open, newest first. */
+  /** The keys that this node's secrets open, newest first. */
   opened: SigningKey[];
-  /** Id of the newest one, opened or not; undefined when there is none. */
+  /** Id of the newest key, opened or not; undefined when there is none. */
   newest: string | undefined;
 }
 
 /**
- * The keys that sign access tokens: made when the first token is signed, kept in Redis, sealed with the secret of the cluster, and replaced
- * by the first token after 30 days. The one before goes on verifying for an hour. A key that this node knows verifies while Redis is away.
+ * The keys that sign access tokens. A key is made when the first token is signed, is kept in Redis, sealed with the secret of the cluster,
+ * and is replaced by the first token after 30 days. The previous key goes on verifying for an hour. A key that this node has read verifies
+ * while Redis is away.
  */
 export class SigningKeys {
   readonly #redis: Redis;
@@ -63,7 +62,7 @@ export class SigningKeys {
   readonly #look = (): void => void this.#lookOnce().catch(() => undefined);
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param secrets of the cluster, newest first; none while they are not known
    */
   constructor(redis: Redis, prefix: string, secrets: () => readonly Uint8Array[]) {
@@ -77,20 +76,20 @@ export class SigningKeys {
     this.#redis.off('ready', this.#look);
   }
 
-  /** The key that signs now; made if there is none, or the newest is too old. @throws RouterError `store_unavailable` */
+  /** Returns the key that signs now; makes one if there is none, or the newest is too old. @throws RouterError `store_unavailable` */
   async current(): Promise<SigningKey> {
     const { opened, newest: after } = await this.#read();
     const [newest] = opened;
     if (newest && Date.now() - newest.createdAt < rotateMs) return newest;
-    // None, an old one, or none that this node's secrets open. Another node may have been faster.
+    // No key, an old one, or none that this node's secrets open. Another node may have been faster.
     const [made] = (await this.#read({ ...makeKey(this.#sealer()), after })).opened;
     if (!made) throw unavailable();
     return made;
   }
 
   /**
-   * The key with this id; undefined when there is none. One that is not known is looked for in Redis, once a second for all who ask.
-   * @throws RouterError `store_unavailable` when it is not known and Redis does not answer
+   * Returns the key with this id; undefined when there is none. An unknown key is looked for in Redis, once a second for all callers.
+   * @throws RouterError `store_unavailable` when the key is not known and Redis does not answer
    */
   async find(id: string): Promise<SigningKey | undefined> {
     const known = this.#known.get(id);
@@ -110,7 +109,7 @@ export class SigningKeys {
     await this.#looking;
   }
 
-  /** Reads the keys. @param added is added, unless there is a newer one than `after` by now */
+  /** Reads the keys from Redis. @param added is added, unless there is a newer key than `after` by now */
   async #read(added?: NewKey): Promise<StoredKeys> {
     const sealer = this.#sealer();
     const args = { now: Date.now(), keepMs, most: mostKeys, added };

@@ -1,6 +1,5 @@
 import { setting } from '#shared/core/load-config.ts';
 
-/** The settings of recordings of prompts and answers. */
 export const recordingSettings = {
   RECORDINGS: setting.choice(
     'Whether teams and keys may be switched to having their prompts and answers recorded, which needs `SEAL_SECRET`: `on` or `off`',
@@ -39,18 +38,14 @@ export const recordingSettings = {
   ),
 };
 
-/** Bounds of what is kept of recorded requests. */
 export interface RecordingBounds {
-  /** Milliseconds for which one is kept. */
   keepMs: number;
-  /** Recordings of one owner. */
   most: number;
-  /** Bytes of all of an owner, and of all. */
+  /** Bytes of all recordings of one owner, and of all owners. */
   ownerBytes: number;
   totalBytes: number;
 }
 
-/** The bounds that the settings say. */
 export function recordingBounds(config: {
   RECORDINGS_HOURS: number;
   RECORDINGS_KEPT: number;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** That requests are recorded: who has switched it on, and when, in ms since 1970. Kept of a key or a team. */
+/** The switch that records the requests of a key or a team: who has switched it on, and when, in ms since 1970. */
 export const recordingSwitchSchema = z.object({
-  /** Id of the person or of the admin token. */
+  /** Id of the person, or of the admin token. */
   by: z.string(),
   since: z.number(),
 });

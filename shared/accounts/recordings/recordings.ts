@@ -19,22 +19,21 @@ const common = [scriptStart, new URL('lua/recordings.lua', import.meta.url)];
 const keepRecording = new RedisScript(...common, new URL('lua/keep.lua', import.meta.url));
 const removeRecording = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
 
-/** Recordings that are read at once, and looked through at most for one page. */
+/** Recordings that one call reads, and maximum that is read for one page. */
 const readAtOnce = 100;
 const mostLookedThrough = 2_000;
 
-/** What becomes of a recording: `full` without room for it, `gone` where its key was revoked meanwhile. */
+/** The outcome of storing a recording: `full` without room for it, `gone` if its key was revoked meanwhile. */
 export type KeepOutcome = 'kept' | 'full' | 'gone';
 
-/** Which recordings are listed. */
 export interface RecordingFilter {
-  /** Whoever sees them; undefined: all. */
+  /** The parties that may see the recordings; undefined: any. */
   parties: readonly RecordingParty[] | undefined;
   key?: string | undefined;
   session?: string | undefined;
 }
 
-/** A place in a list: what comes after it was kept before, or has a smaller name. */
+/** A position in a list. Later entries were stored earlier, or at the same time and have a smaller name. */
 export interface RecordingPlace {
   keptAt: number;
   /** `<owner>/<id>`. */
@@ -53,7 +52,7 @@ export class Recordings {
   readonly #keys: Pick<OwnerKeys, 'recordingSealer'>;
   readonly #report: ReportUnreadable;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(
     redis: Redis,
     prefix: string,
@@ -67,12 +66,11 @@ export class Recordings {
     this.#report = parts.report ?? warnOfUnreadable;
   }
 
-  /** Milliseconds for which a recording is kept. */
   get keepMs(): number {
     return this.#bounds.keepMs;
   }
 
-  /** Keeps a recording. @param owner see `storeOwnerOf` */
+  /** Stores a recording. @param owner see `storeOwnerOf` */
   async keep(owner: string, facts: RecordingFacts, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#sealer(owner);
     const { id, key, session } = facts;
@@ -86,14 +84,14 @@ export class Recordings {
     return (await keepRecording.run(this.#redis, { args, texts })) as KeepOutcome;
   }
 
-  /** The recordings of requests with an id, the newest first: of several owners, where their clients chose the same one. */
+  /** Returns the recordings of requests with an id, the newest first. There are several if clients of several owners chose the same id. */
   async find(id: string): Promise<KeptRecording[]> {
     const owners = await askRedis(this.#redis.smembers(`${this.#base}request:${id}`));
     const found = await this.#readAll(owners.map((owner) => `${owner}/${id}`));
     return found.sort((one, other) => other.keptAt - one.keptAt);
   }
 
-  /** A recording with its content; undefined if there is none any more, or it was sealed with a secret that is not set. */
+  /** Returns a recording with its content; undefined if it does not exist any more, or was sealed with a secret that is not set. */
   async read({ owner, facts: { id } }: KeptRecording): Promise<WholeRecording | undefined> {
     const name = `${this.#base}recording:${owner}/${id}`;
     const [at, facts, request, answer] = await askRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
@@ -104,9 +102,9 @@ export class Recordings {
   }
 
   /**
-   * A page of recordings, the newest first.
-   * @param after the place of the last one of the page before
-   * @returns `next`, the place from which to go on, which may be given for a page that is not full
+   * Returns a page of recordings, the newest first.
+   * @param after the position of the last recording of the page before
+   * @returns `next` is the position from which to go on; a page that is not full may have one, too
    */
   async list(
     { parties, key, session }: RecordingFilter,
@@ -130,12 +128,12 @@ export class Recordings {
     return { recordings, next: place };
   }
 
-  /** Removes a recording. False when there is none any more. */
+  /** Removes a recording. Returns false when it does not exist any more. */
   async remove({ owner, facts: { id } }: KeptRecording): Promise<boolean> {
     return (await removeRecording.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
 
-  /** The next members of several lists together, the newest first. */
+  /** Returns the next members of several lists together, the newest first. */
   async #membersAfter(
     names: readonly string[],
     place: RecordingPlace | undefined,
@@ -144,7 +142,7 @@ export class Recordings {
     const lists = await Promise.all(
       names.map(async (name) => {
         const found: RecordingPlace[] = [];
-        // Those of the millisecond of the place that were listed before come again first.
+        // Members of the same millisecond that were listed before come again first.
         for (let at = 0; ; at += readAtOnce) {
           const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', at, readAtOnce] as const;
           const reply = await askRedis(this.#redis.zrange(...range, 'WITHSCORES'));
@@ -171,7 +169,7 @@ export class Recordings {
   }
 
   #open(member: string, at: string | null | undefined, sealed: string | null | undefined): KeptRecording | undefined {
-    // It has expired.
+    // The recording has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
     const text = this.#sealer(owner).unseal(sealed);
@@ -194,7 +192,6 @@ function placeOf({ owner, keptAt, facts }: KeptRecording): RecordingPlace {
   return { keptAt, member: `${owner}/${facts.id}` };
 }
 
-/** Whether one comes after the other in a list. */
 function isAfter(one: RecordingPlace, other: RecordingPlace): boolean {
   return one.keptAt === other.keptAt ? one.member < other.member : one.keptAt < other.keptAt;
 }

@@ -7,12 +7,12 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Recordings that one call of the script removes at most, in some milliseconds. */
+/** Maximum of recordings that one call of the script removes, which takes some milliseconds. */
 const most = 500;
 
 /**
- * Removes the recordings of an owner who is gone for good: a deleted person or team, or a revoked key that has no owner or was issued.
- * @param prefix what all names in Redis begin with
+ * Removes the recordings of an owner that no longer exists: a deleted person or team, or a revoked key that has no owner or was issued.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeRecordingsOf(redis: Redis, prefix: string, owner: string): Promise<void> {

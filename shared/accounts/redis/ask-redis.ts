@@ -19,7 +19,7 @@ export async function askRedisAll(commands: ChainableCommander): Promise<unknown
   });
 }
 
-/** The fields of a hash, none where there is no hash; undefined for a value of another type. @throws as `askRedis` does */
+/** Reads the fields of a hash: none if it does not exist; undefined for a value of another type. @throws as `askRedis` does */
 export async function readHash(redis: Redis, name: string): Promise<Record<string, string> | undefined> {
   try {
     return await redis.hgetall(name);
@@ -30,7 +30,7 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
 }
 
 /**
- * The error of a command that failed. The library's errors carry the command with its arguments, which belong in no log: only the
+ * Returns the error for a command that failed. The library's errors carry the command with its arguments, which belong in no log: only the
  * message is kept, as the cause.
  */
 export function storeUnavailable(error: unknown): RouterError {
@@ -41,7 +41,6 @@ export function storeUnavailable(error: unknown): RouterError {
   });
 }
 
-/** Whether a command failed because the value is not of the type that the command is for. */
 export function isWrongType(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
 import { askRedis, askRedisAll } from './ask-redis.ts';
 
-/** Milliseconds for which it is known that a process has begun a piece of work. */
+/** Milliseconds for which it is stored that a process has begun a piece of work. */
 const keptMs = 24 * 3_600_000;
 
 /**
- * Which processes have begun a piece of work and have not ended it: those that died in the middle, and those that are at it. Every method
- * throws RouterError `store_unavailable`.
+ * The processes that have begun a piece of work and have not ended it: those that died in the middle, and those that still work. Every
+ * method throws RouterError `store_unavailable`.
  */
 export class BegunWork {
   readonly #redis: Redis;
@@ -14,8 +14,8 @@ export class BegunWork {
   readonly #process: string;
 
   /**
-   * @param prefix what all names in Redis begin with
-   * @param process name of this process, which no other one has or had
+   * @param prefix start of all names in Redis
+   * @param process name of this process, which no other process has or had
    */
   constructor(redis: Redis, prefix: string, process: string) {
     this.#redis = redis;
@@ -23,7 +23,7 @@ export class BegunWork {
     this.#process = process;
   }
 
-  /** This process begins a piece of work. @returns how many others have begun it and have not ended it */
+  /** Notes that this process begins a piece of work. @returns how many others have begun it and have not ended it */
   async begin(work: string): Promise<number> {
     const name = this.#name(work);
     const steps = this.#redis.multi().sadd(name, this.#process).scard(name).pexpire(name, keptMs);
@@ -31,7 +31,6 @@ export class BegunWork {
     return Number(begun) - 1;
   }
 
-  /** This process has ended it, in whatever way. */
   async end(work: string): Promise<void> {
     await askRedis(this.#redis.srem(this.#name(work), this.#process));
   }

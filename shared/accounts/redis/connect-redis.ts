@@ -9,31 +9,30 @@ const longestPauseMs = 2_000;
 const quietBetweenWarningsMs = 10_000;
 const givenUpPauseMs = 250;
 
-/** A connection to Redis that heals itself. While Redis is away, commands fail at once instead of piling up. */
+/** A connection to Redis that reconnects by itself. While Redis is away, commands fail at once instead of piling up. */
 export interface RedisConnection {
   readonly redis: Redis;
-  /** Whether Redis answers now; known within a second. */
+  /** Returns whether Redis answers now, within a second. */
   ready(): Promise<boolean>;
-  /** Milliseconds that Redis took to answer just now; undefined when it does not within a second. */
+  /** Returns the milliseconds that Redis takes to answer a ping; undefined when it takes more than a second. */
   roundTripMs(): Promise<number | undefined>;
   /** Resolves when Redis can be used; rejects with `store_unavailable` when the signal aborts before. */
   whenReady(signal: AbortSignal): Promise<void>;
-  /** Ends the connection. Commands that are under way fail. */
+  /** Closes the connection. Commands that are under way fail. */
   close(): void;
 }
 
 export interface RedisAccess {
   log: Logger;
-  /** What the server calls the connection. */
   name: string;
-  /** Certificates in PEM that the server's may be signed by, besides the public ones. */
+  /** Certificates in PEM that may have signed the server's, besides the public ones. */
   ca?: string | undefined;
 }
 
 /**
- * Starts to connect to Redis and returns without waiting. Failed attempts are repeated for ever, at most two seconds apart.
- * A command that gets no answer within a second fails, and so does every later one until Redis answers again.
- * With sentinels, each attempt asks them for the primary, so that the connection follows a failover.
+ * Starts to connect to Redis and returns without waiting. Failed tries are repeated for ever, at most two seconds apart. A command that
+ * gets no answer within a second fails, and so does every later one until Redis answers again. With sentinels, each try asks them for the
+ * primary, so that the connection follows a failover.
  * @param url see `redisOptions`
  * @throws ConfigError for a text that is no address of Redis
  */
@@ -42,12 +41,12 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
     ...redisOptions(url, ca),
     connectionName: name,
     commandTimeout: commandTimeoutMs,
-    // A server that is silent for as long counts as gone: the next command need not find that out by waiting again.
+    // A server that is silent for so long counts as gone: the next command does not have to wait for as long again.
     socketTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // A command whose answer was lost may have been done: the caller decides what that means, not the connection.
+    // A command whose reply was lost may have been executed: the caller decides what that means, not the connection.
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(longestPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4),
   });
@@ -82,9 +81,9 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
 }
 
 /**
- * Connects again when the library gives up by itself. It does so when sentinels announce a new primary at the moment at which it
- * asks them for one: it mistakes its own disconnect for a request to close.
- * @returns stops that
+ * Connects again when the library stops by itself. It does so when sentinels announce a new primary at the moment at which it asks them for
+ * one: it takes its own disconnect for a request to close.
+ * @returns a function that ends this
  */
 function revive(redis: Redis): () => void {
   let pause: NodeJS.Timeout | undefined;
@@ -126,7 +125,7 @@ function reportHealth(redis: Redis, log: Logger): void {
     warnedAt = now;
     log.warn({ reason }, 'redis is away');
   };
-  // Only code or message: the library's errors carry the command that failed, AUTH with its password among them.
+  // Only code or message: the library's errors carry the command that failed, also AUTH with its password.
   redis.on('error', (error: NodeJS.ErrnoException) => {
     warn(error.message || error.code || error.name);
   });

@@ -3,9 +3,9 @@ import type { Redis } from 'ioredis';
 /** Connections whose commands wait to be written. */
 const gathering = new WeakSet<object>();
 
-/** Has the commands that this turn of the event loop sends, from now on, written to the socket together. Their order stays. */
+/** Writes the commands that are sent in the rest of this turn of the event loop to the socket together, in their order. */
 export function gatherWrites(redis: Redis): void {
-  // There is none before the first attempt to connect, whatever the library's types say.
+  // There is no stream before the first try to connect, whatever the library's types say.
   const stream: Redis['stream'] | undefined = redis.stream;
   if (stream === undefined || gathering.has(stream)) return;
   gathering.add(stream);

@@ -1,7 +1,9 @@
-/** How many are asked for at a time. 10,000 records at once keep the process from everything else for 70 ms, so for 15 ms at most. */
+/** Reads per page. 10,000 records at once block the process for 70 ms; a page blocks it for 15 ms at most. */
 const pageSize = 500;
 
-/** Asks for each of many, a page at a time: others have their turn in between. @returns the answers, in the order of what was asked for */
+/**
+ * Calls `ask` for each of many values, a page at a time, so that other work can run in between. @returns the answers, in the order of `all`
+ */
 export async function inPages<Asked, Answer>(
   all: readonly Asked[],
   ask: (each: Asked) => Promise<Answer>,

@@ -11,29 +11,31 @@ const endLock = new RedisScript(new URL('lua/end-lock.lua', import.meta.url));
 /** Milliseconds after which the lock of a node that has died is free. */
 const lockMs = 10_000;
 
-/** Milliseconds for which others are waited for, and between two attempts. */
+/** Milliseconds for which a caller waits for others, and between two tries. */
 const waitMs = 5_000;
 const againMs = 20;
 
-/** Lets one caller at a time, in the whole cluster, look for a thing by its name and make it where there is none. */
+/** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes it if there is none. */
 export class NameLock {
   readonly #redis: Redis;
   readonly #names: AccountNames;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
   }
 
-  /** Waits while somebody else is at it. @throws RouterError `overloaded` when that takes five seconds, `store_unavailable` */
+  /**
+   * Runs `work` while it holds the lock of a name. @throws RouterError `overloaded` if others hold it for five seconds, `store_unavailable`
+   */
   async with<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#names.nameLock(hash('sha256', name, 'base64url'));
     const mark = randomUUID();
     const deadline = performance.now() + waitMs;
     while ((await askRedis(this.#redis.set(lock, mark, 'PX', lockMs, 'NX'))) !== 'OK') {
       if (performance.now() < deadline) {
-        // At different times, so that those who wait do not come all at once again.
+        // At random times, so that the callers who wait do not come again all at once.
         await sleep(againMs * (1 + Math.random()));
         continue;
       }

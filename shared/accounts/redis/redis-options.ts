@@ -5,7 +5,7 @@ import { ConfigError } from '#shared/core/load-config.ts';
 /** Milliseconds that one sentinel gets to answer before the next is asked. */
 const sentinelAnswerMs = 1_000;
 
-/** Milliseconds between two rounds of questions to the sentinels at most. */
+/** Maximum of milliseconds between two rounds of questions to the sentinels. */
 const longestPauseMs = 1_000;
 
 /** `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database][?sentinel-password=…]`, with `rediss` for TLS. */
@@ -14,26 +14,25 @@ const sentinelAddress =
 
 const refusal = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
 
-/** The library's options, without one that its constructor declares more narrowly. */
+/** The library's options, without the one that its constructor declares more narrowly. */
 type AddressOptions = Omit<RedisOptions, 'replyMapping'>;
 
-/** Whether this is an address that `redisOptions` takes. */
 export function isRedisAddress(url: string): boolean {
   if (sentinelAddress.test(url)) return sentinelHosts(url) !== undefined;
   const address = URL.parse(url);
   return address !== null && ['redis:', 'rediss:'].includes(address.protocol) && address.host !== '';
 }
 
-/** The hosts of an address, to be shown: without a password. */
+/** Returns the hosts of an address for display, without a password. */
 export function redisHosts(url: string): string {
   return sentinelAddress.exec(url)?.groups?.['hosts'] ?? URL.parse(url)?.host ?? '';
 }
 
 /**
- * The library's options for an address.
+ * Returns the library's options for an address.
  * @param url `redis://[user:password@]host:port[/database]`, `rediss://` for TLS, or, for a primary behind sentinels,
  * `redis+sentinel://[user:password@]host:port,host:port/name[/database][?sentinel-password=…]`
- * @param ca certificates in PEM that the server's may be signed by, besides the public ones
+ * @param ca certificates in PEM that may have signed the server's, besides the public ones
  * @throws ConfigError for any other address. It may hold a password, so it is not repeated.
  */
 export function redisOptions(url: string, ca: string | undefined): AddressOptions {
@@ -64,11 +63,11 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
     ...(sentinelPassword !== null && { sentinelPassword }),
     db: Number(database),
     sentinelCommandTimeout: sentinelAnswerMs,
-    // When none of them knows a primary, they are all asked again, for ever.
+    // When no sentinel names a primary, all are asked again, for ever.
     sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
     // A primary that was cut off from its sentinels may still take writes that will be lost.
     failoverDetector: true,
-    // One that was made a replica while this connection stood: ask again who is primary.
+    // The server became a replica while this connection was open: reconnecting asks again who is primary.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   };
 }

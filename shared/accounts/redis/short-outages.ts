@@ -2,20 +2,21 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
-/** Turns of the event loop after which a connection counts as lost whose commands fail. */
+/** Turns of the event loop after which a connection whose commands fail counts as lost. */
 const mostTurns = 3;
 
 /**
- * Has requests wait while Redis is restarted, instead of failing them: what fails because Redis is away is asked again when it is
- * back, up to so many milliseconds into the outage. In a longer outage everything fails at once, so that nothing piles up.
+ * Lets requests wait while Redis is restarted, instead of failing them: a call that fails because Redis is away is repeated when Redis is
+ * back, up to `waitMs` into the outage. In a longer outage, every call fails at once, so that nothing piles up.
  */
 export class ShortOutages {
   readonly #connection: Pick<RedisConnection, 'redis' | 'whenReady'>;
   readonly #waitMs: number;
-  /** When the connection was lost, or this began to wait for the first one, ms of `performance.now()`; undefined while it stands. */
+  /**
+   * When the connection was lost, or the wait for the first one began, ms of `performance.now()`; undefined while there is a connection.
+   */
   #since: number | undefined;
   #end: Promise<boolean> | undefined;
-  /** How often the connection was lost. */
   #losses = 0;
 
   /** @param waitMs milliseconds into an outage up to which requests wait */
@@ -32,12 +33,12 @@ export class ShortOutages {
   }
 
   /**
-   * Asks the store, and again after a short outage.
-   * @param ask must be safe to repeat after a failure, whether or not Redis has done what was asked
-   * @throws, or rejects with, what `ask` does
+   * Calls the store, and again after a short outage.
+   * @param ask must be safe to repeat after a failure, whether or not Redis has executed the command
+   * @throws, or rejects with, the error of `ask`
    */
   through<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
-  /** The same for what may be answered at once. */
+  /** The same for calls that may return their answer at once. */
   through<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
   through<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const answer = ask();
@@ -61,9 +62,9 @@ export class ShortOutages {
   }
 
   /**
-   * Waits for the end of an outage that goes on.
-   * @param losses how often the connection had been lost when the store was asked
-   * @returns false if there was none since, or it has gone on for too long
+   * Waits for the end of an outage that still lasts.
+   * @param losses how often the connection had been lost when the store was called
+   * @returns false if it was not lost since, or the outage has lasted too long
    */
   async #isOver(losses: number): Promise<boolean> {
     const { redis, whenReady } = this.#connection;
@@ -72,7 +73,7 @@ export class ShortOutages {
     this.#since ??= performance.now();
     const leftMs = Math.ceil(this.#since + this.#waitMs - performance.now());
     if (leftMs <= 0) return false;
-    // Any number of requests wait for the same moment.
+    // Any number of requests wait for the same promise.
     this.#end ??= whenReady(AbortSignal.timeout(leftMs))
       .then(
         () => true,

@@ -6,29 +6,28 @@ import { askRedis, askRedisAll } from './ask-redis.ts';
 /** Seconds for which every ingress accepts a store that an operator confirmed. */
 const acceptedSeconds = 600;
 
-/** What a store says of itself. */
 export interface StoreIdentity {
-  /** Its random id; undefined for a store that never had a key or a person, and for one that was emptied. */
+  /** The random id of the store; undefined for a store that never had a key or a person, and for one that was emptied. */
   id: string | undefined;
-  /** Whether an operator confirmed it within the last ten minutes. */
+  /** Whether an operator confirmed the store within the last ten minutes. */
   accepted: boolean;
 }
 
 /**
- * The mark by which the store of accounts is recognised: a random id, written with the first look at a store that has a key or a
- * person. It survives restarts, failovers and backups, and is gone when the store is emptied.
+ * The mark by which the store of accounts is recognised: a random id, written by the first `read` of a store that has a key or a person. It
+ * survives restarts, failovers and backups, and is gone when the store is emptied.
  */
 export class StoreMarker {
   readonly #redis: Redis;
   readonly #names: AccountNames;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
   }
 
-  /** Reads the mark, and writes it if there is something to mark. @throws RouterError `store_unavailable` */
+  /** Reads the mark, and writes it if the store has none and is not empty. @throws RouterError `store_unavailable` */
   async read(): Promise<StoreIdentity> {
     const { storeId, storeAccepted, keys, users } = this.#names;
     const [id, accepted, used] = await askRedisAll(
@@ -38,12 +37,12 @@ export class StoreMarker {
     return { id: Number(used) > 0 ? await this.#mark() : undefined, accepted: false };
   }
 
-  /** Confirms the store as it is now, emptied or replaced as it may be. @throws RouterError `store_unavailable` */
+  /** Confirms the store in its present state, even if it was emptied or replaced. @throws RouterError `store_unavailable` */
   async accept(): Promise<void> {
     await askRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
   }
 
-  /** How many keys and people the store has. @throws RouterError `store_unavailable` */
+  /** Counts the keys and the people in the store. @throws RouterError `store_unavailable` */
   async count(): Promise<{ keys: number; people: number }> {
     const { keys, users } = this.#names;
     const [keyCount, userCount] = await askRedisAll(this.#redis.pipeline().zcard(keys).zcard(users));

@@ -8,18 +8,18 @@ import { inPages } from './in-pages.ts';
 
 const reportedAgainMs = 600_000;
 
-/** Records that are logged within that time. One bad release may leave many. */
+/** Maximum of records that are logged within that time. One faulty release may leave many. */
 const reportedAtOnce = 100;
 
-/** Is called with a record that cannot be read, as `key 0123456789ab`, and why: names of fields, and never anything of its content. */
+/** Reports a record that cannot be read, as `key 0123456789ab`, and the reason: names of fields, and never anything of its content. */
 export type ReportUnreadable = (record: string, reason: string) => void;
 
-/** Has Node warn of a record that cannot be read, on the standard error: for a program without a log. */
+/** Makes Node warn of a record that cannot be read, on the standard error: for a program without a log. */
 export const warnOfUnreadable: ReportUnreadable = (record, reason) => {
   process.emitWarning(`The stored record of ${record} cannot be read by this release, and is left out (${reason}).`);
 };
 
-/** Logs records that cannot be read: each once in ten minutes, and a hundred of them at most. */
+/** Returns a function that logs records that cannot be read: each once in ten minutes, and a hundred of them at most. */
 export function logUnreadable(log: Pick<Logger, 'error'>): ReportUnreadable {
   const reported = new LRUCache<string, true>({ max: reportedAtOnce, ttl: reportedAgainMs });
   return (record, reason) => {
@@ -31,8 +31,8 @@ export function logUnreadable(log: Pick<Logger, 'error'>): ReportUnreadable {
 }
 
 /**
- * A record that is there, and that this release cannot read. Another release may have written it and be able to read it, and
- * nodes of both run side by side during an upgrade: a client may try again.
+ * A record exists, but this release cannot read it. Another release may have written it and be able to read it, and nodes of both run side
+ * by side during an upgrade: a client may try again.
  */
 export class UnreadableRecordError extends RouterError {
   override name = 'UnreadableRecordError';
@@ -44,18 +44,16 @@ export class UnreadableRecordError extends RouterError {
   }
 }
 
-/** One kind of records, each in a hash of its own. */
 export interface RecordKind<T> {
-  /** Stands before the id in reports, as `key`. */
+  /** The word before the id in reports, as `key`. */
   kind: string;
-  /** The name in Redis of the record with this id. */
   nameOf: (id: string) => string;
-  /** Reads the fields; ignores those that it does not know. */
+  /** Reads the fields; ignores those that it does not define. */
   schema: z.ZodType<T>;
   report: ReportUnreadable;
 }
 
-/** Reads the records of one kind. What cannot be read is reported, and fails only for those who ask for this record. */
+/** Reads the records of one kind. A record that cannot be read is reported; only calls that read it fail. */
 export class StoredRecords<T> {
   readonly #redis: Redis;
   readonly #of: RecordKind<T>;
@@ -66,8 +64,8 @@ export class StoredRecords<T> {
   }
 
   /**
-   * A record; undefined when there is none.
-   * @throws UnreadableRecordError for one that cannot be read, RouterError `store_unavailable` when Redis does not answer in time
+   * Returns a record; undefined when there is none.
+   * @throws UnreadableRecordError for a record that cannot be read, RouterError `store_unavailable` when Redis does not answer in time
    */
   async find(id: string): Promise<T | undefined> {
     const { kind, nameOf, schema, report } = this.#of;
@@ -79,14 +77,14 @@ export class StoredRecords<T> {
     throw new UnreadableRecordError(`${kind} ${id}`, read.reason);
   }
 
-  /** Those of these records that there are and that can be read. @throws RouterError `store_unavailable` */
+  /** Returns those of the records that exist and can be read. @throws RouterError `store_unavailable` */
   async findAll(ids: readonly string[]): Promise<T[]> {
     const found = await inPages(ids, (id) => skipUnreadable(this.find(id)));
     return found.filter((record) => record !== undefined);
   }
 }
 
-/** What is found; undefined in place of a record that cannot be read. */
+/** Returns what a search finds; undefined in place of a record that cannot be read. */
 export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await finding;
@@ -96,7 +94,7 @@ export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promis
   }
 }
 
-/** Reads a stored value, or returns which fields are not as expected: their names alone. */
+/** Reads a stored value, or returns the names of the fields that are not as expected, without their values. */
 export function readStored<T>(schema: z.ZodType<T>, stored: unknown): { value: T } | { reason: string } {
   const { success, data, error } = schema.safeParse(stored);
   if (success) return { value: data };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A value of a record that is stored as JSON in one field of a hash. */
+/** Returns the schema of a value that is stored as JSON in one field of a hash. */
 export function storedJson<T extends z.ZodType>(schema: T) {
   return z
     .string()
@@ -16,14 +16,14 @@ export function storedJson<T extends z.ZodType>(schema: T) {
     .pipe(schema);
 }
 
-/** A list that is stored as JSON, of which only those of the `known` values are read: a newer release may know more. */
+/** Returns the schema of a list that is stored as JSON. Drops values other than the `known` ones: a newer release may define more. */
 export function storedList<T extends string>(known: readonly T[]) {
   return storedJson(z.array(z.string())).transform((values) =>
     values.filter((value): value is T => known.some((each) => each === value)),
   );
 }
 
-/** A record as the fields of a hash: objects and lists as JSON, and no field for what is undefined. */
+/** Converts a record to the fields of a hash: objects and lists as JSON, and no field for an undefined value. */
 export function storedFields(record: object): Record<string, string> {
   const given = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -32,9 +32,9 @@ export function storedFields(record: object): Record<string, string> {
 }
 
 /**
- * An object as JSON that takes the place of a stored one. Names of the stored one that this release does not know stay: another
- * release has written them.
- * @param known every name that this release knows, whether the object has it or not
+ * Returns the JSON of an object that replaces a stored one. Names in the stored one that this release does not define stay: another release
+ * has written them.
+ * @param known every name that this release defines, whether the object has it or not
  */
 export function replaceJson(stored: string | null, value: object, known: readonly string[]): string {
   const before = storedJson(z.record(z.string(), z.unknown())).safeParse(stored ?? '{}').data ?? {};

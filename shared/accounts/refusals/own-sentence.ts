@@ -2,8 +2,8 @@ import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Refusal } from './refusal.ts';
 
 /**
- * Codes whose sentences the router writes from its own words, its settings and counts alone. Those of all other codes may contain
- * what stands in the request: names, paths of fields, values.
+ * Error codes whose messages consist only of the router's own words, settings and counts. Messages of all other codes may contain parts of
+ * the request: names, paths of fields, values.
  */
 const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'missing_key',
@@ -28,7 +28,7 @@ const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** The sentence of an error if nothing of a request can be in it, and no upstream has written it; undefined otherwise. */
+/** Returns the message of an error if nothing of a request can be in it, and no upstream has written it; undefined otherwise. */
 export function ownSentence({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
   return ownWords.has(code) && !byUpstream && !original ? message : undefined;
 }

@@ -4,19 +4,19 @@ import { countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-perio
 import { encodeRefusalRow, otherRefusalRow, refusalRowOf } from './refusal-row.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** Rows that are counted apart before they are written. Further ones of a code are counted together. */
+/** Maximum of rows that are counted separately before they are written. Further ones of a code are counted together. */
 const maxRows = 1_000;
 
-/** Rows of one hour, and of one day, in Redis. */
+/** Maximum of rows in Redis of one hour, and of one day. */
 const maxRowsStored: Record<CountedStep, number> = { hour: 1_000, day: 2_000 };
 
 interface Count {
-  /** The beginning of its hour. */
+  /** The beginning of the hour, in ms since 1970. */
   hour: number;
   row: string;
-  /** The row to count under where there is no room for this one. */
+  /** The row to count under if there is no room for this one. */
   substitute: string;
-  /** The key of the row, and what it is called; absent for requests without a known key, and for a row that stands for others. */
+  /** The key of the row, with its name; absent for requests without a known key, and for a row that stands for others. */
   key?: { id: string; name: string };
   count: number;
 }
@@ -30,11 +30,10 @@ export interface CountedPeriod {
   rows: Omit<Count, 'hour'>[];
 }
 
-/** Refusals that are not written yet, by hour, code and key: a bounded number of rows, whoever sends how many requests. */
+/** Refusals that are not written yet, by hour, code and key. The number of rows is bounded, however many requests are refused. */
 export class RefusalCounts {
   readonly #counts = new Map<string, Count>();
 
-  /** The number of rows. */
   get size(): number {
     return this.#counts.size;
   }
@@ -50,7 +49,6 @@ export class RefusalCounts {
     if (count) count.count += 1;
   }
 
-  /** By hour and by day. */
   periods(): CountedPeriod[] {
     const periods = new Map<string, CountedPeriod>();
     for (const { hour, ...row } of this.#counts.values()) {
@@ -68,7 +66,7 @@ export class RefusalCounts {
     return [...periods.values()];
   }
 
-  /** Undefined where there is no room. Rows without a key are few: one of each code and hour, for as long as Redis is away. */
+  /** Undefined if there is no room. Rows without a key are few: one of each code and hour, for as long as Redis is away. */
   #find(row: Omit<Count, 'count'>, most: number): Count | undefined {
     const name = `${row.hour} ${row.row}`;
     let count = this.#counts.get(name);

@@ -10,18 +10,16 @@ import type { Refusal } from './refusal.ts';
 
 const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
 
-/** Milliseconds that a refusal waits to be written, and at least between two writes. */
+/** Maximum of milliseconds that a refusal waits to be written, and minimum between two writes. */
 const writeEveryMs = 2_000;
 
-/** Milliseconds for what is left at the end. */
 const closeMs = 2_000;
 
-/** What is written at once. */
 type Batch = Readonly<Record<string, unknown>>;
 
 /**
- * Counts refused requests by hour, code and key, and keeps a few of them singly. Requests do not wait for it, and what it holds is
- * bounded: in memory while Redis is away, and in Redis. A batch is written once, also when the answer to it was lost.
+ * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for it. Its size is bounded: in memory
+ * while Redis is away, and in Redis. A batch is written once, even if the reply to it was lost.
  */
 export class RefusalLedger {
   readonly #redis: Redis;
@@ -35,19 +33,18 @@ export class RefusalLedger {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
-  /** @param prefix first part of the names in Redis; those of refusals follow as `usage:refusals:…` */
+  /** @param prefix start of all names in Redis; `usage:refusals:…` follows in those of refusals */
   constructor(redis: Redis, prefix: string, log: Logger) {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:`;
     this.#log = log;
   }
 
-  /** Rows that wait to be written. */
   get backlog(): number {
     return this.#counts.size;
   }
 
-  /** Counts a refusal. It is written within seconds. */
+  /** Counts a refusal, which is written within seconds. */
   add(refusal: Refusal): void {
     const { error, key } = refusal;
     const now = Date.now();
@@ -56,10 +53,10 @@ export class RefusalLedger {
     this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs);
   }
 
-  /** Writes what is left, for a few seconds at most, and ends. */
+  /** Writes what is left, for two seconds at most, and stops. */
   async close(): Promise<void> {
     const deadline = performance.now() + closeMs;
-    // A write under way has taken only what there was when it began.
+    // A write under way contains only what there was when it began.
     await this.#writing;
     await this.#write();
     while (this.#isBehind && performance.now() < deadline) {

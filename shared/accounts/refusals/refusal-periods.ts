@@ -2,17 +2,16 @@ import { periodName } from '../periods.ts';
 
 const dayMs = 86_400_000;
 
-/** The steps of a report. Counts are kept by hour and by day of UTC; those of a month are the sums of its days. */
+/** The steps of a report. Counts are kept by hour and by UTC day; those of a month are the sums of its days. */
 export const refusalSteps = ['hour', 'day', 'month'] as const;
 export type RefusalStep = (typeof refusalSteps)[number];
 
-/** A length of time that counts are kept by. */
 export type CountedStep = 'hour' | 'day';
 
 /** Milliseconds for which counts are kept after their period has begun. */
 export const refusalsKeptMs: Record<CountedStep, number> = { hour: 8 * dayMs, day: 90 * dayMs };
 
-/** The name of a period with counts: `2026-11-21T07`, `2026-11-21`. */
+/** Returns the name of a period with counts: `2026-11-21T07`, `2026-11-21`. */
 export function countedPeriod(step: CountedStep, beginning: number): string {
   return step === 'hour' ? new Date(beginning).toISOString().slice(0, 13) : periodName('day', beginning);
 }

@@ -10,13 +10,11 @@ import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusa
 
 const entrySchema = storedJson(refusalSampleSchema);
 
-/** What a report can be grouped by. */
 export const refusalGroups = ['code', 'key', 'team', 'user'] as const;
 export type RefusalGroup = (typeof refusalGroups)[number];
 
 export type CountedRow = RefusalRow & { count: number };
 
-/** What refusals can be narrowed to. */
 export type RefusalFilter = Partial<Record<RefusalGroup, string | undefined>>;
 
 export interface RefusalQuery {
@@ -29,7 +27,7 @@ export interface RefusalQuery {
   filter: RefusalFilter;
 }
 
-/** Counts by group, the largest first. `steps` are those of each of `times`, `rows` the parts of a group, the largest first. */
+/** Counts by group, the largest first. `steps` has one count for each of `times`; `rows` are the parts of a group, the largest first. */
 export interface CountedRefusals {
   times: number[];
   groups: { id: string; count: number; steps: number[]; rows: CountedRow[] }[];
@@ -48,7 +46,6 @@ export class RefusalReader {
     this.#report = report;
   }
 
-  /** How many requests were refused, by step and by group. */
   async report({ viewer, from, to, step, by, filter }: RefusalQuery): Promise<CountedRefusals> {
     const times = unitsBetween(step, from, to);
     const groups = new Map<string, { steps: number[]; rows: Map<string, CountedRow> }>();
@@ -74,7 +71,7 @@ export class RefusalReader {
     return { times, groups: counted, total: counted.reduce((sum, { count }) => sum + count, 0) };
   }
 
-  /** The newest single refusals of a time, newest first. */
+  /** Returns the single refusals that are kept of a period, newest first. */
   async samples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
     const found: RefusalSample[] = [];
     for (const stream of Object.keys(sampleStreams)) {
@@ -92,7 +89,7 @@ export class RefusalReader {
     return found.sort((a, b) => b.at - a.at);
   }
 
-  /** The counts of one step; none of what is too old to be kept. */
+  /** Returns the counts of one step, without those that are too old to be kept. */
   async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
     const counted = step === 'hour' ? 'hour' : 'day';
     const rows: CountedRow[] = [];

@@ -3,22 +3,20 @@ import { other } from '../ledger/totals.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** What refusals are counted by. Absent ones are empty: a row without a key is of requests that named none that is known. */
+/** What refusals are counted by. Absent fields are empty: a row without a key is for requests without a known key. */
 export interface RefusalRow {
-  /** Of the error table. */
   code: string;
   key: string;
   user: string;
   team: string;
 }
 
-/** The row that a refusal of a key, or of nobody, belongs to. */
 export function refusalRowOf(code: string, key: RefusedKey | undefined): RefusalRow {
   const { id = '', kind, ownerId = '' } = key ?? {};
   return { code, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };
 }
 
-/** The row that stands for all further ones of a code. */
+/** Returns the row for all refusals of a code beyond the maximum of rows. */
 export function otherRefusalRow(code: string): RefusalRow {
   return { code, key: other, user: '', team: '' };
 }
@@ -27,7 +25,7 @@ export function encodeRefusalRow({ code, key, user, team }: RefusalRow): string 
   return JSON.stringify([code, key, user, team]);
 }
 
-/** A row from its text; undefined when it is none. */
+/** Decodes the text of a row; undefined if it is none. */
 export function decodeRefusalRow(text: string): RefusalRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;

@@ -4,19 +4,18 @@ import { ownSentence } from './own-sentence.ts';
 import type { RefusalSample, SampleStream } from './refusal-sample.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Milliseconds after a sample in which no other one of the same key and code is taken. */
+/** Milliseconds after a sample within which no other one of the same key and code is taken. */
 const sampleEveryMs = 60_000;
 
-/** Keys and codes whose last sample is remembered. */
+/** Maximum of pairs of key and code whose last sample is remembered. */
 const maxRemembered = 2_000;
 
-/** Samples that wait to be written. */
 const maxWaiting = 50;
 
-/** What a model or a tool may be called to be kept: without spaces, so that no sentence of a prompt is among it. */
+/** The form of the name of a model or a tool that is kept: without spaces, so that no sentence of a prompt is kept. */
 const nameForm = /^[\w.:/@+-]{1,200}$/;
 
-/** Takes samples of refusals: of each key and code one a minute. */
+/** Takes samples of refusals: one a minute for each key and code. */
 export class RefusalSampler {
   readonly #taken = new LRUCache<string, true>({ max: maxRemembered, ttl: sampleEveryMs });
   #waiting: { stream: SampleStream; sample: RefusalSample }[] = [];
@@ -43,7 +42,7 @@ export class RefusalSampler {
     });
   }
 
-  /** Hands out the samples that wait. */
+  /** Returns the samples that wait, and removes them. */
   take(): { stream: SampleStream; sample: RefusalSample }[] {
     const taken = this.#waiting;
     this.#waiting = [];

@@ -1,12 +1,12 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** A request that was answered with an error before any worker was given it. */
+/** A request that was answered with an error before any worker got it. */
 export interface Refusal {
   requestId: string;
   error: Pick<RouterError, 'code' | 'message' | 'byUpstream' | 'original'>;
-  /** Undefined where the request named no key that is known. */
+  /** Undefined if the request had no known key. */
   key: RefusedKey | undefined;
-  /** The name that it asked for, of a model or a tool; undefined where it was not read. */
+  /** The requested name of a model or a tool; undefined if it was not read. */
   asked: string | undefined;
 }

@@ -9,33 +9,32 @@ import { storedFields, storedJson } from '../redis/stored-value.ts';
 
 const addVersion = new RedisScript(new URL('lua/add-version.lua', import.meta.url));
 
-/** Versions that are kept. Each may have half a megabyte. */
+/** Maximum of versions. Each may have half a megabyte. */
 const maxVersions = 50;
 
 const about = {
   /** Ms since 1970. */
   at: z.coerce.number(),
-  /** The id of the person who stored it, or of the admin token of nobody. */
+  /** Id of the person who stored it, or of the admin token without an owner. */
   by: z.string(),
-  /** The name of such a token. Names of people are not stored here: they may be deleted. */
+  /** Name of such an admin token. Names of people are not stored here: people may be deleted. */
   byName: z.string().optional(),
-  /** Why, in their words. */
+  /** The reason, in the words of the person. */
   note: z.string().optional(),
-  /** The number of the version whose text it has again. */
+  /** Number of the version whose text it restores. */
   revertOf: z.coerce.number().optional(),
 };
 const aboutSchema = z.object({ ...about, bytes: z.coerce.number() });
 const versionSchema = z.object({ ...about, text: z.string(), config: storedJson(z.record(z.string(), z.unknown())) });
 
-/** What stands in the list of versions. */
 export type RegistryVersionFacts = z.output<typeof aboutSchema> & { number: number };
 
-/** A version with its text, as somebody has written it, and what the text says. */
+/** A version with its text as written, and the content of the text. */
 export type RegistryVersion = z.output<typeof versionSchema> & { number: number; etag: string };
 
-/** A version to store. Its text was checked. */
+/** A version to store. Its text was checked before. */
 export interface NewRegistryVersion {
-  /** The number of the newest version, which was edited; 0 for none. */
+  /** Number of the version that was edited, which must be the newest one; 0 for none. */
   basedOn: number;
   text: string;
   config: Readonly<Record<string, unknown>>;
@@ -46,8 +45,8 @@ export interface NewRegistryVersion {
 }
 
 /**
- * The versions of the registry that is edited at run time: the newest one is in use. What a text has to look like is not known here.
- * Every method throws `store_unavailable` as KeyStore does.
+ * The versions of the registry that is edited at run time: the newest one is in use. This class does not check the form of a text. Every
+ * method throws `store_unavailable` as KeyStore does.
  */
 export class RegistryVersions {
   readonly #redis: Redis;
@@ -55,7 +54,7 @@ export class RegistryVersions {
   readonly #report: ReportUnreadable;
   readonly #records: StoredRecords<z.output<typeof versionSchema>>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;
@@ -65,26 +64,26 @@ export class RegistryVersions {
     this.#records = new StoredRecords(redis, { kind: 'registry version', schema: versionSchema, nameOf, report });
   }
 
-  /** The newest version; undefined when there is none. */
+  /** Returns number and etag of the newest version; undefined when there is none. */
   async newest(): Promise<{ number: number; etag: string } | undefined> {
     const [member] = await askRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
     return member === undefined ? undefined : addressOf(member);
   }
 
-  /** The newest version before that of this number; undefined when there is none. */
+  /** Returns number and etag of the newest version below a number; undefined when there is none. */
   async before(number: number): Promise<{ number: number; etag: string } | undefined> {
     const range = [this.#names.registryVersions, `(${number}`, '-inf', 'LIMIT', 0, 1] as const;
     const [member] = await askRedis(this.#redis.zrevrangebyscore(...range));
     return member === undefined ? undefined : addressOf(member);
   }
 
-  /** A version; undefined when there is none of this number, or no more. @throws UnreadableRecordError */
+  /** Returns a version; undefined when there is none of this number, or none any more. @throws UnreadableRecordError */
   async find(number: number): Promise<RegistryVersion | undefined> {
     const found = await this.#records.find(String(number));
     return found && { ...found, number, etag: etagOf(found.text) };
   }
 
-  /** All versions, newest first. */
+  /** Returns all versions, newest first, without those that cannot be read. */
   async list(): Promise<RegistryVersionFacts[]> {
     const members = await askRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, -1));
     const numbers = members.map((member) => addressOf(member).number);
@@ -105,7 +104,10 @@ export class RegistryVersions {
     });
   }
 
-  /** Stores a version, which then is the newest one. When another one is newest than the one that was edited, answers that one. */
+  /**
+   * Stores a version, which then is the newest one. Returns the number of the newest version instead if that is not the one that was
+   * edited.
+   */
   async add({
     basedOn,
     text,

@@ -8,18 +8,18 @@ export function newRecoveryCode(): string {
   return Array.from({ length: codeLength }, () => keyAlphabet.charAt(randomInt(keyAlphabet.length))).join('');
 }
 
-/** A recovery code as it is shown: in two halves. */
+/** Returns a recovery code in two halves, for display. */
 export function shownRecoveryCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 
-/** The recovery code that somebody has entered, in any spelling; undefined for what can be none. */
+/** Reads a recovery code that a person has entered, in any spelling; undefined for a text that cannot be one. */
 export function readRecoveryCode(entered: string): string | undefined {
   const code = entered.toLowerCase().replaceAll(/[\s-]/g, '');
   return code.length === codeLength ? code : undefined;
 }
 
-/** The field that stands for a recovery code of a person: an HMAC. @param secret of the cluster */
+/** Returns the field that stands for a recovery code of a person: an HMAC. @param secret of the cluster */
 export function recoveryField(secret: Uint8Array, userId: string, code: string): string {
   const mac = createHmac('sha256', derive(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
   return `recovery:${mac}`;

@@ -16,16 +16,14 @@ const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', i
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
 
-/** Milliseconds for the second step of a sign-in, and for setting a factor up. */
+/** Milliseconds for the second step of a sign-in, and for setting up a factor. */
 const waitMs = 300_000;
 
-/** Wrong codes of one sign-in; then the password is asked for again. */
+/** Maximum of wrong codes in one sign-in; then the password is requested again. */
 const mostTries = 5;
 
-/** Recovery codes of one person. */
 const codeCount = 10;
 
-/** Passkeys of one person. */
 export const mostPasskeys = 20;
 
 const passkeySchema = storedJson(
@@ -49,7 +47,6 @@ export interface Passkey {
   createdAt: number;
 }
 
-/** The second factors of a person. */
 export interface SecondFactor {
   /** The secret of an authenticator app, as base32. */
   totp: string | undefined;
@@ -57,19 +54,18 @@ export interface SecondFactor {
   recoveryCodesLeft: number;
 }
 
-/** A sign-in whose password is proven, and which waits for its second step. */
+/** A sign-in whose password was verified, and which waits for its second step. */
 export interface PendingSignIn {
   userId: string;
   epoch: number;
-  /** What has let the person come so far. */
+  /** What has let the person in so far. */
   opener: SessionOpener;
-  /** Of the passkey that was asked for, if one was. */
   challenge: string | undefined;
 }
 
 /**
- * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed, and recovery codes are kept as HMACs, with keys of
- * the secret of the cluster. Every method throws `store_unavailable` as KeyStore does.
+ * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed, and recovery codes are stored as HMACs, with
+ * keys from the secret of the cluster. Every method throws `store_unavailable` as KeyStore does.
  */
 export class SecondFactorStore {
   readonly #redis: Redis;
@@ -78,7 +74,7 @@ export class SecondFactorStore {
   readonly #secrets: () => readonly Uint8Array[];
 
   /**
-   * @param prefix what all names in Redis begin with
+   * @param prefix start of all names in Redis
    * @param secrets of the cluster, newest first
    */
   constructor(
@@ -107,19 +103,19 @@ export class SecondFactorStore {
     };
   }
 
-  /** Whether somebody has a second factor. One that cannot be opened any more is one all the same. */
+  /** Returns whether a person has a second factor. A factor that cannot be unsealed any more counts. */
   async has(userId: string): Promise<boolean> {
     const names = await askRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
     return names.some((name) => name === 'totp' || name.startsWith('passkey:'));
   }
 
-  /** Keeps the secret of an authenticator app that is being set up. */
+  /** Stores the secret of an authenticator app that is being set up. */
   async beginTotp(userId: string, secret: string): Promise<void> {
     const sealed = this.#sealer(userId).seal(secret);
     await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
-  /** The secret that is being set up; undefined when that took too long. */
+  /** Returns the secret that is being set up; undefined when that took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
     const sealed = await askRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
     return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
@@ -131,48 +127,49 @@ export class SecondFactorStore {
     await askRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
   }
 
-  /** Uses the code of a time up. False when it, or a later one, was used, and when there is no authenticator app any more. */
+  /** Uses up the code of a time. Returns false when this or a later code was used before, or there is no authenticator app any more. */
   async takeStep(userId: string, step: number): Promise<boolean> {
     return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
   }
 
-  /** Keeps the challenge for a passkey that is being set up. */
   async beginPasskey(userId: string, challenge: string): Promise<void> {
     await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
   }
 
-  /** The challenge, once. */
+  /** Returns the challenge for a new passkey, once. */
   async takePasskeyChallenge(userId: string): Promise<string | undefined> {
     return (await askRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
   }
 
-  /** Keeps a new passkey. */
   async keepPasskey(userId: string, passkey: Passkey): Promise<void> {
     await askRedis(this.#redis.hset(this.#names.secondFactor(userId), ...passkeyField(passkey)));
   }
 
-  /** Keeps the counter of a passkey that was proven. False when it was removed meanwhile: then the proof is worth nothing. */
+  /** Stores the counter of a verified passkey. Returns false when the passkey was removed meanwhile: then the verification is void. */
   async notePasskeyUse(userId: string, proven: Passkey): Promise<boolean> {
     const [field, passkey] = passkeyField(proven);
     const keys = [this.#names.secondFactor(userId)];
     return (await notePasskeyUse.run(this.#redis, { keys, args: { field, passkey } })) === 1;
   }
 
-  /** Removes the authenticator app, or a passkey. Without any, the recovery codes go as well. False when there is no such factor. */
+  /**
+   * Removes the authenticator app, or a passkey. With the last factor, the recovery codes go as well. Returns false when there is no such
+   * factor.
+   */
   async remove(userId: string, factor: 'totp' | `passkey:${string}`): Promise<boolean> {
     const removed = await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
     if (!(await this.has(userId))) await this.reset(userId);
     return removed === 1;
   }
 
-  /** Removes all second factors of a person. */
+  /** Removes all second factors of a person, and the recovery codes. */
   async reset(userId: string): Promise<void> {
     await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
   }
 
   /**
-   * Makes new recovery codes in place of all before, and returns them: this is the only moment at which they are known. Undefined when there is
-   * no second factor (any more) that they would stand for.
+   * Makes new recovery codes in place of all earlier ones, and returns them: only hashes are stored. Undefined when there is no second
+   * factor, or none any more, that they would replace.
    */
   async makeRecoveryCodes(userId: string): Promise<string[] | undefined> {
     const codes = Array.from({ length: codeCount }, newRecoveryCode);
@@ -183,7 +180,7 @@ export class SecondFactorStore {
     return codes.map(shownRecoveryCode);
   }
 
-  /** Uses a recovery code up, in any spelling. False when there is none. */
+  /** Uses up a recovery code, in any spelling. Returns false when there is no such code. */
   async takeRecoveryCode(userId: string, entered: string): Promise<boolean> {
     const code = readRecoveryCode(entered);
     if (code === undefined) return false;
@@ -191,7 +188,7 @@ export class SecondFactorStore {
     return (await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), ...fields))) > 0;
   }
 
-  /** Begins the second step of a sign-in, and returns the token that its browser keeps. */
+  /** Begins the second step of a sign-in, and returns the token that the browser keeps. */
   async beginSignIn({ id, epoch }: UserRecord, { link }: Pick<SessionOpener, 'link'>): Promise<string> {
     const token = mintToken();
     const name = this.#names.pendingSignIn(tokenHash(token));
@@ -200,23 +197,23 @@ export class SecondFactorStore {
     return token;
   }
 
-  /** Keeps the challenge for a passkey. False when the sign-in is over. */
+  /** Stores the challenge for a passkey. Returns false when the sign-in is over. */
   async challenge(token: string, challenge: string): Promise<boolean> {
     if (!isToken(token)) return false;
     const name = this.#names.pendingSignIn(tokenHash(token));
     if ((await askRedis(this.#redis.exists(name))) === 0) return false;
-    // The sign-in may have ended in between: what is left must not stay.
+    // The sign-in may have ended in between: what was just written must expire.
     await askRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
     return true;
   }
 
-  /** Whose sign-in this is; undefined when it is over. */
+  /** Returns the id of the person who signs in; undefined when the sign-in is over. */
   async findSignIn(token: string): Promise<string | undefined> {
     if (!isToken(token)) return undefined;
     return (await askRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
   }
 
-  /** Takes one of the tries of a sign-in; undefined when it is over. */
+  /** Uses up one of the tries of a sign-in; undefined when it is over. */
   async trySignIn(token: string): Promise<PendingSignIn | undefined> {
     if (!isToken(token)) return undefined;
     const keys = [this.#names.pendingSignIn(tokenHash(token))];

@@ -3,19 +3,19 @@ import type { Redis } from 'ioredis';
 import { accountNames } from '../redis/account-names.ts';
 import { askRedisAll } from '../redis/ask-redis.ts';
 
-/** Milliseconds between two looks at the secret in Redis: one command to read it, and one that writes it only if there is none. */
+/** Milliseconds between two reads of the secret in Redis: one command reads it, and one writes it only if there is none. */
 const lookEveryMs = 2_000;
 
-/** Secrets that a node keeps at most: the one that seals, and those that it had before. */
+/** Maximum of secrets that a node keeps: the one that seals, and those that it had before. */
 const mostSecrets = 4;
 
 const none: readonly Buffer[] = [];
 
 /**
- * The secret that all ingress nodes of a cluster share: what an operator sets, or else one that is made once and kept in Redis.
- * States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is away, and goes back into a store
- * that was emptied, unless another node has put its own there: then that one seals, and the ones before go on opening what they have
- * sealed, until the node ends.
+ * The secret that all ingress nodes of a cluster share: one that an operator sets, or else one that is made once and kept in Redis. States:
+ * unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is away, and is written back to a store that was
+ * emptied. If another node has written its own secret there before, that one seals from then on, and the earlier ones still open what they
+ * have sealed, until the node ends.
  */
 export class ClusterSecret {
   readonly #redis: Redis;
@@ -25,8 +25,8 @@ export class ClusterSecret {
   readonly #look = (): void => void this.#agree();
 
   /**
-   * @param prefix what all names in Redis begin with
-   * @param set the secrets that the operator sets, newest first; undefined for one in Redis
+   * @param prefix start of all names in Redis
+   * @param set the secrets that the operator sets, newest first; undefined to keep one in Redis
    */
   constructor(redis: Redis, prefix: string, set: readonly Buffer[] | undefined) {
     this.#redis = redis;
@@ -38,7 +38,7 @@ export class ClusterSecret {
     this.#look();
   }
 
-  /** The secrets, 32 bytes each: the first one seals, all open. None while Redis has not answered yet. */
+  /** The secrets, 32 bytes each: the first one seals, all open. Empty while Redis has not answered yet. */
   get secrets(): readonly Buffer[] {
     return this.#secrets;
   }
@@ -55,14 +55,14 @@ export class ClusterSecret {
     this.#secrets = [secret, ...before].slice(0, mostSecrets);
   }
 
-  /** Reads the secret in Redis, and writes the known or a new one if there is none. */
+  /** Reads the secret in Redis. If there is none, writes the known one, or a new one. */
   async #agree(): Promise<void> {
     const own = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
     try {
       const [, secret] = await askRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
       this.#adopt(Buffer.from(String(secret), 'base64url'));
     } catch {
-      // Redis is away: the connection logs that, and what is known stays.
+      // Redis is away: the connection logs that, and the known secrets stay.
     }
   }
 }

@@ -1,11 +1,11 @@
 import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
 
-/** What a key of an owner is for. Each purpose has keys of its own. */
+/** The purpose of a key of an owner. Each purpose has keys of its own. */
 type Purpose = 'answers' | 'store' | 'recordings' | 'webhooks' | 'connections' | 'external account' | 'second factor';
 
 /**
- * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is
- * stored for an owner, and who has the keys of one cannot compute the secrets or the keys of another.
+ * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is stored
+ * for an owner, and the keys of one owner reveal neither the secrets nor the keys of another.
  */
 export class OwnerKeys {
   readonly #secrets: () => readonly Uint8Array[];
@@ -15,38 +15,41 @@ export class OwnerKeys {
     this.#secrets = secrets;
   }
 
-  /** What travels with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
+  /** Returns the keys that travel with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
   ofGrant(owner: string): string | undefined {
     const keys = this.#derive(owner, 'answers').map((key) => key.toString('base64url'));
     return keys.length === 0 ? undefined : keys.join('.');
   }
 
-  /** Seals what the store keeps of an owner, with the newest secret, and opens it with any; undefined while no secret is known. */
+  /**
+   * Returns the sealer for what the store keeps of an owner. Seals with the newest secret and opens with any; undefined while no secret is
+   * known.
+   */
   storeSealer(owner: string): Sealer | undefined {
     return sealerOf(this.#derive(owner, 'store'));
   }
 
-  /** Seals the recorded requests of an owner; undefined while no secret is known. */
+  /** Returns the sealer for the recorded requests of an owner; undefined while no secret is known. */
   recordingSealer(owner: string): Sealer | undefined {
     return sealerOf(this.#derive(owner, 'recordings'));
   }
 
-  /** Seals the secrets of an owner's webhooks; undefined while no secret is known. */
+  /** Returns the sealer for the secrets of an owner's webhooks; undefined while no secret is known. */
   webhookSealer(owner: string): Sealer | undefined {
     return sealerOf(this.#derive(owner, 'webhooks'));
   }
 
-  /** Seals a person's connections to MCP servers; undefined while no secret is known. */
+  /** Returns the sealer for a person's MCP account links; undefined while no secret is known. */
   connectionSealer(person: string): Sealer | undefined {
     return sealerOf(this.#derive(person, 'connections'));
   }
 
-  /** Seals the refresh token of a person's account at a provider; undefined while no secret is known. */
+  /** Returns the sealer for the refresh token of a person's account at a provider; undefined while no secret is known. */
   externalAccountSealer(person: string): Sealer | undefined {
     return sealerOf(this.#derive(person, 'external account'));
   }
 
-  /** Seals the secret of a person's authenticator app; undefined while no secret is known. */
+  /** Returns the sealer for the secret of a person's authenticator app; undefined while no secret is known. */
   secondFactorSealer(person: string): Sealer | undefined {
     return sealerOf(this.#derive(person, 'second factor'));
   }

@@ -1,9 +1,7 @@
 import { scryptSync } from 'node:crypto';
 
-/** Bytes of a secret. */
 const secretBytes = 32;
 
-/** Characters of the shortest passphrase. */
 const leastCharacters = 32;
 
 const hexSecret = /^[0-9a-f]{64}$/i;
@@ -11,7 +9,7 @@ const base64Secret = /^[\w+/-]{43}=?$/;
 
 /**
  * Reads secrets that an operator sets, separated by commas. Each is 32 bytes as hex or base64, or a passphrase.
- * @returns undefined unless there is one at least and all are long enough
+ * @returns undefined if there is none, or one is too short
  */
 export function parseSecrets(text: string): Buffer[] | undefined {
   const secrets = text.split(',').map((each) => parseSecret(each.trim()));
@@ -21,8 +19,8 @@ export function parseSecrets(text: string): Buffer[] | undefined {
 
 function parseSecret(text: string): Buffer | undefined {
   if (hexSecret.test(text)) return Buffer.from(text, 'hex');
-  // Both alphabets of base64 are read.
+  // Node reads both alphabets of base64.
   if (base64Secret.test(text)) return Buffer.from(text, 'base64');
-  // What is sealed with a passphrase can be guessed at by whoever has it, so each guess has a cost.
+  // Somebody with a text that was sealed with a passphrase can guess at the passphrase, so each guess must have a cost.
   return text.length < leastCharacters ? undefined : scryptSync(text, 'rtr', secretBytes);
 }

@@ -3,9 +3,9 @@ import { accountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
 
 /**
- * The secrets of a cluster for a program that is no part of it, newest first: those that the operator sets, or else the one that the
- * cluster keeps in Redis. None when there is neither: its nodes then have a secret that is not set here, or have never run.
- * @param prefix what all names in Redis begin with
+ * Returns the secrets of a cluster for a program outside it, newest first: those that the operator sets, or else the one that the cluster
+ * keeps in Redis. Empty when there is neither: the nodes have a secret that is not set here, or have never run.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function readClusterSecret(

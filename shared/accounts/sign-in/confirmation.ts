@@ -2,15 +2,15 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { UserRecord } from '../people/user.ts';
 
 /**
- * Whether the provider of a person still lets them in. `unknown`: it cannot be asked, and has not answered for too long. The person then gets
- * nothing, and loses nothing.
+ * Whether the provider of a person still lets them in. `unknown`: the provider cannot be asked, and has not answered for too long. The
+ * person then gets nothing, and loses nothing.
  */
 export type Confirmation = 'confirmed' | 'refused' | 'unknown';
 
-/** Finds out whether the provider of a person still lets them in. @throws RouterError `store_unavailable` */
+/** Checks whether the provider of a person still lets them in. @throws RouterError `store_unavailable` */
 export type Confirm = (user: UserRecord) => Promise<Confirmation>;
 
-/** What somebody is answered of whom it is not known whether their provider lets them in. They may come again. */
+/** It is not known whether the provider of a person still lets them in. They may try again. */
 export class UnconfirmedError extends RouterError {
   override name = 'UnconfirmedError';
 

@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The token that a page of a session sends with everything that changes something. It is computed from the session's id,
- * which no other page can read, so it is bound to the session and stored nowhere.
- * (OWASP Cross-Site Request Forgery Prevention Cheat Sheet, "Signed Double-Submit Cookie")
+ * Returns the token that a page of a sign-in session sends with every request that changes something. It is computed from the session's id,
+ * which no other page can read, so it is bound to the session and stored nowhere. (OWASP Cross-Site Request Forgery Prevention Cheat Sheet,
+ * "Signed Double-Submit Cookie")
  */
 export function csrfTokenOf(sessionId: string): string {
   return createHmac('sha256', sessionId).update('csrf').digest('base64url');
 }
 
-/** Whether this is the session's token. Takes as long for a wrong one. */
+/** Returns whether this is the session's token. Takes as long for a wrong one. */
 export function isCsrfToken(sessionId: string, given: string): boolean {
   const right = Buffer.from(csrfTokenOf(sessionId));
   const other = Buffer.from(given);

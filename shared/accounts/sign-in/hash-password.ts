@@ -1,10 +1,9 @@
 import { argon2id, hash } from 'argon2';
 
 /**
- * Hashes a password for the store: Argon2id with 19 MiB, 2 passes and 1 lane, as a PHC string, which carries its salt and its
- * parameters. About 20 ms of one core.
- * Source of the parameters: OWASP Password Storage Cheat Sheet, "Argon2id".
- * See docs/decisions/0008-argon2id-cost.md.
+ * Hashes a password for the store: Argon2id with 19 MiB, 2 passes and 1 lane, as a PHC string, which carries its salt and its parameters.
+ * About 20 ms of one core. Source of the parameters: OWASP Password Storage Cheat Sheet, "Argon2id". See
+ * docs/decisions/0008-argon2id-cost.md.
  */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, { type: argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 });

@@ -3,19 +3,19 @@ import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../keys/fair-queue.ts';
 import type { Judgement, PasswordToJudge } from './password-judge.ts';
 
-/** Milliseconds for a judgement, the loading of its dictionaries included. */
+/** Maximum of milliseconds for one password, the loading of the dictionaries included. */
 const longestMs = 20_000;
 
-/** One at a time: each takes a core for a second and 60 MB for as long. */
+/** One password at a time: each takes a core for a second, and 60 MB meanwhile. */
 const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 32 });
 
 /**
- * Judges how hard a password is to guess, by dictionaries, keyboards, dates and repetitions, and by what is known of its owner.
- * It runs in a thread of its own: it takes up to a second, and this thread has streams to relay.
- * @param owner who asks, to take turns by: the client's address
+ * Estimates how hard a password is to guess, by dictionaries, keyboards, dates and repetitions, and by what is known of its owner. It runs
+ * in a thread of its own: it takes up to a second, and this thread has streams to relay.
+ * @param owner whose place in line it takes: the client's address
  * @param known the person's name and address
- * @returns undefined for one that is strong enough, else a sentence that says what is wrong with it
- * @throws QueueFullError, or what the thread failed with
+ * @returns undefined for a password that is strong enough, else a sentence on its weakness
+ * @throws QueueFullError, or the error of the thread
  */
 export function judgePassword(owner: string, password: string, known: readonly string[]): Promise<string | undefined> {
   return queue.run(owner, async () => {

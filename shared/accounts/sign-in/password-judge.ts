@@ -3,22 +3,21 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
 
-/** What a thread of this file gets. */
 export interface PasswordToJudge {
   password: string;
-  /** What is known of the owner. */
+  /** The person's name and address. */
   known: readonly string[];
 }
 
-/** What it answers. */
+/** The result of the thread. `weakness` is undefined for a password that is strong enough. */
 export interface Judgement {
   weakness: string | undefined;
 }
 
-/** Its work grows with the square of the length; a password is at least as strong as its beginning. */
+/** The work grows with the square of the length; a password is at least as strong as its beginning. */
 const judgedLength = 64;
 
-/** Of 0 to 4: 3 withstands somebody who has the hashes, for some time. */
+/** The minimum of a score from 0 to 4: 3 withstands somebody who has the hashes, for some time. */
 const leastScore = 3;
 
 const { password, known } = workerData as PasswordToJudge;

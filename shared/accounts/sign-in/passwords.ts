@@ -9,21 +9,21 @@ export const passwordLength = { min: 10, max: 200 };
 
 const limits = { concurrency: 2, waitingPerOwner: 4, waiting: 64 };
 
-/** Hashes and checks passwords, a few at a time, taking turns between those who ask. */
+/** Hashes and checks passwords, a few at a time, and serves clients in rotation. */
 export class Passwords {
   readonly #queue = new FairQueue(limits);
   #nobodysHash: Promise<string> | undefined;
 
   /**
-   * Argon2id of a password, as a PHC string.
-   * @param owner who asks, to take turns by: the client's address
+   * Returns the Argon2id hash of a password, as a PHC string.
+   * @param owner whose place in line it takes: the client's address
    * @throws RouterError `overloaded` when too many wait
    */
   hash(owner: string, password: string): Promise<string> {
     return this.#run(owner, () => hashPassword(normalized(password)));
   }
 
-  /** Whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
+  /** Returns whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
     this.#nobodysHash ??= hashPassword(mintToken());
     const nobodysHash = await this.#nobodysHash;

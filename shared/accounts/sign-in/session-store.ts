@@ -15,7 +15,6 @@ const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.met
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
 
-/** Sessions that a person may have at once. */
 const mostPerUser = 50;
 
 /** Precision of the time of the last request: a session in use costs one write a minute. */
@@ -25,49 +24,46 @@ const sessionSchema = z.object({
   userId: z.string(),
   epoch: z.coerce.number(),
   startedAt: z.coerce.number(),
-  /** Milliseconds that it had left to live at the last write. */
+  /** Milliseconds that the session had left to live at the last write. */
   livesMs: z.coerce.number(),
-  /** Name of the provider that has signed the person in, if one has. */
+  /** Name of the provider that signed the person in, if one did. */
   provider: z.string().optional(),
-  /** `printed`: a link that an operator has printed has let the person in. */
+  /** `printed`: a link that an operator printed let the person in. */
   link: z.string().optional(),
-  /** Absent in sessions of releases that did not keep them. */
+  /** Absent in sessions of releases that did not store them. */
   address: z.string().optional(),
   agent: z.string().optional(),
 });
 
-/** What has let somebody in. Without either: a password, or the link of an administrator. */
+/** What let a person in. Without either: a password, or the link of an administrator. */
 export interface SessionOpener {
-  /** Name of the provider that has signed the person in; undefined: none has. */
+  /** Name of the provider that signed the person in; undefined if none did. */
   provider?: string | undefined;
-  /** A link that an operator has printed. */
   link?: 'printed' | undefined;
 }
 
-/** Where a session is opened from, and by what. */
 export interface SessionOrigin extends SessionOpener {
-  /** The network address. */
   address?: string | undefined;
-  /** What the browser calls itself. */
+  /** The name that the browser gives itself. */
   agent?: string | undefined;
 }
 
-/** A session as its person sees it. Times in ms since 1970. */
+/** A sign-in session as its person sees it. Times in ms since 1970. */
 export interface SessionFacts extends Omit<SessionOrigin, 'link'> {
-  /** The hash of its id, with which it can be ended and nothing else. */
+  /** The hash of the session's id: it can be used to end the session, and for nothing else. */
   hash: string;
   startedAt: number;
   /** To the minute. */
   usedAt: number;
 }
 
-/** Characters that are kept of what a browser calls itself. */
+/** Maximum characters of a browser's name that are stored. */
 const agentLength = 300;
 
 /**
- * Who is signed in, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used for a time,
- * after 30 days, when its person is blocked, and when they are signed out everywhere. While local accounts are switched off, only those of
- * providers and of printed links count. Every method throws `store_unavailable` as KeyStore does.
+ * The sign-in sessions of the console, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used
+ * for a time, after 30 days, when its person is blocked, and when they are signed out everywhere. While local accounts are switched off,
+ * only sessions of providers and of printed links count. Every method throws `store_unavailable` as KeyStore does.
  */
 export class SessionStore {
   readonly #redis: Redis;
@@ -79,8 +75,8 @@ export class SessionStore {
   #takesLocal = (): boolean => true;
 
   /**
-   * @param prefix what all names in Redis begin with
-   * @param idleMs milliseconds without a request after which a session ends
+   * @param prefix start of all names in Redis
+   * @param idleMs returns the milliseconds without a request after which a session ends
    */
   constructor(
     redis: Redis,
@@ -98,19 +94,19 @@ export class SessionStore {
     this.#report = report;
   }
 
-  /** Has the sessions of providers end when `confirm` says so. It is called at each use of one. */
+  /** Sets the check of people that is called at each use of a provider's session: the session ends when `confirm` refuses its person. */
   confirmWith(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
-  /** Has the sessions that passwords have opened count while `takesLocal` says so. It is called at each use of one. */
+  /** Sets whether sessions that passwords have opened count. `takesLocal` is called at each use of one. */
   takeLocalWhile(takesLocal: () => boolean): void {
     this.#takesLocal = takesLocal;
   }
 
   /**
-   * Opens a session under a new id and returns that; undefined when the person was blocked or signed out everywhere
-   * since this record was read.
+   * Opens a session under a new id and returns the id; undefined when the person was blocked or signed out everywhere since this record was
+   * read.
    */
   async open({ id: userId, epoch }: UserRecord, origin: SessionOrigin = {}): Promise<string | undefined> {
     const id = mintToken();
@@ -132,9 +128,9 @@ export class SessionStore {
   }
 
   /**
-   * Whose session this is; undefined when it has ended. Its time without a request begins anew.
-   * @param asks whether the provider that has opened it is asked: not to end it
-   * @throws UnconfirmedError while it is not known whether that still lets its person in
+   * Returns the person of a session; undefined when it has ended. Its time without a request begins anew.
+   * @param asks whether to ask the provider that opened the session; false when the caller only ends it
+   * @throws UnconfirmedError while it is not known whether the provider still lets the person in
    */
   async find(id: string, { asks = true } = {}): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
@@ -151,13 +147,13 @@ export class SessionStore {
       const confirmation = await this.#confirm(known);
       if (confirmation === 'unknown') throw new UnconfirmedError();
       if (confirmation === 'refused') return undefined;
-      // As they are now: that may have taken long, and what the provider says may have changed them.
+      // Read again: the confirmation may have taken long, and may have changed the record.
       const person = await this.#users.find(session.userId);
       if (!isIn(person, session)) return undefined;
       user = person;
     }
     const sinceMs = session.livesMs - Number(leftToLiveMs);
-    // The setting may have been made shorter since.
+    // The setting may have become shorter since.
     if (sinceMs >= idleMs) return undefined;
     const nextMs = Math.min(idleMs, leftMs);
     const isOff = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
@@ -166,9 +162,9 @@ export class SessionStore {
   }
 
   /**
-   * Whether a session has not ended yet. Unlike `find`, it does not prolong the session.
-   * @param asks whether the provider that has opened it is asked as well, as by `find`
-   * @throws UnconfirmedError then, while it is not known whether that still lets its person in
+   * Returns whether a session has not ended yet. Unlike `find`, it does not extend the session.
+   * @param asks whether to ask the provider that opened the session as well, as `find` does
+   * @throws UnconfirmedError if it asks, while it is not known whether the provider still lets the person in
    */
   async stands(id: string, { asks = false } = {}): Promise<boolean> {
     if (!isToken(id)) return false;
@@ -183,21 +179,21 @@ export class SessionStore {
     return confirmation === 'confirmed';
   }
 
-  /** What has opened a session; empty for a session with a password, and for one that has ended. */
+  /** Returns what opened a session; empty for a session with a password, and for one that has ended. */
   async openerOf(id: string): Promise<SessionOpener> {
     const fields = this.#redis.hmget(this.#names.session(tokenHash(id)), 'provider', 'link');
     const [provider, link] = await askRedis(fields);
     return { provider: provider ?? undefined, link: link === 'printed' ? link : undefined };
   }
 
-  /** Whether a session is there that does not count, because a password has opened it and local accounts are switched off. */
+  /** Returns whether a session exists that does not count, because a password opened it and local accounts are switched off. */
   async isSuspended(id: string): Promise<boolean> {
     if (!isToken(id)) return false;
     const session = this.#read(await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id)))));
     return session !== undefined && !this.#counts(session);
   }
 
-  /** The sessions of a person that have not ended, the newest first. */
+  /** Returns the sessions of a person that have not ended, the newest first. */
   async listOf({ id: userId, epoch }: UserRecord): Promise<SessionFacts[]> {
     const hashes = await askRedis(this.#redis.lrange(this.#names.sessionsOf(userId), 0, -1));
     const now = Date.now();
@@ -215,12 +211,12 @@ export class SessionStore {
     return found.filter((session) => session !== undefined);
   }
 
-  /** The hash by which a session stands in the list of its person. */
+  /** Returns the hash that a session has in the list of its person. */
   hashOf(id: string): string {
     return tokenHash(id);
   }
 
-  /** Ends a session of a person by its hash. False when there is none. */
+  /** Ends a session of a person by its hash. Returns false when there is none. */
   async endByHash(userId: string, hash: string): Promise<boolean> {
     if (!isToken(hash)) return false;
     const name = this.#names.session(hash);
@@ -229,7 +225,6 @@ export class SessionStore {
     return true;
   }
 
-  /** Ends a session. */
   async end(id: string): Promise<void> {
     const hash = tokenHash(id);
     const name = this.#names.session(hash);
@@ -238,7 +233,7 @@ export class SessionStore {
     await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
-  /** A session from its fields; undefined when there is none. One that cannot be read has ended: the person signs in again. */
+  /** Parses a session from its fields; undefined when there is none. An unreadable session counts as ended: the person signs in again. */
   #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
     const read = readStored(sessionSchema, fields);
     if ('value' in read) return read.value;
@@ -250,13 +245,13 @@ export class SessionStore {
     return provider !== undefined || link === 'printed' || this.#takesLocal();
   }
 
-  /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */
+  /** Extends only a session that still exists: one that has ended meanwhile does not come back. */
   async #touch(name: string, userId: string, args: { now: number; idleMs: number }): Promise<void> {
     await touchSession.run(this.#redis, { keys: [name, this.#names.user(userId)], args });
   }
 }
 
-/** Whether a person is there, not blocked, and has not signed out everywhere since a session was opened. */
+/** Returns whether a person exists, is not blocked, and has not signed out everywhere since a session was opened. */
 function isIn(person: UserRecord | undefined, { epoch }: { epoch: number }): person is UserRecord {
   return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }

@@ -7,55 +7,52 @@ import { RedisScript } from '../redis/redis-script.ts';
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
 
-/** Wrong attempts in a window: at one account from one network address, or from a browser that has signed in to it before. */
+/** Maximum of wrong tries in a window: at one account from one network address, or from a browser that has signed in to it before. */
 const mostByOne = 10;
 
-/** At one account, from all addresses together. */
+/** The same at one account, from all addresses together. */
 const mostAtAccount = 50;
 
-/** From one address, at all accounts together: an office, or a carrier's customers, may share one. */
+/** The same from one address, at all accounts together: an office, or a carrier's customers, may share an address. */
 const mostFromAddress = 100;
 
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
 
-/** Refusals of one hour that get an entry in the audit trail: anybody can cause as many as they like. */
+/** Maximum of refusals of one hour that get an entry in the audit trail: anybody can cause any number of them. */
 const maxNews = 10;
 
-/** Where an attempt to sign in comes from, and at which account. */
 export interface Attempt {
-  /** The client's IP address. */
   address: string;
-  /** The account's e-mail address, whether there is such an account or not. */
+  /** The account's e-mail address, whether or not there is such an account. */
   email: string;
   /** Id of the browser, if it has signed in to this account before. */
   device?: string | undefined;
 }
 
-/** Whether an attempt may be made. */
 export interface Allowance {
   /** Milliseconds to wait; 0: now. */
   waitMs: number;
-  /** A refusal began with this attempt, and is one of the first ten in an hour: it gets an entry in the audit trail. */
+  /** A refusal began with this try, and is one of the first ten in an hour: it gets an entry in the audit trail. */
   isNews: boolean;
 }
 
 /**
- * Limits wrong attempts to sign in within 15 minutes: ten at an account from one network address, fifty at an account from all addresses, and a
- * hundred from an address at all accounts. A browser that has signed in to the account before has ten of its own, whatever others do.
- * Further attempts are refused for 15 minutes, then for 30, then for an hour. Running attempts count, so that many at once gain nothing.
+ * Limits wrong tries to sign in within 15 minutes: ten at an account from one network address, fifty at an account from all addresses, and
+ * a hundred from an address at all accounts. A browser that has signed in to the account before has ten of its own, whatever others do.
+ * Further tries are refused for 15 minutes, then for 30, then for an hour. Running tries count, so that many at once gain nothing.
  */
 export class SignInGuard {
   readonly #redis: Redis;
   readonly #names: AccountNames;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
   }
 
-  /** Takes an attempt from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
+  /** Takes a try from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
   async take(attempt: Attempt): Promise<Allowance> {
     const subjects = this.#subjects(attempt);
     const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];
@@ -65,12 +62,12 @@ export class SignInGuard {
     return { waitMs, isNews: isNews === 1 };
   }
 
-  /** Returns an attempt that succeeded, and forgets all attempts at the account from this address, or from this browser. */
+  /** Gives a successful try back, and removes all tries at the account from this address, or from this browser. */
   async giveBack(attempt: Attempt): Promise<void> {
     await this.#return(attempt, true);
   }
 
-  /** Returns an attempt that could not be judged. */
+  /** Gives back a try that could not be checked. */
   async withdraw(attempt: Attempt): Promise<void> {
     await this.#return(attempt, false);
   }
@@ -80,7 +77,7 @@ export class SignInGuard {
     await returnAttempt.run(this.#redis, { keys, args: { succeeded } });
   }
 
-  /** What an attempt counts for. The first one is forgotten after a success. */
+  /** Returns what a try counts for. The first entry is removed after a success. */
   #subjects({ address, email, device }: Attempt): { name: string; most: number }[] {
     const account = hash('sha256', email, 'base64url');
     if (device !== undefined) return [{ name: this.#names.signIns(`by:${device}:${account}`), most: mostByOne }];
@@ -94,8 +91,8 @@ export class SignInGuard {
 }
 
 /**
- * The part of an IP address that counts as one client: all of an IPv4 address, the first 64 bits of an IPv6 address, because
- * a subscriber has at least the other 64 bits to choose from (RFC 6177).
+ * Returns the part of an IP address that counts as one client: all of an IPv4 address, and the first 64 bits of an IPv6 address, because a
+ * subscriber has at least the other 64 bits to choose from (RFC 6177).
  */
 export function addressGroup(address: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];

@@ -1,17 +1,19 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds that a read waits at most for its turn. */
 const longestWaitMs = 5_000;
 
 /**
- * Reads what is stored of an owner one after the other. A short request may continue a history of many megabytes: many at once would
- * fill the connection to Redis, on which the keys and limits of all others wait, and Redis's memory with replies.
+ * Runs the reads of an owner's stored responses one after the other. A short request may continue a history of many megabytes: many at once
+ * would fill Redis's memory with replies, and the connection to Redis, on which the keys and limits of all others wait.
  */
 export class OwnerTurns {
   /** The end of the last read of each owner that has any. */
   readonly #last = new Map<string, Promise<void>>();
 
-  /** @throws RouterError `overloaded` after a wait that is too long, or as `read` does */
+  /**
+   * Runs a read when those of the owner before it are over. @throws RouterError `overloaded` after a wait that is too long, or as `read`
+   * does
+   */
   take<Read>(owner: string, read: () => Promise<Read>): Promise<Read> {
     const reading = this.#after(this.#last.get(owner), read);
     const last: Promise<void> = reading.then(

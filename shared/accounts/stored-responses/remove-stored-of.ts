@@ -6,16 +6,16 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Responses and items that one call of the script visits at most, in about 10 ms. */
+/** Maximum of responses and items that one call of the script visits, in about 10 ms. */
 const mostVisits = 10_000;
 
-/** Milliseconds for which responses of the owner are refused: no answer takes longer. */
+/** Milliseconds for which further responses of the owner are refused: no answer takes longer. */
 const refusedForMs = 24 * 3_600_000;
 
 /**
- * Removes all stored responses of an owner who is gone for good: a deleted team, or a revoked key. Nothing of it is stored any more, not
- * even the answers that run now.
- * @param prefix what all names in Redis begin with
+ * Removes all stored responses of an owner that no longer exists: a deleted team, or a revoked key. Answers that run now are not stored
+ * either.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeStoredOf(redis: Redis, prefix: string, owner: string): Promise<void> {

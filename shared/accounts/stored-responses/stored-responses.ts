@@ -16,13 +16,13 @@ const findItems = new RedisScript(common, new URL('lua/find-items.lua', import.m
 const sweepExpired = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
 const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
-/** The scripts with `keepStored`, which stand before each script that stores a response together with something else. */
+/** The scripts that define `keepStored`. They stand before each script that stores a response together with something else. */
 export const keepStoredScripts: readonly URL[] = [common, keepStored];
 
-/** Responses that one response continues at most, one after the other. */
+/** Maximum of responses that one response continues, one after the other. */
 const mostLinks = 1_000;
 
-/** Items of one response at most, and those that one request refers to: Redis serves nobody else while it goes through them. */
+/** Maximum of items of one response, and of those that one request refers to: Redis serves nobody else while it goes through them. */
 const mostItems = 10_000;
 
 /** Bytes that Redis takes to find an item by its id. */
@@ -31,51 +31,46 @@ const itemBytes = 256;
 /** Base64 has four characters for three bytes. */
 const sealedShare = 4 / 3;
 
-/** Characters of items that are written at once, for about a millisecond, unless one item is longer. */
+/** Characters of items that are written in one go, which takes about a millisecond, unless one item is longer. */
 const pieceLength = 256 * 1024;
 
-/** An id as this router makes them, and as clients may give items. Any other is unknown. */
+/** The form of the ids that this router makes, and that clients may give items. Any other id is unknown. */
 const idPattern = /^[\w-]{1,128}$/;
 
-/** A response as it is stored. */
 export interface StoredResponse {
   id: string;
-  /** The response object, as the client has received it. */
   response: JsonObject;
-  /** The items of its own input, each with an id: without those of the responses that it continues. */
+  /** The items of its own input, each with an id, without those of the responses that it continues. */
   input: JsonObject[];
   /** Id of the response that it continues. */
   previous?: string | undefined;
 }
 
 export interface StoredResponsesBounds {
-  /** Milliseconds for which a response is kept. */
   keepMs: number;
-  /** Bytes in Redis of one owner, and of all. */
+  /** Maximum bytes in Redis: of one owner, and of all. */
   ownerBytes: number;
   totalBytes: number;
-  /** Bytes of the history that one request continues. */
+  /** Maximum bytes of the history that one request continues. */
   historyBytes: number;
 }
 
-/** A response as `keepStored` takes it. */
+/** A response in the form that `keepStored` takes. */
 export interface KeepStored {
   args: Readonly<Record<string, unknown>>;
-  /** It, sealed, and what is known of it, as JSON. */
+  /** The sealed response, and its record as JSON. */
   content: string;
   entry: string;
 }
 
-/** What became of a response that was to be stored. */
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
-/** What was looked for, the id that is not stored, or that it is more than one request may have. */
+/** The result of a search: what was found, the id that is not stored, or that it is more than one request may have. */
 export type Found<T> = { found: T } | { missing: string } | 'too long';
 
 /**
- * Responses that clients have had stored, in Redis, sealed with a key of their owner. Nobody else finds them: an id of another owner
- * is an unknown one. The oldest go where there is no room. Every method throws `store_unavailable`, and those that read
- * `overloaded`.
+ * Responses that clients have had stored, in Redis, sealed with a key of their owner. An id of another owner is unknown. The oldest
+ * responses go where there is no room. Every method throws `store_unavailable`, and those that read also `overloaded`.
  */
 export class StoredResponses {
   readonly #redis: Redis;
@@ -85,7 +80,7 @@ export class StoredResponses {
   readonly #report: ReportUnreadable;
   readonly #turns = new OwnerTurns();
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(
     redis: Redis,
     prefix: string,
@@ -99,9 +94,9 @@ export class StoredResponses {
   }
 
   /**
-   * Stores a response, unless it is larger than all that may be stored, or has too many items, or its owner is gone for good. A large one
+   * Stores a response, unless it is larger than all that may be stored, has too many items, or its owner no longer exists. A large response
    * is written and sealed in pieces, between which the event loop goes on.
-   * @param text the JSON text of the response object, if that is known
+   * @param text the JSON text of the response object, if it is known
    */
   async keep(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepOutcome> {
     const prepared = await this.prepare(owner, stored, text);
@@ -112,7 +107,7 @@ export class StoredResponses {
     return outcome === 1 ? 'kept' : 'too large';
   }
 
-  /** What a script needs to store a response; undefined for one with too many items. @param text see `keep` */
+  /** Returns what a script needs to store a response; undefined for a response with too many items. @param text see `keep` */
   async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepStored | undefined> {
     const { id, previous } = stored;
     const items = [...itemsById(stored).keys()];
@@ -127,7 +122,6 @@ export class StoredResponses {
     };
   }
 
-  /** One response; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;
@@ -135,7 +129,7 @@ export class StoredResponses {
     return content === null ? undefined : this.#open(this.#sealer(owner), content);
   }
 
-  /** A response and those that it continues, oldest first. */
+  /** Returns a response and those that it continues, oldest first. */
   async history(owner: string, id: string): Promise<Found<StoredResponse[]>> {
     if (!isId(id)) return { missing: id };
     const reply = await this.#run(readChain, owner, { id, mostLinks });
@@ -143,11 +137,11 @@ export class StoredResponses {
     const sealer = this.#sealer(owner);
     const opened = reply.rest.map((content) => this.#open(sealer, content));
     const responses = opened.filter((each) => each !== undefined);
-    // One that cannot be opened breaks the history.
+    // A response that cannot be opened breaks the history.
     return responses.length === opened.length ? { found: responses.toReversed() } : { missing: id };
   }
 
-  /** Stored items by their ids, of inputs and outputs alike. */
+  /** Returns stored items by their ids, of inputs and outputs alike. */
   async items(owner: string, ids: readonly string[]): Promise<Found<Map<string, JsonObject>>> {
     if (ids.length > mostItems) return 'too long';
     const wrong = ids.find((id) => !isId(id));
@@ -173,7 +167,7 @@ export class StoredResponses {
     return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
 
-  /** Removes what is known of some responses that have expired, and whose content is gone. @returns of how many; 0 when none is left */
+  /** Removes the records of some responses that have expired, and whose content is gone. @returns how many; 0 when none is left */
   async sweep(): Promise<number> {
     return Number(await sweepExpired.run(this.#redis, { args: { prefix: this.#prefix } }));
   }
@@ -200,7 +194,7 @@ export class StoredResponses {
   }
 }
 
-/** The JSON text of a stored response, in pieces. Waits for the event loop after each large one. */
+/** Returns the JSON text of a stored response, in pieces. Waits for the event loop after each large one. */
 async function writePieces(
   { id, previous, response, input }: StoredResponse,
   text: Uint8Array = Buffer.from(JSON.stringify(response)),
@@ -218,7 +212,7 @@ async function writePieces(
   return [...pieces, Buffer.from(`${written}]}`)];
 }
 
-/** The items of a response by their ids, those of its input and its output. */
+/** Returns the items of a response by their ids: those of its input and of its output. */
 function itemsById(stored: StoredResponse | undefined): Map<string, JsonObject> {
   const output = stored?.response['output'];
   const items = [...(stored?.input ?? []), ...(Array.isArray(output) ? output : [])];

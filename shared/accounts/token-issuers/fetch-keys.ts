@@ -5,21 +5,20 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { KeysOfIssuer } from './token-issuer.ts';
 
-/** Bytes of an answer: that of a large provider has 20 keys in 30 KiB. */
+/** Maximum bytes of an answer: that of a large provider has 20 keys in 30 KiB. */
 const maxBytes = 1024 * 1024;
 
-/** Milliseconds for one answer. */
 const answerMs = 5_000;
 
 const keySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
 const discovered = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
 
-/** Whether keys may be fetched from an address: encrypted, or from this machine. */
+/** Returns whether keys may be fetched from an address: an encrypted one, or one of this machine. */
 export type IsSafeAddress = (address: string) => boolean;
 
 /**
- * Reads the keys of an issuer where they are now. Redirects are not followed.
- * @throws an Error that says what is wrong
+ * Reads the current keys of an issuer. Redirects are not followed.
+ * @throws an Error that states what is wrong
  */
 export async function fetchKeys(source: KeysOfIssuer, isSafe: IsSafeAddress): Promise<JSONWebKeySet> {
   const { issuer, jwksUri, jwksFile, jwks, ca } = source;
@@ -37,7 +36,7 @@ export async function fetchKeys(source: KeysOfIssuer, isSafe: IsSafeAddress): Pr
   }
 }
 
-/** Where an issuer says that its keys are (OpenID Connect Discovery 1.0, section 4). */
+/** Returns the address of the keys that an issuer states (OpenID Connect Discovery 1.0, section 4). */
 async function discover(issuer: string, isSafe: IsSafeAddress, agent: Agent): Promise<string> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { data } = discovered.safeParse(await getJson(address, agent));

@@ -1,6 +1,6 @@
 import type { Claims, IssuerRule } from './token-issuer.ts';
 
-/** The first rule whose claims a token has; undefined when none is for it. */
+/** Returns the first rule that matches the claims of a token; undefined when none does. */
 export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRule | undefined {
   return rules.find(({ match }) =>
     match.every(([path, patterns]) => {
@@ -11,7 +11,7 @@ export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRu
 }
 
 /**
- * The claim at a path such as `kubernetes.io.namespace`. Names of claims contain dots themselves, so the longest name that is there
+ * Returns the claim at a path such as `kubernetes.io.namespace`. Names of claims contain dots themselves, so the longest existing name
  * counts: `kubernetes.io`, and `namespace` in it.
  */
 export function claimAt(claims: Claims, path: string): unknown {
@@ -26,7 +26,7 @@ export function claimAt(claims: Claims, path: string): unknown {
   return undefined;
 }
 
-/** What is compared of a claim: itself, or each member of a list. */
+/** Returns the texts of a claim to compare: of the claim itself, or of each member of a list. */
 function textsOf(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.flatMap((value) =>
@@ -34,7 +34,7 @@ function textsOf(claim: unknown): string[] {
   );
 }
 
-/** Whether a text has the form of a pattern, in which each `*` stands for any characters. Takes time in proportion to the text. */
+/** Returns whether a text matches a pattern, in which each `*` stands for any characters. Takes time in proportion to the text. */
 export function matchesGlob(pattern: string, value: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

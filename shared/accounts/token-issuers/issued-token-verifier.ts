@@ -10,29 +10,27 @@ import { PartyIdentities, type Party, type PartyIdentitiesParts } from './party-
 import { identityOfService } from './service-identity.ts';
 import type { AcceptedIssuer, Claims, KeysOfIssuer } from './token-issuer.ts';
 
-/** Characters of a token. */
 const maxTokenLength = 16 * 1024;
 
-/** Seconds by which the clocks of the issuer and of this node may differ. */
+/** Maximum difference between the clocks of the issuer and of this node, in seconds. */
 const clockToleranceSeconds = 60;
 
-/** Tokens that are known at once. */
 const maxKnown = 10_000;
 
 const verificationsAtOnce = 4_096;
 
-/** The types that a token may say that it has. Others are no credentials, such as those by which a provider reports a sign-out. */
+/** The types that a token may have. Tokens of others are no credentials, such as those by which a provider reports a sign-out. */
 const types = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
 export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
-  /** The issuers as the registry has them now. */
+  /** Returns the issuers of the current registry. */
   issuers: () => readonly AcceptedIssuer[];
-  /** Reads the keys of an issuer. @throws an Error that says what is wrong */
+  /** Reads the keys of an issuer. @throws an Error that states what is wrong */
   fetchKeys: (source: KeysOfIssuer) => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** Whose requests those with a token are. */
+/** The person, team or service account that a token stands for. */
 type Target = Party | { kind: 'service'; identity: KeyIdentity };
 
 interface KnownToken {
@@ -41,22 +39,20 @@ interface KnownToken {
   expiresAt: number;
   keys: IssuerKeys;
   keysVersion: number;
-  /** The registry that its rule is of. */
+  /** The issuers of the registry that its rule is from. */
   issuers: readonly AcceptedIssuer[];
 }
 
 /**
- * Verifies tokens that others have issued, such as those of a company's identity provider or of Kubernetes, and returns whose they are. A
- * token in use is verified from memory until it expires, or the issuer's keys or the rules change. A new one costs a signature.
+ * Verifies tokens that others have issued, such as a company's identity provider or Kubernetes, and returns their identities. A token in
+ * use is verified from memory until it expires, or the issuer's keys or the rules change. A new token costs a signature.
  */
 export class IssuedTokenVerifier {
   readonly #parts: IssuedTokenVerifierParts;
   readonly #identities: PartyIdentities;
-  /** By digest. */
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
-  /** By digest. */
   readonly #verifications = new Map<string, Promise<KeyIdentity>>();
-  /** By where they are, so that a change of rules keeps them. */
+  /** By their source, so that a change of rules keeps them. */
   #keys: ReadonlyMap<string, IssuerKeys> = new Map();
   #keysOf: readonly AcceptedIssuer[] | undefined;
 
@@ -66,9 +62,9 @@ export class IssuedTokenVerifier {
   }
 
   /**
-   * Returns whose token this is: at once for one in use, else as a promise. Throws, or rejects with, a RouterError: `invalid_api_key` for
-   * one that is not valid, `permission_denied` for a subject that no rule is for and for one who is blocked, `store_unavailable` when it
-   * cannot be judged, `overloaded`.
+   * Returns the identity of a token: at once for a token in use, else as a promise. Throws, or rejects with, a RouterError:
+   * `invalid_api_key` for a token that is not valid, `permission_denied` for a subject without a rule and for one who is blocked,
+   * `store_unavailable` when the token cannot be verified, `overloaded`.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
     if (token.length > maxTokenLength) throw invalid(`it has more than ${maxTokenLength} characters`);
@@ -90,12 +86,12 @@ export class IssuedTokenVerifier {
     return verification;
   }
 
-  /** Is called with every change that is announced. */
+  /** Processes an announced change. */
   drop(changed: string): void {
     this.#identities.drop(changed);
   }
 
-  /** Has people and teams read again, because announcements may have been missed. */
+  /** Makes all people and teams be read again, because announcements may have been missed. */
   markStale(): void {
     this.#identities.markStale();
   }
@@ -107,7 +103,7 @@ export class IssuedTokenVerifier {
     const keys = this.#keysFor(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
     const target = targetOf(issuer, claims);
-    // The keys may have changed since: then the token is verified once more at its next use.
+    // The keys may have changed since: then the token is verified again at its next use.
     const keysVersion = keys.version();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
     if (keysVersion !== undefined) this.#known.set(digest, { target, expiresAt, keys, keysVersion, issuers });
@@ -152,7 +148,7 @@ function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {
-    // No JWT, so of nobody.
+    // Not a JWT, so of no issuer.
     return undefined;
   }
 }
@@ -177,12 +173,12 @@ async function verifySignature(
     return payload;
   } catch (error) {
     if (error instanceof RouterError || !(error instanceof Error)) throw error;
-    // A key that is too short or malformed is no error of jose's own.
+    // jose throws no error of its own for a key that is too short or malformed.
     throw invalid(error instanceof errors.JOSEError ? reasonOf(error) : 'its key cannot be used', error);
   }
 }
 
-/** Whose requests those with these claims are. @throws RouterError `permission_denied` when no rule is for them */
+/** Returns whose identity requests with these claims have. @throws RouterError `permission_denied` when no rule matches */
 function targetOf({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): Target {
   const rule = findRule(rules, claims);
   if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };

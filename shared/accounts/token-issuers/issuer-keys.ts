@@ -9,24 +9,24 @@ import {
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Milliseconds. */
+/** Times of IssuerKeys, in milliseconds. */
 export interface IssuerKeysTimes {
-  /** After which the keys are read again. */
+  /** After this time, the keys are read again. */
   freshMs: number;
-  /** For which they count while they cannot be read again. */
+  /** For this time, keys count that cannot be read again. */
   staleMs: number;
-  /** Between two reads because of a key id that is not known, and after a read that failed. */
+  /** The pause between two reads because of an unknown key id, and after a read that failed. */
   againMs: number;
 }
 
 const defaultTimes: IssuerKeysTimes = { freshMs: 300_000, staleMs: 24 * 3_600_000, againMs: 30_000 };
 
-/** Milliseconds after a read that failed, while no keys are known. */
+/** The pause after a read that failed while no keys are known, in milliseconds. */
 const firstAgainMs = 1_000;
 
 export interface IssuerKeysParts {
   issuer: string;
-  /** @throws an Error that says what is wrong */
+  /** Reads the keys. @throws an Error that states what is wrong */
   read: () => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
   times?: Partial<IssuerKeysTimes> | undefined;
@@ -35,8 +35,8 @@ export interface IssuerKeysParts {
 type FindKey = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * The public keys of an issuer. They are read at their first use, again in the background when they are five minutes old, and for a key
- * id that is not known, at most every 30 seconds. While they cannot be read, the last ones count for a day.
+ * The public keys of an issuer. They are read at their first use, again in the background when they are five minutes old, and because of an
+ * unknown key id at most every 30 seconds. While they cannot be read, the last ones count for a day.
  */
 export class IssuerKeys {
   readonly #parts: IssuerKeysParts;
@@ -57,8 +57,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Counts the changes of the keys: what was verified with an earlier version is to be verified again. Has the keys read again when it is
-   * time. undefined while there are none that count.
+   * Returns the number of changes of the keys: what was verified with an earlier version must be verified again. Starts to read the keys
+   * again when it is time. Undefined while there are no keys that count.
    */
   version(): number | undefined {
     const age = performance.now() - this.#readAt;
@@ -67,7 +67,7 @@ export class IssuerKeys {
   }
 
   /**
-   * The key that a token names.
+   * Returns the key that a token names.
    * @throws JOSEError when there is none, RouterError `store_unavailable` while no keys can be read
    */
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
@@ -84,7 +84,7 @@ export class IssuerKeys {
     }
   }
 
-  /** Reads the keys again because one is not known. False where that was done a moment ago. */
+  /** Reads the keys again because one is not known. Returns false if that was done a moment ago. */
   async #search(): Promise<boolean> {
     if (!this.#reading && performance.now() - this.#searchedAt < this.#times.againMs) return false;
     this.#searchedAt = performance.now();

@@ -13,11 +13,10 @@ export interface PartyIdentitiesParts {
   users: Pick<UserStore, 'find' | 'findByEmail' | 'noteEmail'>;
   externals: Pick<ExternalAccounts, 'findPerson'>;
   teams: Pick<TeamStore, 'list'>;
-  /** Throws while the store lacks what it had: then nobody is unknown. */
+  /** Throws while the store was emptied or replaced: then an unknown person or team may exist. */
   store: { assertIntact(): void };
 }
 
-/** Milliseconds. */
 const freshMs = 30_000;
 const graceMs = 3_600_000;
 const storeRetryMs = 1_000;
@@ -25,16 +24,19 @@ const refusalMs = 1_000;
 
 const maxKnown = 10_000;
 
-/** Rounds in which a record is read anew, because changes are announced all the time. */
+/** Maximum of rounds in which a record is read anew, because changes are announced all the time. */
 const maxRounds = 10;
 
-/** Whose account is used: that of the person with an address, of the person with an account at a provider, or of a team by its name or id. */
+/**
+ * The account that a token stands for: that of the person with an address, of the person with an account at a provider, or of a team by its
+ * name or id.
+ */
 export type Party =
   | { kind: 'person' | 'team'; name: string }
   | { kind: 'account'; name: string; account: ExternalSubject };
 
 interface Found {
-  /** `user:<id>` or `team:<id>`; undefined where there is no such account. */
+  /** `user:<id>` or `team:<id>`; undefined if there is no such account. */
   party: string | undefined;
   outcome: KeyIdentity | RouterError;
 }
@@ -46,14 +48,14 @@ interface Known extends Found {
 }
 
 /**
- * The identities of people and teams with their limits, from Redis. Cached as keys are: for 30 seconds, until a change is announced, and
- * for an hour while Redis is away.
+ * The identities of people and teams with their limits, from Redis. Cached in the same way as keys: for 30 seconds, until a change is
+ * announced, and for an hour while Redis is away.
  */
 export class PartyIdentities {
   readonly #parts: PartyIdentitiesParts;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
   readonly #looking = new Map<string, Promise<Known>>();
-  /** Counts what was announced: what was read before that does not count. */
+  /** Counts announcements: what was read before the last one does not count. */
   #generation = 0;
 
   constructor(parts: PartyIdentitiesParts) {
@@ -61,7 +63,7 @@ export class PartyIdentities {
   }
 
   /**
-   * The identity of a person or a team: at once if it is known, else as a promise.
+   * Returns the identity of a person or a team: at once if it is known, else as a promise.
    * @throws RouterError `permission_denied` for one who is blocked, refused by their provider or not there, `store_unavailable`
    */
   find(party: Party): KeyIdentity | Promise<KeyIdentity> {
@@ -70,7 +72,7 @@ export class PartyIdentities {
     return known && performance.now() < known.trustedUntil ? outcomeOf(known) : this.#look(name, party);
   }
 
-  /** Is called with every change that is announced. */
+  /** Processes an announced change. */
   drop(changed: string): void {
     this.#generation += 1;
     for (const [name, { party }] of this.#known.entries()) {
@@ -78,7 +80,7 @@ export class PartyIdentities {
     }
   }
 
-  /** Has everybody read again, because announcements may have been missed. */
+  /** Makes every identity be read again, because announcements may have been missed. */
   markStale(): void {
     this.#generation += 1;
     this.#known.forEach((known) => {
@@ -127,7 +129,7 @@ export class PartyIdentities {
         const user = email === undefined ? undefined : await users.findByEmail(email);
         if (user && !isKnownByEmail(user))
           return { party: `user:${user.id}`, outcome: denied(unconfirmed(party.name)) };
-        // From now on its person has come in, and nobody else can by giving the account another address.
+        // This counts as the first sign-in of the person: nobody else can get in by giving the account another address.
         if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });
         return this.#person(user, hint);
       }

@@ -8,12 +8,12 @@ import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
 const servicePrefix = 'service:';
 const teamPrefix = 'team:';
 
-/** Whose use the use of a service account is counted as. */
+/** Returns the party that the use of a service account counts for. */
 export function partyOfService(name: string): `key:${string}` {
   return `key:${servicePrefix}${name}`;
 }
 
-/** The identity of a workload: as if with a router key of its own. */
+/** Returns the identity of a workload, as if with a router key of its own. */
 export function identityOfService({
   name,
   class: priority,
@@ -36,7 +36,7 @@ export function identityOfService({
   });
 }
 
-/** The identity of a team's workload, as if with a key of the team. */
+/** Returns the identity of a team's workload, as if with a key of the team. */
 export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
   const { id, name, limits, weight, ceiling } = team;
   const own: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
@@ -53,22 +53,22 @@ export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'n
   });
 }
 
-/** The name of the service account whose identity has this id; undefined for any other. */
+/** Returns the name of the service account with this identity's id; undefined for any other id. */
 export function serviceOfIdentity(id: string): string | undefined {
   return id.startsWith(servicePrefix) ? id.slice(servicePrefix.length) : undefined;
 }
 
-/** The id of the team whose identity has this id; undefined for any other. */
+/** Returns the id of the team with this identity's id; undefined for any other id. */
 export function teamOfIdentity(id: string): string | undefined {
   return id.startsWith(teamPrefix) ? id.slice(teamPrefix.length) : undefined;
 }
 
-/** The service accounts of all rules. One that several rules are for is there as often, and the same each time. */
+/** Returns the service accounts of all rules. An account of several rules is returned several times, each time the same. */
 export function serviceAccountsOf(issuers: readonly Pick<AcceptedIssuer, 'rules'>[]): ServiceAccount[] {
   return issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
 }
 
-/** A service account by its name, as the rules grant it now. */
+/** Returns a service account by its name, as the rules grant it now. */
 export function findServiceAccount(
   issuers: readonly Pick<AcceptedIssuer, 'rules'>[],
   name: string,

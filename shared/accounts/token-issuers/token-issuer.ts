@@ -3,10 +3,9 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Limits } from '../limits/limits.ts';
 
-/** What a token says. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A workload with what the registry grants it. */
+/** A workload, with what the registry grants it. */
 export interface ServiceAccount {
   name: string;
   class: PriorityClass;
@@ -16,32 +15,31 @@ export interface ServiceAccount {
   limits: Limits;
 }
 
-/** For whom tokens with these claims are. One of `person`, `team` and `serviceAccount` is there. */
+/** The account for tokens with these claims. Exactly one of `person`, `team` and `serviceAccount` is set. */
 export interface IssuerRule {
-  /** Each claim with the values that it may have. */
+  /** Each claim, with patterns for the values that it may have. */
   match: readonly (readonly [claim: string, patterns: readonly string[]])[];
   /** `account`: the person linked to the subject; `email`: the person with the verified address; else the address of a person. */
   person?: string | undefined;
-  /** Name or id. */
+  /** Name or id of the team. */
   team?: string | undefined;
   serviceAccount?: ServiceAccount | undefined;
 }
 
-/** Where an issuer's keys are: named, or found by discovery. */
+/** The source of an issuer's keys: named here, or found by discovery. */
 export interface KeysOfIssuer {
   issuer: string;
   jwksUri?: string | undefined;
   jwksFile?: string | undefined;
   jwks?: JSONWebKeySet | undefined;
-  /** File in PEM. */
+  /** Path of a file in PEM with certificate authorities. */
   ca?: string | undefined;
 }
 
-/** An issuer whose tokens are accepted. */
 export interface AcceptedIssuer extends KeysOfIssuer {
   audiences: readonly string[];
   algorithms: readonly string[];
-  /** Whether an address counts as verified where a token does not say so. */
+  /** Whether an address counts as verified if the token does not state it. */
   trustsEmail: boolean;
   rules: readonly IssuerRule[];
 }

@@ -4,7 +4,6 @@ import { WebhookDeliveries } from './webhook-deliveries.ts';
 import { WebhookEndpoints, type WebhookKeys } from './webhook-endpoints.ts';
 import { WebhookOutbox } from './webhook-outbox.ts';
 
-/** Everything about webhooks that is in Redis. */
 export interface Webhooks {
   endpoints: WebhookEndpoints;
   outbox: WebhookOutbox;
@@ -12,7 +11,8 @@ export interface Webhooks {
 }
 
 /**
- * @param prefix what all names in Redis begin with
+ * Opens the stores of webhooks.
+ * @param prefix start of all names in Redis
  * @param keys seal the secrets of endpoints
  * @param report is called with every record that cannot be read
  */

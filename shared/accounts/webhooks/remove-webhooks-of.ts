@@ -9,15 +9,15 @@ const removeEndpoint = new RedisScript(
 );
 
 /**
- * Removes a webhook with all its deliveries. False when there is no such webhook.
- * @param prefix what all names in Redis begin with
+ * Removes a webhook with all its deliveries. Returns false when there is no such webhook.
+ * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
 export async function removeWebhook(redis: Redis, prefix: string, id: string): Promise<boolean> {
   return (await removeEndpoint.run(redis, { args: { prefix, id } })) === 1;
 }
 
-/** Removes the webhooks of an owner who is gone for good. @throws RouterError `store_unavailable` */
+/** Removes the webhooks of an owner that no longer exists. @throws RouterError `store_unavailable` */
 export async function removeWebhooksOf(redis: Redis, prefix: string, owner: WebhookOwner): Promise<void> {
   for (const id of await askRedis(redis.zrange(`${prefix}webhooks-of:${owner}`, '0', '-1')))
     await removeWebhook(redis, prefix, id);

@@ -11,13 +11,12 @@ const endAttempt = new RedisScript(common, new URL('lua/end-attempt.lua', import
 const repeatDeliveries = new RedisScript(common, new URL('lua/repeat-deliveries.lua', import.meta.url));
 const sweepEnded = new RedisScript(common, new URL('lua/sweep-ended.lua', import.meta.url));
 
-/** Endpoints whose lists one call sweeps. */
 const sweptAtOnce = 200;
 
-/** Milliseconds until a delivery that was taken is due again, unless its attempt has begun: a queue may be long. */
+/** Milliseconds until a taken delivery is due again unless its try has begun; so long because a queue may be long. */
 const takenForMs = 300_000;
 
-/** Milliseconds after which an attempt counts as lost with its process. */
+/** Milliseconds after which a try counts as lost with its process. */
 const attemptLeaseMs = 30_000;
 
 export const deliveryStates = ['pending', 'delivered', 'dead'] as const;
@@ -25,57 +24,52 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 const number = z.coerce.number();
 
-/** What is stored of a delivery. Times in ms since 1970. */
+/** The stored record of a delivery. Times in ms since 1970. */
 const deliverySchema = z.object({
-  /** The header `webhook-id`, the same in all attempts. */
+  /** The header `webhook-id`, the same in all tries. */
   id: z.string(),
   endpoint: z.string(),
-  /** Id of the event. */
   event: z.string(),
   type: z.string(),
   body: z.string(),
   state: z.enum(deliveryStates),
-  /** Attempts that have ended, since it was sent or repeated. */
+  /** Tries that have ended since the delivery was sent, or sent again. */
   attempts: number,
   createdAt: number,
-  /** When it is tried next. */
   nextAt: number.optional(),
   endedAt: number.optional(),
-  /** The last attempt: when it ended, how long it took, and what came of it. */
+  /** The last try: when it ended, how long it took, and its outcome. */
   lastAt: number.optional(),
   lastMs: number.optional(),
   lastStatus: number.optional(),
   lastError: z.string().optional(),
-  /** There is one attempt only. */
+  /** Whether there is only a single try. */
   once: z.literal('1').optional(),
 });
 
 /** One event on its way to one endpoint. */
 export type WebhookDelivery = z.output<typeof deliverySchema>;
 
-/** A delivery that can be tried now. */
 export interface DueDelivery {
   id: string;
-  /** Attempts that it has had. */
   attempts: number;
 }
 
 const runningSchema = deliverySchema.extend({ elapsedMs: number });
 
-/** A delivery whose attempt has begun, with the milliseconds since it was sent first. */
+/** A delivery whose try has begun, with the milliseconds since it was first sent. */
 export type RunningDelivery = z.output<typeof runningSchema>;
 
-/** How an attempt ended. */
 export interface AttemptEnd {
   state: DeliveryState;
-  /** Until it is tried again. */
+  /** Milliseconds until the next try. */
   delayMs?: number | undefined;
-  /** Whether this was an attempt: false for one that was given back. */
+  /** Whether to count this try; false if the delivery was given back untried. */
   counts: boolean;
   status?: number | undefined;
   error?: string | undefined;
   ms: number;
-  /** Why the endpoint is disabled with it. */
+  /** Why the endpoint is disabled with this outcome; undefined: it stays enabled. */
   disables?: string | undefined;
 }
 
@@ -86,7 +80,7 @@ export class WebhookDeliveries {
   readonly #report: ReportUnreadable;
   readonly #records: StoredRecords<WebhookDelivery>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -99,13 +93,13 @@ export class WebhookDeliveries {
     });
   }
 
-  /** A delivery of an endpoint; undefined when there is none. @throws UnreadableRecordError */
+  /** Returns a delivery of an endpoint; undefined when there is none. @throws UnreadableRecordError */
   async find(endpoint: string, id: string): Promise<WebhookDelivery | undefined> {
     const found = await this.#records.find(id);
     return found?.endpoint === endpoint ? found : undefined;
   }
 
-  /** The newest deliveries of an endpoint: of one state, or of all. */
+  /** Returns the newest deliveries of an endpoint: of one state, or of all. */
   async list(
     endpoint: string,
     { state, limit }: { state?: DeliveryState | undefined; limit: number },
@@ -118,7 +112,7 @@ export class WebhookDeliveries {
     return found.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
   }
 
-  /** How many deliveries of each endpoint are pending, and how many were given up. */
+  /** Counts the deliveries of each endpoint that are pending, and those that were given up. */
   async counts(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
     const commands = this.#redis.pipeline();
     for (const endpoint of endpoints)
@@ -128,16 +122,16 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Sends ended deliveries of an endpoint again, with the ids that they had, and with a day of attempts.
+   * Sends ended deliveries of an endpoint again, with their previous ids, and tries them for another day.
    * @param ids default: all that were given up
-   * @returns how many wait now, or what is wrong with the endpoint
+   * @returns how many wait now, or the state of the endpoint that prevents it
    */
   async repeat(endpoint: string, ids?: readonly string[]): Promise<number | 'unknown' | 'disabled'> {
     const outcome = await repeatDeliveries.run(this.#redis, { args: { prefix: this.#prefix, endpoint, ids } });
     return outcome === 'unknown' || outcome === 'disabled' ? outcome : Number(outcome);
   }
 
-  /** Takes deliveries that are due: nobody else gets them for some minutes, unless their attempt begins and is lost. */
+  /** Takes due deliveries. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
   async takeDue(atOnce: number): Promise<DueDelivery[]> {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
@@ -145,7 +139,7 @@ export class WebhookDeliveries {
     return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
   }
 
-  /** Takes deliveries from the lists of those that have ended which are kept no longer. @returns how many */
+  /** Removes deliveries that are kept no longer from the lists of ended ones. @returns how many */
   async sweep(): Promise<number> {
     const endpoints = await askRedis(this.#redis.zrange(`${this.#prefix}webhooks`, '0', '-1'));
     let count = 0;
@@ -156,21 +150,20 @@ export class WebhookDeliveries {
     return count;
   }
 
-  /** How many endpoints have deliveries that are not over. */
   countEndpoints(): Promise<number> {
     return askRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }
 
-  /** Milliseconds for which the delivery that is due for longest has been waiting; 0 when none is due. */
+  /** Returns for how many milliseconds the longest waiting delivery has been due; 0 when none is due. */
   async lateMs(): Promise<number> {
     const [, dueAt] = await askRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
   }
 
   /**
-   * Begins an attempt, for which there are 30 seconds.
-   * @returns the reason when the delivery was given up instead, as its endpoint is disabled; undefined where there is nothing to do:
-   * another process has begun it, or it is over
+   * Begins a try, which may take 30 seconds.
+   * @returns the reason if the delivery was given up instead, because its endpoint must not get it; undefined where there is nothing to do:
+   * another process has begun the try, or the delivery is over
    */
   async begin({ id, attempts }: DueDelivery): Promise<RunningDelivery | { givenUp: string } | undefined> {
     const args = { prefix: this.#prefix, id, attempts, leaseMs: attemptLeaseMs };
@@ -185,7 +178,7 @@ export class WebhookDeliveries {
     return undefined;
   }
 
-  /** Ends an attempt. False when it was over already. */
+  /** Ends a try. Returns false when it was over already. */
   async end({ id, attempts }: DueDelivery, end: AttemptEnd): Promise<boolean> {
     return (await endAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, ...end } })) === 1;
   }

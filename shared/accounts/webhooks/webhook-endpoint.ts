@@ -4,18 +4,18 @@ import { webhookSelections, type WebhookOwner } from './webhook-event.ts';
 
 const owner = z.custom<WebhookOwner>((value) => /^(?:router|(?:user|team):\w+)$/.test(String(value)));
 
-/** What is stored of an endpoint. Times in ms since 1970. */
+/** The stored record of an endpoint. Times in ms since 1970. */
 export const webhookEndpointSchema = z.object({
   id: z.string(),
   owner,
   url: z.string(),
   description: z.string().optional(),
-  /** Types of events and groups of them. A newer release may know more. */
+  /** Types of events, and groups of them. A newer release may define more. */
   events: storedJson(z.array(z.string())),
-  /** Newest first, sealed. Those before it sign until they expire. */
+  /** Sealed, newest first. Older secrets sign until they expire. */
   secrets: storedJson(z.array(z.object({ sealed: z.string(), expiresAt: z.number().optional() }))),
   createdAt: z.coerce.number(),
-  /** Id of the person; absent for the command line. */
+  /** Id of the person; absent when the command line made it. */
   createdBy: z.string().optional(),
   disabledAt: z.coerce.number().optional(),
   /** Why the router disabled it; absent when a person did. */
@@ -26,13 +26,12 @@ export type WebhookEndpoint = z.output<typeof webhookEndpointSchema>;
 
 const longestUrl = 2_048;
 
-/** Unknown events that an error names at most, and characters of each. */
+/** Maximum of unknown events that an error names, and of characters of each. */
 const mostNamed = 5;
 const longestNamed = 100;
 
-/** What people set of an endpoint. */
 export const webhookSettingsSchema = z.strictObject({
-  /** An http or https address. It is shown to everybody who may see the endpoint, so it has no password in it. */
+  /** An http or https address. Everybody who may see the endpoint sees it, so it contains no password. */
   url: z
     .string()
     .trim()

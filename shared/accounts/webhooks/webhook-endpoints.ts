@@ -16,27 +16,25 @@ const createEndpoint = new RedisScript(common, new URL('lua/create-endpoint.lua'
 const changeEndpoint = new RedisScript(common, new URL('lua/change-endpoint.lua', import.meta.url));
 const rotateSecret = new RedisScript(common, new URL('lua/rotate-secret.lua', import.meta.url));
 
-/** Endpoints that an owner may have. */
 const mostPerOwner = 20;
 
-/** Secrets with which one message is signed at most. */
+/** Maximum of secrets with which one message is signed. */
 const mostSecrets = 3;
 
 export type WebhookKeys = Pick<OwnerKeys, 'webhookSealer'>;
 
-/** An endpoint that was just made, or that has a new secret. This is the only moment at which the secret is shown. */
+/** An endpoint that is new or has a new secret. This is the only moment at which the secret is shown. */
 export interface WebhookWithSecret {
   endpoint: WebhookEndpoint;
   secret: string;
 }
 
-/** What of an endpoint can be changed. */
 export type WebhookChange = { [name in keyof WebhookSettings]?: WebhookSettings[name] | undefined } & {
   enabled?: boolean | undefined;
 };
 
 /**
- * Where people, teams and the router want to be sent events, in Redis. Secrets are sealed with a key of their owner. Every method throws
+ * The endpoints of people, teams and the router, in Redis. Secrets are sealed with a key of their owner. Every method throws
  * `store_unavailable`.
  */
 export class WebhookEndpoints {
@@ -45,7 +43,7 @@ export class WebhookEndpoints {
   readonly #keys: WebhookKeys;
   readonly #records: StoredRecords<WebhookEndpoint>;
 
-  /** @param prefix what all names in Redis begin with */
+  /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { keys, report }: { keys: WebhookKeys; report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;
@@ -58,18 +56,18 @@ export class WebhookEndpoints {
     });
   }
 
-  /** An endpoint; undefined when there is none. @throws UnreadableRecordError */
+  /** Returns an endpoint; undefined when there is none. @throws UnreadableRecordError */
   find(id: string): Promise<WebhookEndpoint | undefined> {
     return this.#records.find(id);
   }
 
-  /** Every endpoint that can be read, oldest first; of one owner, or of all. */
+  /** Returns every endpoint that can be read, oldest first; of one owner, or of all. */
   async list(owner?: WebhookOwner): Promise<WebhookEndpoint[]> {
     const name = owner === undefined ? 'webhooks' : `webhooks-of:${owner}`;
     return this.#records.findAll(await askRedis(this.#redis.zrange(this.#prefix + name, '0', '-1')));
   }
 
-  /** Makes an endpoint, or returns why there is none. @param createdBy id of the person; undefined for the command line */
+  /** Creates an endpoint, or returns why it did not. @param createdBy id of the person; undefined for the command line */
   async create(
     owner: WebhookOwner,
     settings: WebhookSettings,
@@ -84,7 +82,6 @@ export class WebhookEndpoints {
     return outcome === 'created' ? { endpoint, secret } : (outcome as 'no owner' | 'too many');
   }
 
-  /** Changes what is given. False when there is no such endpoint. */
   async change(id: string, { enabled, ...settings }: WebhookChange): Promise<boolean> {
     const disabledAt = enabled === false ? Date.now() : undefined;
     const removed = enabled === undefined ? [] : ['disabledAt', 'disabledReason'];
@@ -92,7 +89,7 @@ export class WebhookEndpoints {
     return (await changeEndpoint.run(this.#redis, { args })) === 1;
   }
 
-  /** Makes a new secret. Those before it sign too for `overlapMs`. False when there is no such endpoint. */
+  /** Sets and returns a new secret. Earlier secrets also sign for `overlapMs`. Returns false when there is no such endpoint. */
   async rotate({ id, owner }: WebhookEndpoint, overlapMs: number): Promise<string | false> {
     const secret = mintWebhookSecret();
     const sealed = this.#sealer(owner).seal(secret);
@@ -100,12 +97,12 @@ export class WebhookEndpoints {
     return (await rotateSecret.run(this.#redis, { args })) === 1 && secret;
   }
 
-  /** Removes an endpoint with all its deliveries. False when there is no such endpoint. */
+  /** Removes an endpoint with all its deliveries. Returns false when there is no such endpoint. */
   remove(id: string): Promise<boolean> {
     return removeWebhook(this.#redis, this.#prefix, id);
   }
 
-  /** The secrets that sign now, newest first; undefined if the newest was sealed with another secret of the cluster. */
+  /** Returns the secrets that sign now, newest first; undefined if the newest was sealed with another secret of the cluster. */
   signingSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
     const { unseal } = this.#sealer(owner);
     const now = Date.now();

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * The types of events, each with what it says. Those without `rtr.` have the names and the shape that OpenAI's platform gives them, so
- * that its SDKs know them.
+ * The types of events, each with its meaning. Types without `rtr.` have the names and the shape of OpenAI's platform, so that its SDKs can
+ * read them.
  */
 export const webhookEventTypes = {
   'batch.completed': 'every line of a batch has a result',
@@ -33,26 +33,26 @@ export const webhookEventTypes = {
 
 export type WebhookEventType = keyof typeof webhookEventTypes;
 
-/** What an endpoint can be sent: types of events, and groups of them as `batch.*`. */
+/** What an endpoint can select: types of events, and groups of them as `batch.*`. */
 export const webhookSelections: readonly string[] = [
   ...Object.keys(webhookEventTypes),
   ...new Set(Object.keys(webhookEventTypes).map((type) => type.replace(/\.[^.]+$/, '.*'))),
 ];
 
-/** Whom an event concerns, and to whom an endpoint belongs: a person, a team, or the router, which also has what belongs to nobody. */
+/** The owner of an event or an endpoint: a person, a team, or the router, which also stands for what belongs to nobody. */
 export type WebhookOwner = 'router' | `user:${string}` | `team:${string}`;
 
-/** Something that happened. Its endpoints are those of its owners that have selected the type. */
+/** An event. It goes to those endpoints of its owners that have selected the type. */
 export interface WebhookEvent {
-  /** Made by `mintEventId`. An event that is emitted twice with one id is one event. */
+  /** Made by `mintEventId`. An event that is emitted twice with the same id is one event. */
   id: string;
   type: WebhookEventType;
   owners: readonly WebhookOwner[];
-  /** Of a batch or a response its id alone, as the platform has it: receivers ask for the rest with their key. */
+  /** For a batch or a response only its id, as on OpenAI's platform: receivers request the rest with their key. */
   data: JsonObject;
 }
 
-/** The person or team that is an owner; undefined for the router. */
+/** Returns the person or team that is an owner; undefined for the router. */
 export function accountOf(owner: WebhookOwner): { kind: 'user' | 'team'; id: string } | undefined {
   if (owner === 'router') return undefined;
   return { kind: owner.startsWith('user:') ? 'user' : 'team', id: owner.slice('user:'.length) };

@@ -1,27 +1,25 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Bytes of a secret. */
 const secretBytes = 32;
 
 const secretPrefix = 'whsec_';
 
-/** What is signed of a message. */
 export interface SignedMessage {
-  /** The same for all attempts. */
+  /** The same in all tries. */
   id: string;
-  /** When this attempt is made, in seconds since 1970. */
+  /** Time of this try, in seconds since 1970. */
   timestamp: number;
   body: string;
 }
 
-/** A new secret of an endpoint: `whsec_` and base64. */
+/** Generates the secret of an endpoint: `whsec_` and base64. */
 export function mintWebhookSecret(): string {
   return secretPrefix + randomBytes(secretBytes).toString('base64');
 }
 
 /**
- * The header `webhook-signature`: one signature with each secret, so that a receiver with any of them accepts the message.
- * Source: Standard Webhooks 1.0, "Signature scheme", symmetric.
+ * Returns the header `webhook-signature`: one signature with each secret, so that a receiver with any of them accepts the message. Source:
+ * Standard Webhooks 1.0, "Signature scheme", symmetric.
  */
 export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
   const signatures = secrets.map((secret) => {

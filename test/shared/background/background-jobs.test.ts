@@ -45,7 +45,7 @@ describe('background work', () => {
     expect(await readAllValues((await openKeyStore()).redis, prefix)).not.toContain('"name"');
   });
 
-  it('tells the priority of what is next', async () => {
+  it('returns the priority of the next job', async () => {
     const { jobs } = open();
     expect(await jobs.nextPriority('batch-slices')).toBe(0);
     await jobs.add(job('batch-slices', 'second', 12));
@@ -54,7 +54,7 @@ describe('background work', () => {
     expect(await jobs.countWaiting('batch-slices')).toBe(2);
   });
 
-  it('is begun anew later when it says so, and after a failure', async () => {
+  it('runs again later when its handler asks for that, and after a failure', async () => {
     const { jobs, work } = open();
     const attempts: string[] = [];
     const worker = work('batch-slices', async ({ name }) => {

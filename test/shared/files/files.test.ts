@@ -83,7 +83,7 @@ describe('files', () => {
     }
   });
 
-  it('for a batch have so many lines at most, the last of which need not end', async () => {
+  it('for a batch have a maximum of lines, the last of which need not end with a line feed', async () => {
     const { files, parts, counted } = await open({ fileLines: 3 });
     const batch = { purpose: 'batch', name: 'in.jsonl' };
     const add = (text: string) => files.add('ada', inPieces(Buffer.from(text), 2), batch);
@@ -102,7 +102,7 @@ describe('files', () => {
     await expect(add(failingAfter(2 * mebibyte, failure))).rejects.toBe(failure);
     const kept = await add(inPieces(randomBytes(2 * mebibyte)));
     await expect(add(inPieces(randomBytes(2 * mebibyte + 1)))).rejects.toEqual(errorWith('storage_quota_exceeded'));
-    // One that says how large it is is refused before its first byte.
+    // An upload that announces its size is refused before its first byte.
     let asked = 0;
     async function* unread(): AsyncGenerator<Uint8Array> {
       asked += 1;
@@ -171,7 +171,7 @@ describe('files', () => {
     expect([await parts(), await counted()]).toEqual([0, 0]);
   });
 
-  it('that nobody made of what was stored are swept, as are those that have expired', async () => {
+  it('are swept if their upload never became a file, or if they have expired', async () => {
     const { files, parts, counted, endLease } = await open();
     await files.receive('ada', inPieces(randomBytes(mebibyte)));
     const expiring = { ...textFile, expiresAfterMs: 50 };

@@ -39,7 +39,7 @@ describe('objects in S3', () => {
     expect(await allOf(await store.get('empty'))).toEqual(Buffer.alloc(0));
   });
 
-  it('are not there when their body fails or they are called off, before or after the first part', async () => {
+  it('are not stored when their body fails or the upload is aborted, before or after the first part', async () => {
     const failure = new Error('the client has gone');
     for (const size of [1_000, 12 * mebibyte]) {
       await expect(store.put('half', failingAfter(size, failure))).rejects.toBe(failure);

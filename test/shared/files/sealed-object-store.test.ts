@@ -8,7 +8,7 @@ import { openObjects } from '../../helpers/files/open-objects.ts';
 const chunk = 64 * 1024;
 const secret = randomBytes(32);
 
-/** A store that finds changed bytes in place of an object. */
+/** A store that returns changed bytes in place of an object. */
 function changed(store: ObjectStore, change: (bytes: Buffer) => Buffer): ObjectStore {
   return {
     put: (name, body) => store.put(name, body),

@@ -14,7 +14,7 @@ function poster(options: PublicPostOptions) {
   return (url: string) => post(new URL(url), message, never);
 }
 
-/** A resolver that gives every name these addresses, one list for each question. */
+/** A resolver that returns these addresses for every name, one list for each call. */
 function resolveTo(...answers: string[][]) {
   let asked = 0;
   const lookup = (

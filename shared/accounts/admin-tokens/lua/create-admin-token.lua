@@ -1,4 +1,4 @@
--- Stores a new admin token, unless its owner has too many. Tokens that have expired make room.
+-- Stores a new admin token, unless its owner has too many. Removes expired tokens from the lists first.
 --
 -- KEYS[1]  record of the token (hash)
 -- KEYS[2]  all tokens (sorted set: id by creation time)

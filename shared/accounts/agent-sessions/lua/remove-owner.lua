@@ -1,10 +1,10 @@
--- Removes sessions of an owner who is gone for good.
+-- Removes sessions of an owner that no longer exists.
 --
 -- ARGV[1]  JSON:
 --   base   first part of the names of sessions
 --   owner
---   days   the days whose sums there may be, as `2026-11-21`
---   most   sessions that are removed at most: Redis serves nobody else meanwhile
+--   days   the days that may have sums, as `2026-11-21`
+--   most   maximum of sessions to remove: Redis serves nobody else meanwhile
 -- Returns how many are left. `sessions.lua` stands before it.
 local args = cjson.decode(ARGV[1])
 local own = args.base .. 'of:' .. args.owner

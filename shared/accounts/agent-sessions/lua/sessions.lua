@@ -5,8 +5,8 @@
 --   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model, see
 --                                        session-sums.ts
 --   <prefix>sessions:agents:<id>         hash: `@<agent>`, the facts of an agent, and `=<agent>`, the time of its last turn and its sums, with
---                                        spaces between them; that which talks to the person is empty. Lists do not read it: clients name
---                                        agents, as many as they like.
+--                                        spaces between them; the main agent has an empty id. Lists do not read it: clients may name any
+--                                        number of agents.
 --   <prefix>sessions:turns:<id>          list: ids of its turns in the stream `requests` of the ledger, oldest first; bounded
 --   <prefix>sessions:day:<owner>:<day>   hash: the sums of the turns of an owner's sessions in a day
 --
@@ -19,7 +19,7 @@ local function dropSession(base, owner, id)
   redis.call('ZREM', base .. 'all', owner .. '/' .. id)
 end
 
--- Adds sums to the rows of a hash. A row that comes when the hash has as many fields as it may have is counted under its substitute.
+-- Adds sums to the rows of a hash. When the hash has the maximum of fields, a new row is counted under its substitute.
 local function addToRows(hash, rows, most, letters)
   for _, each in ipairs(rows) do
     local row = each.row
@@ -34,8 +34,8 @@ local function addToRows(hash, rows, most, letters)
   end
 end
 
--- Adds turns to the agents of a session. Those that come when there are as many as may be are counted together.
--- Returns how many are new.
+-- Adds turns to the agents of a session. When the maximum of agents is reached, further ones are counted together.
+-- Returns how many agents are new.
 local function addToAgents(hash, agents, most, further)
   local new = 0
   for _, each in ipairs(agents) do

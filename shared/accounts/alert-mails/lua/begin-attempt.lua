@@ -1,12 +1,13 @@
--- Begins an attempt to send a mail, unless that one was begun or is over. A mail to a person who is gone, is blocked, or has switched
--- alerts off is removed.
+-- Begins a try to send a mail, unless it has begun already or the mail is over. Removes a mail to a person who is deleted, is blocked,
+-- or has switched alerts off.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   id
 --   attempts  that the mail has had
---   leaseMs   milliseconds after which the attempt counts as lost
--- Returns the fields of the mail with their values, `address`, and `elapsedMs` since it was made; nothing where there is nothing to do.
+--   leaseMs   milliseconds after which the try counts as lost
+-- Returns the fields of the mail with their values, `address`, and `elapsedMs` since the mail was made; an empty list where there is
+-- nothing to do.
 local args = cjson.decode(ARGV[1])
 local mail, now = args.prefix .. 'alert-mail:' .. args.id, webhooks.now()
 local attempts, to, createdAt, runningUntil = unpack(redis.call('HMGET', mail, 'attempts', 'to', 'createdAt', 'runningUntil'))

@@ -1,12 +1,12 @@
--- Ends an attempt to send a mail.
+-- Ends a try to send a mail.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   id
 --   attempts  that the mail had before this one
---   delayMs   until it is tried again; absent when the mail is over
---   counts    whether this was an attempt: false for one that was given back
--- Returns 1, or 0 when the attempt was over already.
+--   delayMs   until the next try; absent when the mail is over
+--   counts    whether to count this try: false if the mail was given back untried
+-- Returns 1, or 0 when the try was over already.
 local args = cjson.decode(ARGV[1])
 local mail = args.prefix .. 'alert-mail:' .. args.id
 if tonumber(redis.call('HGET', mail, 'attempts') or -1) ~= args.attempts then

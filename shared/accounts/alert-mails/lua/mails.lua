@@ -1,6 +1,5 @@
--- What the scripts of alert mails have in common: it stands before each of them, behind `emit.lua` of the webhooks, and reads no arguments.
--- A script that changes a state which is mailed has both before it, and calls `mails.send`: then the mails are stored with the change, or
--- neither is.
+-- What the scripts of alert mails have in common. It stands before each of them, behind `emit.lua` of the webhooks, and reads no arguments.
+-- A script that changes a mailed state has both before it and calls `mails.send`: the mails are stored with the change, or neither is.
 --
 --   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed when it is over
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
@@ -9,25 +8,25 @@
 -- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, those of Redis.
 local mails = {}
 
--- Mails that wait. What comes when as many do is not mailed.
+-- Maximum of mails that wait. Further events are not mailed.
 local mostWaiting = 5000
 
--- Mails to one recipient in an hour, which begins with the first of them: workers may come and go all the time.
+-- Maximum of mails to one recipient in an hour, which begins with the first of them: workers may come and go all the time.
 local mostPerHour = 30
 local hourMs = 3600000
 
--- How long a mail is kept: for longer than it is tried. Runners may have no mail server any more, and nobody wants last week's alerts.
+-- How long a mail is kept, which is longer than it is tried. Runners may have no mail server any more, and nobody wants last week's alerts.
 local keptMs = 2 * 24 * hourMs
 
--- Recipients of one event.
+-- Maximum of recipients of one event.
 local mostRecipients = 100
 
--- Whether a person is there, is not shut out, and has not switched alerts off.
+-- Returns whether a person exists, is not blocked, and has not switched alerts off.
 function mails.wants(prefix, user)
   return webhooks.stands(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
 end
 
--- Administrators, or whom they have set in their place.
+-- Returns the recipients of the router's alerts: all administrators, or the addresses in the console settings; none if switched off there.
 local function ofRouter(prefix)
   local isRead, setting = pcall(cjson.decode, redis.call('HGET', prefix .. 'console-settings', 'alertEmails') or '')
   local router = true
@@ -47,7 +46,8 @@ local function ofRouter(prefix)
   return found
 end
 
--- The recipients of what belongs to an owner: a person, the owners of a team, or those of the router, also for a team without owners.
+-- Returns the recipients of an owner's events: the person, the owners of the team, or the recipients of the router, also for a team without
+-- owners.
 local function recipientsOf(prefix, owner)
   if string.sub(owner, 1, 5) == 'user:' then
     return { owner }
@@ -86,7 +86,7 @@ function mails.send(prefix, event, owners)
           if number == mostPerHour then
             redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
           end
-          -- In the order in which they were made, also within a millisecond.
+          -- In the order of creation, also within a millisecond.
           redis.call('ZADD', due, string.format('%.3f', now - 1 + number / 1000), id)
           count = count + 1
         end
@@ -95,7 +95,6 @@ function mails.send(prefix, event, owners)
   end
 end
 
--- Removes a mail that is over.
 function mails.remove(prefix, id)
   redis.call('DEL', prefix .. 'alert-mail:' .. id)
   redis.call('ZREM', prefix .. 'alert-mails-due', id)

@@ -1,10 +1,10 @@
--- Gives mails that are due to a runner.
+-- Takes due mails for a runner.
 --
 -- ARGV[1]  JSON:
 --   prefix   of all names
---   atOnce   mails at most
---   leaseMs  milliseconds after which each is due again, unless its attempt has begun
--- Returns the id of each and how many attempts it has had.
+--   atOnce   maximum of mails
+--   leaseMs  milliseconds after which each is due again, unless its try has begun
+-- Returns the id of each mail and its tries so far.
 local args = cjson.decode(ARGV[1])
 local due, now = args.prefix .. 'alert-mails-due', webhooks.now()
 local taken = {}

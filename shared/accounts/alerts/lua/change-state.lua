@@ -1,7 +1,7 @@
--- Changes what was reported last of things of one kind, and emits an event with it, unless one has another state than expected: somebody
--- else has reported it meanwhile. `emit.lua` of the webhooks and `mails.lua` stand before it.
+-- Changes the last reported states of one kind and emits an event with the change, unless a state is not the expected one: somebody else
+-- has reported it meanwhile. `emit.lua` of the webhooks and `mails.lua` stand before it.
 --
---   <prefix>alerts:<kind>   hash: what of that kind is reported, to its state
+--   <prefix>alerts:<kind>   hash: each reported field of that kind, with its state
 --
 -- ARGV[1]  JSON:
 --   prefix     of all names
@@ -10,10 +10,10 @@
 --     field
 --     from     the state that it must have; absent for none
 --     to       the state that it gets; absent for none
---   expiresAt  when the whole hash is forgotten, ms since 1970; absent: never
+--   expiresAt  when the whole hash expires, ms since 1970; absent: never
 --   event      as for `webhooks.emit`; absent for none
 --   mailTo     owners whose recipients are mailed the event; absent for none
--- Returns 1, or 0 if one is in another state.
+-- Returns 1, or 0 if a state is not the expected one.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'alerts:' .. args.kind
 for _, change in ipairs(args.changes) do

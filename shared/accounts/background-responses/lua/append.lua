@@ -1,19 +1,19 @@
--- Adds events of an attempt to the stream of its response. Where there is no room, or events before them are lost, those of this response
--- are removed, and no more of them are kept.
+-- Adds events of a run to the stream of its response. Where there is no room, or events before them are lost, all events of this response
+-- are removed, and no more are kept.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   attempt
---   from        number of the first of the events, or of one before it that may be there already
---   last        number of the last of them
+--   attempt     id of the run
+--   from        number of the first event, or of one before it that may be there already
+--   last        number of the last event
 --   mostBytes   bytes of the events of one response
 --   ownerBytes  bytes of an owner's responses here
 --   totalBytes  the same of all
 -- ARGV[2]  the events, sealed
--- Returns 1, or 0 if the response is over, or another attempt has begun.
+-- Returns 1, or 0 if the response is over, or another run has begun.
 if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then
   return 0
 end
--- They are there already when the reply to the first call was lost.
+-- The events are there already when the reply to the first call was lost.
 if args.last < number('next') then
   return 1
 end

@@ -1,10 +1,10 @@
--- What the scripts of this folder have in common: it stands before each of them, behind script-start.lua. All names begin with one prefix. An owner is a person,
--- a team or a key, and has no spaces in its id.
+-- What the scripts of this folder have in common. It stands before each of them, behind script-start.lua. All names begin with one prefix.
+-- An owner is a person, a team or a key, and has no spaces in its id.
 --
 --   <prefix>background-response:<id>      hash: a BackgroundRecord
 --   <prefix>background-texts:<id>         hash: its texts, sealed: `request` and `queued` until it is over, `final` from then on
 --   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of
---                                         its last event and one
+--                                         its last event plus one
 --   <prefix>background-open               sorted set: ids of all that are not over, by the time at which they were created
 --   <prefix>background-open-of:<owner>    the same of one owner
 --   <prefix>background-ended              sorted set: `<owner> <id>` of all that are over, by the time at which they ended
@@ -24,10 +24,10 @@ local field, number = fieldsOf(record)
 local texts = prefix .. 'background-texts:' .. args.id
 local events = prefix .. 'background-events:' .. args.id
 
--- Responses that are swept at once.
+-- Responses that one sweep removes.
 local sweptAtOnce = 20
 
--- Adds bytes of a response to those that are counted; takes some away with a number below 0.
+-- Adds bytes of a response to the counts; a number below 0 takes some away.
 local function count(owner, id, bytes)
   if bytes == 0 then
     return
@@ -39,7 +39,7 @@ local function count(owner, id, bytes)
   end
 end
 
--- Has this response expire after so many milliseconds. What is sealed of it goes by itself a day later, should nobody sweep.
+-- Sets this response to expire after `ms` milliseconds. Its record, texts and events expire by themselves a day later, should nobody sweep.
 local function expireAfter(owner, ms)
   redis.call('ZADD', prefix .. 'background-expiries', whole(now + ms), owner .. ' ' .. args.id)
   for _, name in ipairs({ record, texts, events }) do
@@ -54,13 +54,13 @@ local function dropEvents(owner)
   redis.call('HSET', record, 'eventBytes', 0)
 end
 
--- Removes the events of this response, and has no more of them kept.
+-- Removes the events of this response and stops keeping further ones.
 local function loseEvents(owner)
   dropEvents(owner)
   redis.call('HSET', record, 'eventsGone', 1)
 end
 
--- Has this response, which is over, be unknown to its owner. What is still to be counted of it can be for so many milliseconds.
+-- Hides this response, which is over, from its owner. Its use can still be counted for `chargedMs` milliseconds.
 local function hide(owner, chargedMs)
   dropEvents(owner)
   redis.call('UNLINK', texts)
@@ -68,7 +68,7 @@ local function hide(owner, chargedMs)
   expireAfter(owner, chargedMs)
 end
 
--- Removes a response and all that is known of it.
+-- Removes a response and everything that is stored about it.
 local function forget(owner, id)
   local both, bytesOf = owner .. ' ' .. id, prefix .. 'background-bytes-of:' .. owner
   redis.call('ZREM', prefix .. 'background-expiries', both)
@@ -83,12 +83,12 @@ local function forget(owner, id)
   end
 end
 
--- The owner and the id in a member of a sorted set of both.
+-- Returns the owner and the id in a member of a sorted set of both.
 local function split(member)
   return string.match(member, '^(%S+) (.+)$')
 end
 
--- Removes those that have expired.
+-- Removes responses that have expired.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'background-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do
@@ -96,7 +96,7 @@ local function sweep()
   end
 end
 
--- Makes room for bytes of an owner: removes responses that are over, the oldest first. Returns whether there is room then.
+-- Makes room for bytes of an owner by removing responses that are over, the oldest first. Returns whether there is room then.
 local function makeRoom(owner, bytes, ownerBytes, totalBytes)
   local function ownerHas()
     return tonumber(redis.call('ZSCORE', prefix .. 'background-bytes', owner) or 0)
@@ -121,7 +121,7 @@ local function makeRoom(owner, bytes, ownerBytes, totalBytes)
   return true
 end
 
--- Adds events to the stream, unless none are kept any more. `last` is the number of the last of them.
+-- Adds events to the stream, unless none are kept any more. `last` is the number of the last event.
 local function addEvents(owner, sealed, last)
   redis.call('HSET', record, 'next', whole(last + 1))
   if field('eventsGone') then

@@ -1,10 +1,10 @@
--- Begins an attempt to make a response, unless it is over. Attempts before it can write no more, and what they have written beyond the
--- opening of the stream is removed: its numbers are not used again.
+-- Begins a run of a response, unless the response is over. Earlier runs can write no more, and their events beyond the opening of the
+-- stream are removed. The numbers of these events are not used again.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   attempt  the id of the attempt
---   last     number of the last of the events that say that it has begun
--- ARGV[2]  those events, sealed; written by the first attempt only
+--   attempt  id of the run
+--   last     number of the last event in ARGV[2]
+-- ARGV[2]  the events that say that the response has begun, sealed; only the first run writes them
 -- Returns the number of the next event, or -1 if the response is over or unknown.
 if not isOpen() then
   return -1

@@ -1,8 +1,8 @@
--- Cancels a response that is not over, and may remove it at once, so that who streams it learns of the removal.
+-- Cancels an unfinished response. Can remove it in the same step, so that clients that stream it see the removal.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   recordMs  milliseconds for which the record and its events are kept
---   chargedMs  if it is removed: milliseconds for which its use can be counted
+--   chargedMs  if it is removed: milliseconds for which its use can still be counted
 -- ARGV[2]  the answer, sealed
 -- Returns 1, or 0 if it is over or unknown.
 sweep()

@@ -1,9 +1,9 @@
--- The function that ends a response which is not over, and has that sent to the webhooks of its owner. It stands before each script that
--- does, behind background.lua and emit.lua of the webhooks. The request of the response is needed no more.
+-- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. It stands
+-- before each script that calls it, behind background.lua and emit.lua of the webhooks.
 --
---   state   in which it is over
---   final   its answer, sealed; empty for one that is among the stored responses
---   keepMs  milliseconds for which it and its events are kept
+--   state   the final state
+--   final   its answer, sealed; empty if the answer is among the stored responses
+--   keepMs  milliseconds for which the response and its events are kept
 local function close(state, final, keepMs)
   local owner = field('owner')
   redis.call('HSET', record, 'state', state, 'endedAt', whole(now))

@@ -1,17 +1,17 @@
--- Stores a response that waits, unless its owner has too many that are not over, or there is no room for its request.
+-- Stores a new response, unless its owner has too many unfinished ones, or there is no room for its request.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields      of the record
---   owner, createdAt  as they stand there
+--   owner, createdAt  the same as in `fields`
 --   last        number of the last of the first events
---   mostOpen    responses of an owner that are not over
+--   mostOpen    maximum of unfinished responses of an owner
 --   ownerBytes  bytes of an owner's responses here
 --   totalBytes  the same of all
---   keepMs      milliseconds after which it expires although nobody has ended it
+--   keepMs      milliseconds after which it expires even if no run has ended it
 -- ARGV[2]  the request, sealed
--- ARGV[3]  the answer's object before anything is done for it, sealed
+-- ARGV[3]  the response object before the first run, sealed
 -- ARGV[4]  the first events, sealed
--- Returns how many of the owner are not over then, 0 if there are too many, or -1 if there is no room.
+-- Returns how many unfinished responses the owner has then, 0 if there are too many, or -1 if there is no room.
 sweep()
 local owner = args.owner
 local openOf = prefix .. 'background-open-of:' .. owner

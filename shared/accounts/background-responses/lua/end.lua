@@ -1,18 +1,19 @@
--- Ends a response with what an attempt has made: the last events, the answer among the stored responses, the requests in the usage
--- ledger, and the event for webhooks. All of it is written, or nothing.
+-- Ends a response with the result of a run: the last events, the answer among the stored responses, the requests in the usage ledger, and
+-- the event for webhooks. All of it is written, or nothing.
 --
 -- ARGV[1]  JSON, besides prefix, id and what `keepStored` takes:
---   attempt
+--   attempt   id of the run
 --   state     `completed`, `incomplete` or `failed`
---   from      number of the first of the events, or of one before it that may be there already
---   last      number of the last of them
+--   from      number of the first event, or of one before it that may be there already
+--   last      number of the last event
 --   recordMs  milliseconds for which the record and its events are kept
 --   ledger    see `writeUsage`
 -- ARGV[2]  the last events, sealed
--- ARGV[3]  the answer, sealed, where it is not among the stored responses; else empty
--- ARGV[4]  the stored response, sealed, and ARGV[5] what is known of it, see stored.lua; else empty
+-- ARGV[3]  the answer, sealed, if it is not among the stored responses; else empty
+-- ARGV[4]  the stored response, sealed, and ARGV[5] its record, see stored.lua; else empty
 -- ARGV[6…]  the requests
--- Returns 1, also when it is called again because the answer was lost; 0 if the response is over or another attempt has begun, or -1 if the answer is too large to be stored.
+-- Returns 1, also when it is called again because the reply was lost; 0 if the response is over or another run has begun; -1 if the answer
+-- is too large to be stored.
 sweep()
 if field('state') == args.state and field('attempt') == args.attempt then
   return 1
@@ -26,7 +27,7 @@ end
 if args.from > number('next') then
   loseEvents(field('owner'))
 end
--- Who streams it waits for them, so they are added whether or not there is room.
+-- Clients that stream the response wait for these events, so they are added whether or not there is room.
 addEvents(field('owner'), ARGV[2], args.last)
 close(args.state, ARGV[3], args.recordMs)
 writeUsage(args.ledger, 6)

@@ -1,7 +1,7 @@
--- Counts an attempt that ended with an error of its own, unless the response is over or unknown.
+-- Counts a run that ended with an error of its own, unless the response is over or unknown.
 --
 -- ARGV[1]  JSON: prefix and id
--- Returns how many have.
+-- Returns how many such runs the response has had.
 if not isOpen() then
   return 0
 end

@@ -2,8 +2,8 @@
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner
---   after  number of the event that they follow; -1 for none
---   most   entries of the stream at most
+--   after  number of the last event that the reader has; -1 for none
+--   most   maximum of stream entries
 --   mostBytes  bytes after which no more entries are read
 -- Returns {} for an unknown response, or {state, opening, begun, next, 1 if its events are gone else 0, and the events, sealed}.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))

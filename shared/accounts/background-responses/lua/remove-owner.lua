@@ -1,8 +1,8 @@
--- Removes the responses of an owner who is gone for good. Those that are being made are not ended.
+-- Removes the responses of an owner that no longer exists. Responses in progress are removed without being ended.
 --
 -- ARGV[1]  JSON, besides prefix (`id` is empty):
 --   owner
---   most  responses that are removed at most: Redis serves nobody else meanwhile
+--   most  maximum of responses to remove: Redis serves nobody else meanwhile
 -- Returns how many may be left.
 local left = 0
 for _, list in ipairs({ 'background-open-of:', 'background-ended-of:' }) do

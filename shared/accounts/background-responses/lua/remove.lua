@@ -1,8 +1,8 @@
--- Forgets a response that is over. What is still to be counted of one that was cancelled can be for a while.
+-- Removes a response that is over. The use of a cancelled one can still be counted for a while.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner
---   chargedMs  milliseconds for which its use can be counted
+--   chargedMs  milliseconds for which its use can still be counted
 -- Returns 1, or 0 if the owner has none with this id.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
 if owner ~= args.owner or isDeleted or isOpen() then

@@ -1,4 +1,4 @@
--- Removes responses that have expired, some at once.
+-- Removes some of the responses that have expired.
 --
 -- ARGV[1]  JSON: prefix (`id` is empty)
 -- Returns how many may be left.

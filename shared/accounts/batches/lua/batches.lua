@@ -1,11 +1,11 @@
--- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix.
+-- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix.
 --
 --   <prefix>batch:<id>                   hash: a BatchRecord
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
---   <prefix>batch-place:<api>:<owner>:<id>  string that expires: when a batch was created that was removed
---   <prefix>batches-open                 sorted set: ids of all batches that are not over, by the time at which they expire
+--   <prefix>batch-place:<api>:<owner>:<id>  string that expires: when a removed batch was created
+--   <prefix>batches-open                 sorted set: ids of all unfinished batches, by the time at which they expire
 --   <prefix>batches-open-of:<owner>      the same of one owner
---   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where in the input its lines are
+--   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where its lines are in the input
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
 --   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
 --   <prefix>batch-held:<id>              set: the objects that it holds, see files.lua: its input, large results of its lines,
@@ -31,12 +31,12 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- The name of something else of the batch.
+-- Returns the name of another record of the batch.
 local function nameOf(kind)
   return prefix .. 'batch-' .. kind .. ':' .. args.id
 end
 
--- The name of the results of a slice.
+-- Returns the name of the results of a slice.
 local function resultsOf(slice)
   return nameOf('results') .. ':' .. slice
 end
@@ -45,13 +45,13 @@ local function field(name)
   return redis.call('HGET', record, name)
 end
 
--- Whether the batch is known and not over.
+-- Returns whether the batch is known and unfinished.
 local function isOpen()
   local state = field('state')
   return state and state ~= 'ended' and state ~= 'failed'
 end
 
--- Has something of the batch expire together with its record.
+-- Sets a record of the batch to expire together with the batch's main record.
 local function keepWithRecord(name)
   redis.call('PEXPIRE', name, math.max(1, redis.call('PTTL', record)))
 end

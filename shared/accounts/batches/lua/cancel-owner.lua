@@ -1,10 +1,10 @@
--- Has all batches of an owner cancelled that are not over. `batches.lua`, which is about one batch, does not stand before it.
+-- Cancels all unfinished batches of an owner. `batches.lua`, which concerns one batch, does not stand before it.
 --
 -- ARGV[1]  JSON:
 --   prefix  of all names
 --   owner
---   key     if present, only those that were created with this key
--- Returns how many batches were not closed.
+--   key     if present, cancels only the batches that were created with this key
+-- Returns how many batches of the owner are not closed.
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))

@@ -1,4 +1,4 @@
--- Forgets what a batch that is over needs no more: its slices, and that it was to be worked on. It holds no objects then.
+-- Removes what a batch that is over no longer needs: its slices, and its entries among unfinished batches. It holds no objects by then.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if it is not over.

@@ -1,16 +1,16 @@
--- Stores a new batch, unless its owner has too many that are not over.
+-- Stores a new batch, unless its owner has too many unfinished ones.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields     of the record
---   owner, api, createdAt, expiresAt  as they stand there
---   mostOpen   batches of an owner that are not over
---   keepMs     milliseconds for which a batch is known after it has expired
+--   owner, api, createdAt, expiresAt  the same as in `fields`
+--   mostOpen   maximum of unfinished batches of an owner
+--   keepMs     milliseconds for which a batch is kept after it has expired
 -- Returns 1, or 0 if there are too many.
 local openOf = prefix .. 'batches-open-of:' .. args.owner
 if redis.call('EXISTS', record) == 1 then
   return 1
 end
--- Those that nobody knows any more were never worked on to their end.
+-- Batches whose records have expired by now: no runner has worked on them to their end.
 redis.call('ZREMRANGEBYSCORE', openOf, '-inf', whole(now - args.keepMs))
 if redis.call('ZCARD', openOf) >= args.mostOpen then
   return 0
@@ -21,7 +21,7 @@ end
 local of = prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
 local goneAt = args.expiresAt + args.keepMs
 redis.call('PEXPIREAT', record, whole(goneAt))
--- Batches of an owner may be known for different times, so that their ages do not tell which are gone.
+-- Batches of an owner may be kept for different times, so their ages do not show which ones are gone.
 for _, id in ipairs(redis.call('ZRANGE', of, 0, 99)) do
   if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then
     redis.call('ZREM', of, id)

@@ -1,15 +1,15 @@
--- Ends a slice whose results are in objects, once. Lines that were not run get their outcome with it. The batch holds the objects from
--- then on. `files.lua` stands before it, too.
+-- Ends a slice whose results are in objects, once, and counts its lines that were not run. The batch holds the objects from then on.
+-- `files.lua` stands before it, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   slice      its number
---   recorded   how many results the objects have of lines that were run
---   cancelled, expired  how many they have of lines that were not
---   fields     of the record that change with it
---   parts      { object, bytes } of each of the objects, which are uploads
--- ARGV[2]  JSON: the names of all objects with its results, those of lines included, which the batch holds already
--- Returns 1; 0 if it was over before, or the batch is not running; -1 if there are results that the objects have not; -2 if an upload
--- counts as dead.
+--   slice      number of the slice
+--   recorded   how many results of lines that were run are in the objects
+--   cancelled, expired  how many results of lines that were not run are there
+--   fields     other fields of the record that change with it
+--   parts      { object, bytes } of each upload among the objects
+-- ARGV[2]  JSON: the names of all objects with the slice's results, also of those of single lines, which the batch holds already
+-- Returns 1; 0 if the slice was over before, or the batch is not running; -1 if results were recorded that the objects lack; -2 if an
+-- upload counts as dead.
 local done = nameOf('done')
 if field('state') ~= 'running' or redis.call('HEXISTS', done, args.slice) == 1 then
   return 0

@@ -1,8 +1,8 @@
--- Has a batch that is to be validated hold the content of its input file, which its owner may remove while the batch runs. `files.lua`
--- stands before it, too.
+-- Lets a `validating` batch hold the content of its input file, which its owner may remove while the batch runs. `files.lua` stands before
+-- it, too.
 --
 -- ARGV[1]  JSON: prefix and id
--- Returns its object; false if the owner has no such file, or the batch is in another state.
+-- Returns the object; false if the owner has no such file, or the batch is in another state.
 if field('state') ~= 'validating' then
   return false
 end

@@ -1,4 +1,4 @@
--- Says that lines of a batch wait, or that they do not.
+-- Stores that lines of a batch wait, or that they no longer do.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   pause  { pausedUntil, pausedFor, blockedUntil, lacksWorker } of the record; absent where they do not wait

@@ -1,26 +1,26 @@
--- Records the result of a line, once: the result itself, the counts of the batch, and the requests of the line in the usage ledger.
--- A line that has a result, or whose slice is over, is left alone: then nothing is written and nothing is counted. Called again with the
--- same text, because the first answer was lost, it says what became of the first call. Where the result is in an object, the batch holds
--- that from then on. `files.lua` stands before it, too.
+-- Records the result of a line, once: the result itself, the counts of the batch, and the requests of the line in the usage ledger. If the
+-- line has a result already, or its slice is over, nothing is written and nothing is counted. A call with the same text, made because the
+-- first reply was lost, returns the outcome of the first call. If the result is in an object, the batch holds the object from then on.
+-- `files.lua` stands before it, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   slice    its number
---   line     its number in the slice
+--   slice    number of the slice
+--   line     number of the line in the slice
 --   outcome  `succeeded` or `errored`
---   error    { code, line } of one with an error
+--   error    { code, line } of a line with an error
 --   part     { object, bytes } of the upload that the result is in; absent if it is in ARGV[2]
---   usage    { name of a count of the record: what is added }
+--   usage    { name of a count of the record: what to add }
 --   ledger   see `writeUsage`
 -- ARGV[2]  the result, sealed; or JSON that names its object
 -- ARGV[3…]  the requests
--- Returns 1 if this is the result of the line; 0 if it has another one, or its slice is over; -1 if the upload counts as dead.
+-- Returns 1 if this is the result of the line; 0 if the line has another result, or its slice is over; -1 if the upload counts as dead.
 local results = resultsOf(args.slice)
 if field('state') ~= 'running' or redis.call('HEXISTS', nameOf('done'), args.slice) == 1 then
   return 0
 end
 local recorded = redis.call('HGET', results, args.line)
 if recorded then
-  -- Each has a token of its own in it, or an object.
+  -- Each text contains a token of its own, or an object.
   return recorded == ARGV[2] and 1 or 0
 end
 local part = args.part

@@ -1,8 +1,8 @@
--- Has a batch that is over, or unknown, release some of the objects that it holds. `files.lua` stands before it, too.
+-- Releases some of the objects that a batch holds, if the batch is over or unknown. `files.lua` stands before it, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   most  objects at once
--- Returns how many it holds still, and then those that may be removed.
+--   most  maximum of objects
+-- Returns how many objects the batch still holds, and then those that may be removed.
 if isOpen() then
   return { 0 }
 end

@@ -1,7 +1,7 @@
--- Removes a batch that is over. Where its objects are still to be removed, it stays among those that are open, and is swept.
+-- Removes a batch that is over. A batch that still holds objects stays in `batches-open`, where the sweep finds it.
 --
 -- ARGV[1]  JSON: prefix and id
--- Returns 1, or 0 if it is not over, or unknown.
+-- Returns 1, or 0 if the batch is unfinished or unknown.
 local state = field('state')
 if state ~= 'ended' and state ~= 'failed' then
   return 0

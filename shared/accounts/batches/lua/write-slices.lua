@@ -1,9 +1,9 @@
--- Writes where some slices of a batch are, for as long as its record is kept.
+-- Stores where some slices of a batch are in its input, for as long as its record is kept.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   first  number of the first of them
+--   first  number of the first slice
 -- ARGV[2…]  JSON of each slice, in order
--- Returns 1, or 0 if the batch is not validated any more, or unknown: its slices may be worked on.
+-- Returns 1, or 0 if the batch is unknown or not `validating` any more: runners may work on its slices.
 if field('state') ~= 'validating' then
   return 0
 end

@@ -1,14 +1,14 @@
--- Ends the refresh of a connection: keeps what came of it, unless the connection was replaced or removed meanwhile.
+-- Ends the refresh of an MCP account link: stores the new link, unless the old one was replaced or removed meanwhile.
 --
--- KEYS[1]  the user's connections (hash)
--- KEYS[2]  who refreshes the connection (string)
+-- KEYS[1]  MCP account links of the person (hash)
+-- KEYS[2]  lock of the refresh: its holder (string)
 -- ARGV[1]  JSON:
 --   server
---   version  of the connection that is refreshed
---   holder   who refreshes it
---   keeps    whether there is anything to keep
--- ARGV[2]  the connection, as JSON
--- Returns 1 if it was kept.
+--   version  of the link that is refreshed
+--   holder   of the lock
+--   keeps    whether there is a link to store
+-- ARGV[2]  the link, as JSON
+-- Returns 1 if it was stored.
 local connections, refresh = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('GET', refresh) == args.holder then

@@ -1,10 +1,10 @@
--- Keeps a person's connection to a server, in place of the one before.
+-- Stores a person's MCP account link for a server, in place of the one before.
 --
 -- KEYS[1]  record of the user (hash)
--- KEYS[2]  the user's connections (hash)
+-- KEYS[2]  MCP account links of the user (hash)
 -- ARGV[1]  JSON:
 --   server
--- ARGV[2]  the connection, as JSON
+-- ARGV[2]  the link, as JSON
 -- Returns 1, or 0 when there is no such user or the user is blocked.
 local user, connections = unpack(KEYS)
 if redis.call('EXISTS', user) == 0 or redis.call('HEXISTS', user, 'blockedAt') == 1 then

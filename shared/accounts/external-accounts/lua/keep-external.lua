@@ -1,4 +1,4 @@
--- Keeps what a provider has said of a person, in place of what it said before. Nothing is kept of a person who was deleted meanwhile.
+-- Stores the answer of a provider about a person, in place of the one before. Stores nothing for a person who was deleted meanwhile.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)
@@ -7,10 +7,10 @@
 --   external  issuer and subject
 --   userId
 --   now       ms since 1970
---   over      the turn of what it is kept in place of, '' where that has none; absent: of whatever there is
+--   over      `turn` of the answer that is replaced, '' where that has none; absent: replaces any answer
 --   account   fields of the person's account at the provider
--- Returns 1, also when the same account of the same turn was kept before; or 0 when there is something else than `over`, or the account at the
--- provider is not that of the person any more.
+-- Returns 1, also when the same answer of the same turn was stored before; 0 when another one than `over` is stored, or the account at the
+-- provider no longer belongs to the person.
 local externals, user, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 or redis.call('HGET', externals, args.external) ~= args.userId then

@@ -1,4 +1,4 @@
--- Makes the account of a person who has signed in at a provider.
+-- Creates the account of a person who has signed in at a provider.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  addresses (hash: address to id)
@@ -14,7 +14,7 @@
 --   isAdmin
 --   fields     of the new user's record
 --   account    fields of the account at the provider
--- Returns 'made', 'email taken', or 'taken' when the account at the provider has one already.
+-- Returns 'made', 'email taken', or 'taken' when the account at the provider belongs to a person already.
 local externals, emails, user, users, admins, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', externals, args.external) == 1 then

@@ -1,12 +1,12 @@
--- Takes the account at a provider from a person, and ends their sessions, programs and admin tokens: whoever signs in with the account there
--- is not this person any more.
+-- Unlinks a person from the account at a provider, and ends their sign-in sessions, programs and admin tokens: a sign-in with that account
+-- is no longer a sign-in of this person.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)
 -- KEYS[3]  the person's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   userId
--- Returns the name of the provider; nil when the person has no account at a provider, or is gone.
+-- Returns the name of the provider; nil when the person has no account at a provider, or is deleted.
 local externals, user, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local provider, issuer, subject = unpack(redis.call('HMGET', own, 'provider', 'issuer', 'subject'))

@@ -1,23 +1,23 @@
--- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix. An owner is a
--- person, a team or a key, and has no spaces in its id; neither have the ids of files and the names of objects.
+-- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix. An owner is a person, a
+-- team or a key. The ids of owners and of files, and the names of objects, have no spaces.
 --
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
 --   <prefix>files-by-age:<owner>:<purpose>  the same of one purpose
---   <prefix>file-place:<owner>:<id>         string that expires: the number that a file had which was removed
---   <prefix>files-refused:<owner>           string that expires: the owner is gone for good, and no file of it is added any more
+--   <prefix>file-place:<owner>:<id>         string that expires: the number that a removed file had
+--   <prefix>files-refused:<owner>           string that expires: the owner no longer exists, and no file is added for it any more
 --   <prefix>file-number                     string: the number of the newest file
---   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time at which they do
+--   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time of their expiry
 --   <prefix>file-bytes                      sorted set: owners, by the bytes of their files and of their uploads
 --   <prefix>file-total                      string: bytes of all files and uploads
 --   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, uploads of
 --                                           such results included: so much room is left for the joined files
 --   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the
 --                                           kind is `file`, `part` of the results of a batch, or `join` of such parts
---   <prefix>file-removals                   sorted set: objects that no record has, by the time from which on they may be removed:
---                                           those of uploads, until they become files, and those of files that are gone
---   <prefix>file-holds                      hash: object to the number of batches that hold it: none is removed that is held
---   <prefix>file-held                       hash: object that is held and that no file has, to `<owner> <its bytes>`, which count;
+--   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed:
+--                                           those of uploads, until they become files, and those of removed files
+--   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
+--   <prefix>file-held                       hash: held object that no file has, to `<owner> <its bytes>`, which count;
 --                                           ` part` follows for results of a batch
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
@@ -29,10 +29,10 @@ local prefix = args.prefix
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Files that expire at once.
+-- Files that one call expires.
 local expireAtOnce = 100
 
--- Lua's own conversion writes large numbers with an exponent. Nothing is taken from nothing as -0, which Redis does not read.
+-- Lua's own conversion writes large numbers with an exponent. Adding 0 turns -0, which Redis cannot read, into 0.
 local function whole(number)
   return string.format('%.0f', number + 0)
 end
@@ -62,12 +62,12 @@ local function totalBytes()
   return tonumber(redis.call('GET', prefix .. 'file-total') or 0)
 end
 
--- Bytes that are left for joining the results of batches.
+-- Returns the bytes that are left free for joining the results of batches.
 local function joinBytes()
   return tonumber(redis.call('GET', prefix .. 'file-joins') or 0)
 end
 
--- Counts bytes of an owner; fewer than none for bytes that are gone.
+-- Adds bytes to the count of an owner; a number below 0 takes some away.
 local function count(owner, bytes)
   redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
@@ -75,7 +75,7 @@ local function count(owner, bytes)
   end
 end
 
--- Counts bytes by what has them. What is joined counts for its owner when it is a file: until then its parts do.
+-- Counts bytes by kind. A join counts for its owner when it is a file: until then its parts do.
 local function countKind(kind, owner, bytes)
   if kind == 'join' then
     redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
@@ -91,7 +91,7 @@ local function mayBeRemovedAt(object, at)
   redis.call('ZADD', prefix .. 'file-removals', whole(at), object)
 end
 
--- The owner, the bytes and the kind of an object in `file-uploads` or `file-held`; nil for one that is not there.
+-- Returns the owner, the bytes and the kind of an object in `file-uploads` or `file-held`; nil if it is not there.
 local function ownerIn(name, object)
   local text = redis.call('HGET', prefix .. name, object)
   if not text then
@@ -101,12 +101,12 @@ local function ownerIn(name, object)
   return owner, tonumber(bytes), kind
 end
 
--- The owner of an upload, the bytes that it has reserved, and its kind; nil for an unknown one.
+-- Returns the owner of an upload, the bytes that it has reserved, and its kind; nil for an unknown upload.
 local function uploadOf(object)
   return ownerIn('file-uploads', object)
 end
 
--- Ends an upload, and gives back what it has reserved. Returns whether there was one.
+-- Ends an upload and releases the bytes that it has reserved. Returns whether there was one.
 local function endUpload(object)
   local owner, bytes, kind = uploadOf(object)
   if owner then
@@ -116,12 +116,12 @@ local function endUpload(object)
   return owner ~= nil
 end
 
--- Whether an upload may become a file: it does not count as dead, and its owner is not gone.
+-- Returns whether an upload may become a file: it does not count as dead, and its owner exists.
 local function canBecomeFile(owner, object)
   return redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 0 and uploadOf(object) ~= nil
 end
 
--- Makes a file { object, id, purpose, bytes, expiresAt } of an upload that may become one. Its record is JSON.
+-- Turns an upload for which `canBecomeFile` holds into a file { object, id, purpose, bytes, expiresAt }. `text` is its record as JSON.
 local function keep(owner, file, text)
   endUpload(file.object)
   redis.call('ZREM', prefix .. 'file-removals', file.object)
@@ -135,7 +135,7 @@ local function keep(owner, file, text)
   end
 end
 
--- Has a batch hold an object.
+-- Lets a batch hold an object.
 local function hold(object)
   redis.call('HINCRBY', prefix .. 'file-holds', object, 1)
 end
@@ -144,12 +144,12 @@ local function isHeld(object)
   return redis.call('HEXISTS', prefix .. 'file-holds', object) == 1
 end
 
--- Says that an object that is held is that of no file. Its bytes are counted already.
+-- Marks a held object as one that no file has. Its bytes are counted already.
 local function noteHeld(object, owner, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
 end
 
--- Has a batch hold a part of its results, which an upload has stored. The upload must be known.
+-- Lets a batch hold a part of its results, which an upload has stored. The upload must be known.
 local function holdUpload(object, bytes)
   local owner = uploadOf(object)
   endUpload(object)
@@ -159,9 +159,9 @@ local function holdUpload(object, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes) .. ' part')
 end
 
--- Has a batch release an object. Returns whether it may be removed: no other one holds it, and no file has it.
+-- Releases an object that a batch held. Returns whether it may be removed: no other batch holds it, and no file has it.
 local function release(object)
-  -- One that an earlier release has made for a batch is neither held nor counted.
+  -- An object that an earlier release made for a batch is neither held nor counted.
   if isHeld(object) then
     if redis.call('HINCRBY', prefix .. 'file-holds', object, -1) > 0 then
       return false
@@ -178,8 +178,8 @@ local function release(object)
   return true
 end
 
--- Removes the record of a file. Its object may be removed, and counts no more, unless it is held. Returns the record; nil for an unknown
--- file.
+-- Removes the record of a file. Unless its object is held, the object counts no more and may be removed. Returns the record; nil for an
+-- unknown file.
 local function forget(owner, id)
   redis.call('ZREM', prefix .. 'file-expiries', owner .. ' ' .. id)
   redis.call('ZREM', byAge(owner), id)

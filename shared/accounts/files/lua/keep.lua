@@ -1,4 +1,4 @@
--- Makes a file of an upload that is complete.
+-- Turns a complete upload into a file.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
@@ -8,7 +8,7 @@
 --   bytes      of the file
 --   expiresAt  absent for a file that does not expire
 -- ARGV[2]  the record, as JSON
--- Returns 1, or 0 if the upload counts as dead or its owner is gone.
+-- Returns 1, or 0 if the upload counts as dead or its owner no longer exists.
 if not canBecomeFile(args.owner, args.object) then
   return 0
 end

@@ -2,19 +2,18 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   purpose      absent for files of any
+--   purpose      absent: any
 --   newestFirst  the order
---   after        id of the file behind which the page begins; absent for none
+--   after        id of the file after which the page begins; absent for none
 --   before       id of the file before which the page ends; absent for none
---   limit        files on the page
--- `after` and `before` may be files that were removed in the last day: who removes files page by page goes on where they were.
--- Returns {1 if there are more in the direction in which the page was asked for, else 0, the records}; false if `after` or `before` is
--- no file of the owner.
+--   limit        maximum of files on the page
+-- `after` and `before` may be files that were removed in the last day, so that a client that removes files page by page can go on.
+-- Returns {1 if more follow in the requested direction, else 0, the records}; false if `after` or `before` is no file of the owner.
 expire()
 local name = byAge(args.owner, args.purpose)
 local rankOf = args.newestFirst and 'ZREVRANK' or 'ZRANK'
 local range = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
--- The rank of a file, and of the one that follows it: the same for one that was removed.
+-- Returns the rank of a file and that of the next one. For a removed file, both are the rank of the next one.
 local function ranksOf(id)
   local rank = redis.call(rankOf, name, id)
   if rank then

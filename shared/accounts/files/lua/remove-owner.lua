@@ -1,8 +1,8 @@
--- Removes the records of the files of an owner who is gone for good, oldest first, and refuses those of uploads that still run.
+-- Removes the records of the files of an owner that no longer exists, oldest first, and refuses the files of uploads that still run.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   most          files that are removed at most: Redis serves nobody else meanwhile
+--   most          maximum of files to remove: Redis serves nobody else meanwhile
 --   refusedForMs  milliseconds for which further files are refused
 -- Returns how many are left.
 redis.call('SET', prefix .. 'files-refused:' .. args.owner, '1', 'PX', whole(args.refusedForMs))

@@ -1,18 +1,18 @@
--- Reserves room for an upload, or more room for one that goes on: no two uploads get the same. Its object may be removed once it has
--- reserved nothing for a while.
+-- Reserves room for a new upload, or more room for one that goes on. The same room is never given to two uploads. The object of the upload
+-- may be removed after `leaseMs` without a call.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
 --   object      of the upload
---   bytes       that are reserved in addition; 0 says only that the upload goes on
+--   bytes       to reserve in addition; 0 only shows that the upload goes on
 --   begins      whether this is the upload's first call
---   kind        `file`, to which the owner's bounds apply; `part` for results of a batch; `join` for what joins such parts
---   ownerBytes  bytes of one owner
---   ownerFiles  files of one owner
---   totalBytes  bytes of all. What is joined takes the room that is left for it; a part takes room twice, for itself and for the join
+--   kind        `file`, to which the owner's bounds apply; `part` for results of a batch; `join` for a file that joins such parts
+--   ownerBytes  maximum bytes of one owner
+--   ownerFiles  maximum of files of one owner
+--   totalBytes  maximum bytes of all. A join takes the room that is left for it; a part takes room twice, for itself and for the join
 --   leaseMs     milliseconds until the upload counts as dead, unless there is another call
--- Returns 'reserved'; 'owner' or 'files' if the owner has as much as it may; 'total' if all have; 'gone' if the owner is gone; 'lapsed'
--- if the upload counts as dead.
+-- Returns 'reserved'; 'owner' or 'files' if the owner is at a maximum; 'total' if all owners together are; 'gone' if the owner no longer
+-- exists; 'lapsed' if the upload counts as dead.
 local owner, object = args.owner, args.object
 expire()
 if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then

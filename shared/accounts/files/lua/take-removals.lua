@@ -1,8 +1,8 @@
--- Returns objects that no record has, for their removal. Nobody else gets them for a while.
+-- Returns objects without a record, for their removal. No other caller gets them for a while.
 --
 -- ARGV[1]  JSON, besides prefix:
---   most     objects at once
---   againMs  milliseconds until they are returned again, unless they were removed
+--   most     maximum of objects
+--   againMs  milliseconds until they are returned again, unless they are removed by then
 expire()
 local name = prefix .. 'file-removals'
 local objects = redis.call('ZRANGEBYSCORE', name, '-inf', whole(now), 'LIMIT', 0, args.most)

@@ -1,9 +1,9 @@
--- Gives up an execution whose client is gone, unless somebody else waits for its answer. The key is free then.
+-- Abandons an execution whose client is gone, unless a follower waits for its answer. The key is free then.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt  id of the execution
---   keepMs   milliseconds for which it is known that there was one
--- Returns how many wait for the answer; 0 if it was given up, or has not got the key any more.
+--   keepMs   milliseconds for which the execution is still known
+-- Returns how many followers wait for the answer; 0 if the execution was abandoned, or no longer has the key.
 if not isMine() then
   return 0
 end

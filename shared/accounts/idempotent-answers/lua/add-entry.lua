@@ -1,13 +1,13 @@
--- The function that adds to an answer what has come of it. It stands before each script that does, behind answers.lua.
+-- Defines the function that adds to an answer. It stands before each script that calls it, behind answers.lua.
 --
--- Of the arguments of the script:
+-- Arguments of the script:
 --   from         number of the first event
---   last         number of the last one; unused for none
---   answerBytes  bytes of one answer
+--   last         number of the last event; unused without events
+--   answerBytes  maximum bytes of one answer
 -- ARGV[2]  the events, sealed; empty for none
 -- ARGV[3]  status and headers, sealed; empty if they were added before
--- ARGV[4]  the facts of the request, sealed; empty if they are as they were
--- Returns whether they are kept.
+-- ARGV[4]  the facts of the request, sealed; empty if they have not changed
+-- Returns whether the answer is kept.
 local function addEntry()
   if ARGV[3] ~= '' then
     redis.call('HSET', record, 'head', ARGV[3])
@@ -19,7 +19,7 @@ local function addEntry()
     return false
   end
   local bytes = #ARGV[2]
-  -- What was written before is written again if Redis's reply was lost.
+  -- A repetition of an earlier call whose reply was lost.
   if args.from <= number('next') and (bytes == 0 or args.last < number('next')) then
     return true
   end

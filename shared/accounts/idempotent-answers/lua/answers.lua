@@ -1,21 +1,21 @@
--- What is common to the scripts of answers that are kept for an idempotency key. It stands before each of them, behind script-start.lua.
--- They name the keys of an owner, so they do not run on a Redis cluster.
+-- What the scripts of answers for idempotency keys have in common. It stands before each of them, behind script-start.lua. The scripts make
+-- names themselves, so they do not run on a Redis cluster.
 --
 -- idempotent-answer:<owner>:<id>     hash, expires: one key of an owner and its last execution
 --   attempt     id of the execution
 --   number      how many executions of the key came before it
 --   state       `running` or `over`
---   leaseUntil  when the key is free, unless whoever executes renews the lease
+--   leaseUntil  when the key is free, unless the execution renews its lease
 --   facts       endpoint and digest of the request, sealed
 --   head        status and headers of the answer, sealed; absent until they are known
 --   next        number of the next entry
---   kind        of one that is over: `whole`, `cut` (its connection was closed midway) or `cancelled`
+--   kind        of an answer that is over: `whole`, `cut` (its connection was closed midway) or `cancelled`
 --   isFree      set if the next request with the key is executed
 --   isLost      set if its entries are not kept
 -- idempotent-events:<owner>:<id>     stream, expires: the pieces of the answer, sealed; an entry's id is the number of its last event plus 1
--- idempotent-followers:<owner>:<id>  sorted set, expires: who waits for the answer, by when that ends unless it is renewed
--- idempotent-expiries                sorted set, `<owner> <id>` by the time at which it is forgotten
--- idempotent-ended-of:<owner>        sorted set, ids by the time at which they were over, of those that have entries
+-- idempotent-followers:<owner>:<id>  sorted set, expires: followers that wait for the answer, by when that ends unless it is renewed
+-- idempotent-expiries                sorted set, `<owner> <id>` by the time at which the key expires
+-- idempotent-ended-of:<owner>        sorted set, ids of answers that are over and have entries, by the time of their end
 -- idempotent-bytes-of:<owner>        hash, id to its bytes; all ids of the owner
 -- idempotent-bytes                   sorted set, owner by bytes; idempotent-total string, the bytes of all
 --
@@ -24,7 +24,7 @@
 --   id  digest of the idempotency key
 local owner, id = args.owner, args.id
 
--- Keys that are swept at once, and bytes that a key counts beside its answer.
+-- Keys that one sweep removes, and bytes that a key counts besides its answer.
 local sweptAtOnce = 100
 local recordBytes = 512
 
@@ -37,7 +37,7 @@ local field, number = fieldsOf(record)
 local events = nameOf('events', owner, id)
 local followers = nameOf('followers', owner, id)
 
--- Adds bytes of a key to those that are counted; takes some away with a number below 0.
+-- Adds bytes of a key to the counts; a number below 0 takes some away.
 local function count(ofOwner, ofId, bytes)
   redis.call('HINCRBY', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId, whole(bytes))
   redis.call('INCRBY', prefix .. 'idempotent-total', whole(bytes))
@@ -50,7 +50,7 @@ local function bytesOf(ofOwner, ofId)
   return tonumber(redis.call('HGET', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId) or 0)
 end
 
--- Removes a key and all that is known of it.
+-- Removes a key and everything that is stored about it.
 local function forget(ofOwner, ofId)
   for _, kind in ipairs({ 'answer', 'events', 'followers' }) do
     redis.call('UNLINK', nameOf(kind, ofOwner, ofId))
@@ -61,7 +61,7 @@ local function forget(ofOwner, ofId)
   redis.call('HDEL', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId)
 end
 
--- Removes the entries of an answer, and has it be unknown what it was.
+-- Removes the entries of an answer and marks it as lost.
 local function lose(ofOwner, ofId)
   if redis.call('EXISTS', nameOf('answer', ofOwner, ofId)) == 0 then
     forget(ofOwner, ofId)
@@ -73,7 +73,7 @@ local function lose(ofOwner, ofId)
   count(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
 end
 
--- Forgets keys that have expired. Redis has removed what they were by then; their bytes are still counted.
+-- Removes keys that have expired. Redis has removed their records by then; their bytes are still counted.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'idempotent-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do
@@ -81,7 +81,7 @@ local function sweep()
   end
 end
 
--- Has this key be forgotten after so many milliseconds.
+-- Sets this key to expire after `ms` milliseconds.
 local function expireAfter(ms)
   redis.call('ZADD', prefix .. 'idempotent-expiries', whole(now + ms), owner .. ' ' .. id)
   for _, name in ipairs({ record, events, followers }) do
@@ -89,8 +89,9 @@ local function expireAfter(ms)
   end
 end
 
--- Makes room for bytes of the owner: entries of answers that are over go, the oldest first, those of the owner or of whoever has most. Of
--- another owner who has most in answers that are not over, the largest one goes. Returns whether there is room then.
+-- Makes room for bytes of the owner by removing entries of answers that are over, the oldest first: those of the owner, or of the owner
+-- with the most bytes. If that is another owner who has only unfinished answers, its largest answer goes. Returns whether there is room
+-- then.
 local function makeRoom(bytes)
   local function loseOldest(ofOwner)
     local oldest = redis.call('ZRANGE', prefix .. 'idempotent-ended-of:' .. ofOwner, 0, 0)[1]
@@ -126,20 +127,21 @@ local function makeRoom(bytes)
   return true
 end
 
--- Whether the execution is the one that has the key.
+-- Returns whether the execution has the key.
 local function isMine()
   return field('attempt') == args.attempt and field('state') == 'running'
 end
 
--- Whether an execution has its key by its lease. After an outage of Redis, leases that nobody could renew are renewed first.
+-- Returns whether an execution still has its key by its lease. After an outage of Redis, leases that nobody could renew count on until they
+-- can be renewed.
 --
--- Of the arguments of the script:
+-- Arguments of the script:
 --   wasAway  whether Redis was away for the caller until less than a lease ago
 local function isLeased(leaseUntil)
   return leaseUntil > now or args.wasAway
 end
 
--- How many wait for the answer.
+-- Returns how many followers wait for the answer.
 local function countFollowers()
   redis.call('ZREMRANGEBYSCORE', followers, '-inf', whole(now))
   return redis.call('ZCARD', followers)

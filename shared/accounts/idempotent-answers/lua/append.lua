@@ -1,9 +1,9 @@
--- Adds to an answer what has come of it, see add-entry.lua.
+-- Adds to an answer, see add-entry.lua.
 --
 -- ARGV[1]  JSON, besides prefix, owner, id and what add-entry.lua takes:
 --   attempt  id of the execution
 --   ownerBytes, totalBytes  see claim.lua
--- Returns 1, 0 if the execution has not got the key any more, or -1 if the answer is not kept.
+-- Returns 1, 0 if the execution no longer has the key, or -1 if the answer is not kept.
 if not isMine() then
   return 0
 end

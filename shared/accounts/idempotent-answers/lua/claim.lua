@@ -1,16 +1,16 @@
--- Claims a key for an execution, unless somebody executes a request with it, or an answer of it is kept.
+-- Claims a key for an execution, unless a request with the key is being executed, or has an answer that is kept.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
---   attempt     id of the execution; one that has the key already has claimed it before, and the reply was lost
---   leaseMs     milliseconds for which it has the key
+--   attempt     id of the execution; if it has the key already, this call repeats one whose reply was lost
+--   leaseMs     milliseconds for which the execution has the key
 --   keepMs      milliseconds for which the key is known afterwards
---   isResumed   whether the request is never executed, because it goes on with an answer
---   ownerKeys   keys of the owner that are known at once
---   ownerBytes  bytes of an owner's answers
+--   isResumed   whether the request continues an answer, and is never executed
+--   ownerKeys   maximum of keys of the owner
+--   ownerBytes  maximum bytes of an owner's answers
 --   totalBytes  the same of all
 --   wasAway     see answers.lua
 -- ARGV[2]  the facts of the request, sealed
--- Returns {'claimed', number}, {'taken', state, attempt, facts}, {'unknown'} for a request that is resumed, or {'full'}.
+-- Returns {'claimed', number}, {'taken', state, attempt, facts}, {'unknown'} for a request that continues an unknown answer, or {'full'}.
 sweep()
 local state, attempt, facts, leaseUntil, isFree =
   unpack(redis.call('HMGET', record, 'state', 'attempt', 'facts', 'leaseUntil', 'isFree'))

@@ -1,4 +1,4 @@
--- Ends an execution with the last of its answer, see add-entry.lua.
+-- Ends an execution and adds the last of its answer, see add-entry.lua.
 --
 -- ARGV[1]  JSON, besides prefix, owner, id and what add-entry.lua takes:
 --   attempt  id of the execution
@@ -6,7 +6,7 @@
 --   isFree   whether the next request with the key is executed
 --   keepMs   milliseconds for which the answer is kept
 --   ownerBytes, totalBytes  see claim.lua
--- Returns 1, also when it is called again because the reply was lost, or 0 if the execution has not got the key any more.
+-- Returns 1, also when it is called again because the reply was lost, or 0 if the execution no longer has the key.
 if field('attempt') == args.attempt and field('state') == 'over' then
   return 1
 end

@@ -1,15 +1,16 @@
--- Reads of an answer what follows an event, and says that somebody waits for it.
+-- Reads an answer after an event, and registers a follower as waiting.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt     id of the execution
---   follower    id of who waits
---   followerMs  milliseconds for which it counts as waiting
---   after       number of the event that they follow; -1 for none
---   most        entries at most
+--   follower    id of the follower
+--   followerMs  milliseconds for which the follower counts as waiting
+--   after       number of the last event that the follower has; -1 for none
+--   most        maximum of entries
 --   mostBytes   bytes after which no more entries are read
 --   wasAway     see answers.lua
--- Returns {} if there is no such answer any more, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if whoever executed is gone
--- else 0, facts and head, which are empty after an event, and of each entry the number of its last event and the events, sealed}. The first one may have older events, too.
+-- Returns {} if the answer no longer exists, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if the executing node
+-- is gone else 0, facts and head, which are empty after an event, and of each entry the number of its last event and the events, sealed}.
+-- The first entry may have older events, too.
 if field('attempt') ~= args.attempt then
   return {}
 end

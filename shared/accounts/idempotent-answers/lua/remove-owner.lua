@@ -1,7 +1,7 @@
--- Forgets the keys of an owner who is gone for good. Executions go on for their clients.
+-- Removes the keys of an owner that no longer exists. Executions go on for their clients.
 --
 -- ARGV[1]  JSON, besides prefix and owner (`id` is empty):
---   most  keys that are forgotten at most: Redis serves nobody else meanwhile
+--   most  maximum of keys to remove: Redis serves nobody else meanwhile
 -- Returns how many are left.
 local known = prefix .. 'idempotent-bytes-of:' .. owner
 for _, each in ipairs(redis.call('HRANDFIELD', known, args.most)) do

@@ -1,10 +1,10 @@
--- Renews the lease of an execution, also one that has ended, if nobody has taken the key meanwhile.
+-- Renews the lease of an execution, also one that has run out, if nobody has taken the key meanwhile.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt  id of the execution
---   leaseMs  milliseconds for which it has the key
+--   leaseMs  milliseconds for which the execution has the key
 --   keepMs   milliseconds for which the key is known afterwards
--- Returns how many wait for the answer, or -1 if it has not got the key any more.
+-- Returns how many followers wait for the answer, or -1 if the execution no longer has the key.
 if not isMine() then
   return -1
 end

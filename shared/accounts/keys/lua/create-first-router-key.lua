@@ -1,4 +1,4 @@
--- Stores a router key if no router key was ever made, so that of any number of set-ups at once exactly one wins.
+-- Stores a router key if no router key was ever made. Of any number of set-ups at once, exactly one succeeds.
 --
 -- KEYS[1]  marker that a router key was made: holds the id of the first one, never deleted
 -- KEYS[2]  record of the new key (hash)

@@ -1,5 +1,5 @@
--- Stores a new key, if its owner exists, and lets the key that it succeeds expire, if it succeeds one. A successor has every setting of
--- the other key, those that this release does not know too.
+-- Stores a new key, if its owner exists. If it replaces another key, lets that one expire. The new key then has every setting of the old
+-- one, also those that this release does not define.
 -- An owner has a bounded number of keys: the oldest one that cannot be used any more makes room for a new one.
 -- Goes on where `is-store-read.lua` ends.
 --
@@ -9,17 +9,18 @@
 -- KEYS[4]  last uses (hash: id to time)
 -- KEYS[5]  record of the owner (hash); unused for a router key
 -- KEYS[6]  index of the owner's keys (sorted set: id by creation time); unused for a router key
--- KEYS[7]  record of the key to succeed (hash); unused without `oldExpiresAt`
+-- KEYS[7]  record of the key to replace (hash); unused without `oldExpiresAt`
 -- ARGV[1]  JSON:
 --   id
 --   createdAt     ms since 1970
 --   isOwned       whether the key has an owner
 --   isRouter      whether it is a router key
---   oldExpiresAt  when the key to succeed expires, ms since 1970; absent when the new key succeeds none
---   maxPerOwner   keys that an owner may have
+--   oldExpiresAt  when the key to replace expires, ms since 1970; absent when the new key replaces none
+--   maxPerOwner   maximum of keys of an owner
 --   keyPrefix     of the names of keys' records
---   fields        of the new key's record; of a successor those in which it differs
--- Returns 'created' (`created of <id>` when a key has made room whose own store, by that id, nobody can read any more), 'no owner', 'too many', or 'not usable' when the key to succeed is revoked, expired, replaced or unknown.
+--   fields        of the new key's record; if it replaces a key, those in which it differs
+-- Returns 'created'; `created of <id>` when a key has made room and nobody can read any more what is stored under that id; 'no owner'; 'too
+-- many'; or 'not usable' when the key to replace is revoked, expired, replaced or unknown.
 local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 

@@ -1,7 +1,7 @@
--- What scripts that end keys begin with.
+-- Stands before scripts that end keys.
 
--- Whether one of these keys other than `gone` reads, or may read again, what is stored as `store`: it stores as that, is not revoked, and has not
--- expired, or is in nobody's place, so that it can be prolonged.
+-- Returns whether a key other than `gone` reads, or may read again, what belongs to `store`: the key stores as that id, is not revoked, and
+-- has not expired, or was not replaced, so that its expiry can still be moved.
 local function isStoreRead(store, keyIds, gone, keyPrefix, now)
   for _, id in ipairs(keyIds) do
     if id ~= gone then

@@ -1,9 +1,9 @@
--- Puts another hash of the same secret in the place of a key's hash, if that is still the one that the secret was proven against.
+-- Replaces the hash of a key by another hash of the same secret, if the stored one is still the hash that the secret was verified against.
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
---   from  the hash that is replaced
---   to    the hash that takes its place
+--   from  the old hash
+--   to    the new hash
 -- Returns 1 when it was replaced, 0 when the key has another hash or is gone.
 local args = cjson.decode(ARGV[1])
 if redis.call('HGET', KEYS[1], 'hash') ~= args.from then

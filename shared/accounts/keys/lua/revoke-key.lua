@@ -1,5 +1,4 @@
--- Revokes a key. The first revocation counts: its time is kept when the key is revoked again.
--- Goes on where `is-store-read.lua` ends.
+-- Revokes a key. The first revocation counts: its time is kept when the key is revoked again. Goes on where `is-store-read.lua` ends.
 --
 -- KEYS[1]  record of the key (hash)
 -- KEYS[2]  index of the keys of its owner (sorted set: id by creation time); unused for a router key
@@ -8,8 +7,8 @@
 --   now        ms since 1970
 --   isOwned    whether the key has an owner
 --   keyPrefix  of the names of keys' records
--- Returns a list: 1 when the key is revoked now, 0 when it was revoked before, -1 when there is no such key; then the ids by which it, and
--- those that it is in the place of or that are in its place, store for themselves, as far as nobody can read that any more.
+-- Returns a list: 1 when the key is revoked now, 0 when it was revoked before, -1 when there is no such key; then the ids under which the
+-- key, the keys that it replaced and those that replaced it store for themselves, as far as nobody can read that any more.
 local record, keysOfOwner = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', record) == 0 then

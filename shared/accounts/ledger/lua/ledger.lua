@@ -1,4 +1,4 @@
--- What scripts that write into the usage ledger have in common: it stands before each of them, and `sessions.lua` before it.
+-- What scripts that write into the usage ledger have in common. It stands before each of them, and `sessions.lua` before it.
 --
 --   <prefix>requests           stream: single requests, the field `r` is JSON; bounded in number and age
 --   <prefix>ids                string that expires: the number of the newest hash of ids
@@ -8,7 +8,7 @@
 --   <prefix>spans:<period>:<owner>   the same of a person or team
 --   <prefix>key-names          hash: each key's name when it was last used, by id
 
--- The places of one id with another one: eight of an owner, the newest, and 64 of all.
+-- Adds a place to the places of an id: the eight newest of an owner are kept, and 64 of all.
 local function withPlace(places, owner, entry)
   local kept, own = {}, {}
   for place in string.gmatch(places, '[^,]+') do
@@ -25,7 +25,7 @@ local function withPlace(places, owner, entry)
   return table.concat(kept, ',')
 end
 
--- Notes where requests stand. A hash that is full is followed by another one, and the oldest is removed.
+-- Stores where requests stand in the stream, by id. When a hash is full, another one follows it, and the oldest is removed.
 local function writeIds(ledger, entries)
   local state = ledger.prefix .. 'ids'
   local current = tonumber(redis.call('GET', state) or '0')
@@ -44,8 +44,8 @@ local function writeIds(ledger, entries)
   redis.call('PEXPIRE', name, ledger.keptMs)
 end
 
--- Adds to the counts of fields, each with several that stand in one value with spaces between them: a field for each count would be
--- five times as many, and a small hash is searched from its beginning for each.
+-- Adds to fields that have several counts in one value, with spaces between them. A field for each count would be five times as many, and
+-- Redis searches a small hash from its beginning for each.
 local function addCounts(name, sums)
   local fields = {}
   for field in pairs(sums) do
@@ -98,7 +98,7 @@ local function writeSpanPart(name, part)
   addCounts(name, sums)
 end
 
--- Adds to the sums of five minutes and hours. Owners that come when a period has as many as it may have count in everybody's only.
+-- Adds to the sums of five minutes and hours. When a period has the maximum of owners, further ones count only in everybody's sums.
 local function writeSpans(ledger)
   for _, span in ipairs(ledger.spans) do
     for _, period in ipairs(span.periods) do
@@ -124,23 +124,23 @@ local function writeSpans(ledger)
   end
 end
 
--- Writes requests that are over: each by itself, and all into the sums and totals of their times.
+-- Writes finished requests: each by itself, and all into the sums and totals of their times.
 --
 --   ledger:
 --     prefix       of all names
---     maxRequests  requests that are kept singly
---     oldest       when the oldest of them may have been written, ms since 1970
---     keptMs       for how long they are kept
+--     maxRequests  maximum of single requests that are kept
+--     oldest       when the oldest single request that is kept may have been written, ms since 1970
+--     keptMs       milliseconds for which single requests are kept
 --     ids          a list of { id, owner }, one for each request
 --     idsAtOnce    ids in one hash
 --     olderIds     hashes of ids besides the newest
---     maxFields    fields that a period may have before new rows are counted under their substitute
+--     maxFields    maximum of fields of a period: beyond it, new rows are counted under their substitute
 --     keyNames     { id: name }
 --     sessions     see `writeSessions`; absent for none
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
---     maxOwners    owners of one period whose sums are kept apart
+--     maxOwners    maximum of owners of one period with sums of their own
 --     spans        a list of { periods, parts }, see span-sums.ts; a period is { name, expiresAt }
---   first          the place of the first request among ARGV; the others follow
+--   first          position of the first request in ARGV; the others follow
 local function writeUsage(ledger, first)
   local letters = { 'n', 'f', 'x', 'p', 'c', 'o', 'r', '$', 'i', 's', 'h', 'w' }
   local requests = ledger.prefix .. 'requests'

@@ -1,11 +1,10 @@
--- Writes a batch of requests that are over. A batch that was written before is left alone, so a writer whose answer was lost may
--- send it again.
+-- Writes a batch of finished requests. A batch that was written before is left alone, so a writer whose reply was lost may send it again.
 --
 --   <prefix>batch:<writer>     string: number of the writer's last batch
 --
 -- ARGV[1]  JSON, besides what `writeUsage` takes:
 --   writer
---   batch        its number, counted from 1
+--   batch        number of the batch, from 1
 -- ARGV[2…]  the requests
 -- Returns 1, or 0 when the batch was written before.
 local args = cjson.decode(ARGV[1])

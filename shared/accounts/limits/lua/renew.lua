@@ -1,5 +1,5 @@
--- Keeps reservations in force whose requests live. One that has expired because it was not renewed in time counts again:
--- its request uses what was reserved.
+-- Extends the reservations of requests that live. A reservation that has expired because it was not renewed in time counts again: its
+-- request uses what was reserved.
 --
 -- ARGV[1]  JSON:
 --   prefix  of all names

@@ -1,4 +1,4 @@
--- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix:
+-- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix:
 --
 --   <prefix>reservations             sorted set: ids of the reservations in force, by the time at which they expire
 --   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force;
@@ -8,14 +8,13 @@
 --                                    expires, the requests that it holds, and those that run on it
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
--- A bucket contains what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in a
--- millisecond is a whole number, the limit itself. What is reserved is not in the bucket and does not leak: it counts in full until
--- the request is over, and then what the request came to goes into the bucket. Costs are nano-dollars. All numbers are whole and
--- below 2^53.
+-- A bucket contains what was used lately, and leaks its limit in a minute. Levels are in units times 60000, so that a whole number leaks in
+-- a millisecond: the limit itself. What is reserved is not in the bucket and does not leak: it counts in full until the request is over,
+-- and then the actual use goes into the bucket. Costs are nano-dollars. All numbers are whole and below 2^53.
 --
--- A share is a reservation for requests that are still to come (see `share.lua`). It counts as one active request, like any
--- reservation, so that releases without shares can take it out of force; the requests on it that make more or less of it stand in the
--- parties' hashes, and count until the share expires.
+-- A share is a reservation for requests that are still to come (see `share.lua`). It counts as one active request, like any reservation, so
+-- that releases without shares can take it out of force. The numbers of requests that it holds and that run on it are in the parties'
+-- hashes, and count until the share expires.
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
@@ -32,13 +31,13 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local today = math.floor(now / dayMs)
 
--- How long after its last use a party's state is kept. A request lasts a day at most.
+-- How long a party's state is kept after its last use. A request lasts a day at most.
 local partyKeptMs = 2 * dayMs
 local dayKeptMs = 3 * dayMs
 local monthKeptMs = 40 * dayMs
--- How long a reservation that is out of force is kept: its request may live on, and be committed.
+-- How long a reservation is kept after it is out of force: its request may live on, and be committed.
 local expiredKeptMs = 2 * dayMs
--- Reservations that are swept at once.
+-- Reservations that one sweep takes out of force.
 local sweptAtOnce = 1000
 
 -- Lua's own conversion writes large numbers with an exponent.
@@ -46,12 +45,12 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- A stored count; 0 where there is none, or one that cannot be read.
+-- Returns a stored count; 0 where there is none, or it cannot be read.
 local function number(text)
   return tonumber(text or '') or 0
 end
 
--- The month of a day since 1970, as 2026-11. (Days are counted from the first of March, so that leap days come last.)
+-- Returns the month of a day since 1970, as 2026-11. (Days are counted from the first of March, so that leap days come last.)
 local function monthOf(day)
   local z = day + 719468
   local era = math.floor(z / 146097)
@@ -64,7 +63,7 @@ local function monthOf(day)
   return string.format('%04d-%02d', year, month)
 end
 
--- A reservation; nil where there is none, or one that cannot be read.
+-- Returns a reservation; nil where there is none, or it cannot be read.
 local function readReservation(id)
   local fields = redis.call('HMGET', prefix .. 'reservation:' .. id,
     'tokens', 'cost', 'day', 'month', 'parties', 'expired', 'number', 'requests')
@@ -98,14 +97,14 @@ local function addToPeriods(use, reservation, tokensField, tokens, costField, co
   end
 end
 
--- Adds to the level of the bucket of tokens. What leaked meanwhile still counts from the time of the level, so what is
--- added counts as used then: when a request of the party last began.
+-- Adds to the level of the bucket of tokens. The leak still counts from the time of the level, so the tokens count as used at that time:
+-- when a request of the party last began.
 local function addToBucket(use, tokens)
   local level = number(redis.call('HGET', use, 'tokens'))
   redis.call('HSET', use, 'tokens', whole(level + tokens * 60000))
 end
 
--- Adds to a count of what is in force, which is never less than nothing.
+-- Adds to a count of reservations in force, which is never below 0.
 local function addToCount(use, field, amount)
   local count = number(redis.call('HGET', use, field))
   redis.call('HSET', use, field, whole(math.max(0, count + amount)))
@@ -131,7 +130,7 @@ local function book(reservation, sign)
   end
 end
 
--- Counts what a request came to, for all its parties.
+-- Counts the actual use of a request for all its parties.
 local function spend(reservation, tokens, cost)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
     if tokens ~= 0 then
@@ -151,7 +150,7 @@ local function expire(id)
   end
 end
 
--- Puts reservations that have expired out of force; returns how many. One that cannot be read must not keep the others in force.
+-- Takes expired reservations out of force, and returns how many. An unreadable one must not keep the others in force.
 local function sweep()
   local ids = redis.call('ZRANGEBYSCORE', reservations, '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, id in ipairs(ids) do
@@ -169,7 +168,8 @@ local function leaked(fields, bucket, limit)
   return math.max(0, number(fields[bucket]) - elapsed * limit)
 end
 
--- The fields of a party's hash; and of the shares in force, the requests that they hold, and how many more run than shares are active.
+-- Returns the fields of a party's hash; the requests that its shares in force hold; and the requests that run on them, less one for each
+-- share.
 local function readParty(name)
   local reply = redis.call('HGETALL', name)
   local fields, held, running = {}, 0, 0
@@ -194,7 +194,7 @@ local function readPeriod(name)
   return number(fields[1]), number(fields[2]), number(fields[3]), number(fields[4])
 end
 
--- What a party has used now. Without a limit of requests or tokens a minute there is no bucket of them.
+-- Returns the current use of a party. Without a limit of requests or tokens a minute, there is no bucket of them.
 local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }

@@ -1,4 +1,4 @@
--- Reserves what a request may come to for all its parties, or for none.
+-- Reserves the most that a request may cost, for all its parties or for none.
 --
 -- ARGV[1]  JSON:
 --   prefix   of all names
@@ -12,7 +12,7 @@ local function over(spent, reserved, wanted, limit)
   return limit and wanted > 0 and spent + reserved + wanted > limit
 end
 
--- What is not wanted is not refused: work that costs nothing goes on when the budget is used up.
+-- A limit does not refuse a request that needs nothing of it: work that costs nothing goes on when the budget is used up.
 local function fits(use)
   local limits, tokens, cost = use.limits, args.tokens, args.cost
   return not (

@@ -1,25 +1,24 @@
--- Takes a report of a share: counts what its requests came to, keeps what it holds, and reserves more for those to come if all limits are
--- far from reached. A share that is not there or not in force any more is made anew, and what it holds is not kept where a
--- report is missing: only what running requests have drawn. The same report again changes nothing.
---
+-- Processes a report of a share: counts the use of its requests, keeps what it holds, and reserves more for requests to come if all limits
+-- are far from reached. A share that is missing or out of force is made again. If a report is missing, what the share holds is not kept:
+-- only what running requests have drawn. A repeated report changes nothing.
 -- ARGV[1]  JSON:
 --   prefix   of all names
 --   id       of the share
 --   number   of the report: 1, 2, …
---   beganAt  the time that was returned for the first report, ms since 1970: requests count in its day and month; absent in the first
+--   beganAt  the time in the reply to the first report, ms since 1970: requests count in its day and month; absent in the first
 --   keepMs   milliseconds until the share expires
 --   begun    requests that began since the last report
---   running  requests that are not over
+--   running  unfinished requests
 --   spent    { tokens, cost } of requests that ended since the last report
---   drawn    { tokens, cost } reserved for those that are not over
+--   drawn    { tokens, cost } reserved for unfinished requests
 --   free     { requests, tokens, cost } held for requests to come
---   more     the same, wanted beyond that; absent when nothing is
---   least    the same, of one request on average: with less than that a share is of no use
+--   more     the same, wanted in addition; absent when nothing is wanted
+--   least    the same, of one average request: a share with less is of no use
 --   parties  see reservations.lua
--- Returns {1 or 0 (whether `free` is kept), 1 or 0 (whether all limits are far), requests, tokens and cost that were reserved more, the
--- time in ms since 1970, then eleven numbers for each party: as they are now}.
+-- Returns {1 or 0 (whether `free` is kept), 1 or 0 (whether all limits are far), requests, tokens and cost that were reserved in addition,
+-- the time in ms since 1970, then eleven numbers for each party: as they are now}.
 
--- A limit counts as far while an eighth of it is left. A share may have one part in 32 of what is left.
+-- A limit is far while an eighth of it is left. A share may take one part in 32 of what is left.
 local farPart, sharePart = 8, 32
 
 local function eachLimit(use, call)
@@ -35,7 +34,7 @@ end
 local quantities = { 'requests', 'tokens', 'cost' }
 local none = { requests = 0, tokens = 0, cost = 0 }
 
--- What may be reserved more, or nil: when a limit is near, or when it would be too little for a request.
+-- Returns what to reserve in addition; nil when a limit is near, or when it would be too little for a request.
 local function grant(uses, free)
   local more = args.more or none
   local given = { requests = more.requests, tokens = more.tokens, cost = more.cost }
@@ -62,7 +61,7 @@ local function readUses()
   return uses
 end
 
--- Counts what ended at the time of the last begin, as a commit does, and what began now.
+-- Counts requests that ended as used at the time of the last begin, as a commit does, and requests that began as begun now.
 local function count(share)
   spend(share, args.spent.tokens, args.spent.cost)
   if args.begun > 0 then
@@ -93,7 +92,7 @@ end
 while sweep() == sweptAtOnce do end
 local before = readReservation(args.id)
 local isInForce = before ~= nil and not before.expired
--- After a failover, a report may be missing that said what is free.
+-- After a failover, the report that stated what is free may be missing.
 local isKept = isInForce and before.number == args.number - 1
 local free = isKept and args.free or none
 local given

@@ -1,5 +1,5 @@
--- Makes the account of an invited person, and uses the invitation up. A team that is gone by now is left out. The role is that of
--- the stored invitation, also when a newer release has written it and this one has no name for it.
+-- Creates the account of an invited person, and uses the invitation up. A team that no longer exists is left out. The role is that of the
+-- stored invitation, even if a newer release wrote it and this one does not define it.
 --
 -- KEYS[1]  the link (string: id of the invitation)
 -- KEYS[2]  record of the invitation (hash)

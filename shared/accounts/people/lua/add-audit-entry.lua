@@ -1,5 +1,6 @@
--- Adds an entry to the audit trail, or merges it with the entry of the same action a short time before, which then is the newest one
--- and counts one more. A merged entry keeps the notes between its first and its last one; when they are many or long, another entry begins. Every entry counts against one quota: when the quota is full, its oldest entry makes room, and no other.
+-- Adds an entry to the audit trail, or merges it with the entry of the same action a short time before, which then becomes the newest one
+-- and counts one more. A merged entry keeps the notes between its first and its last one; when they are many or long, another entry begins.
+-- Every entry counts against one quota: when the quota is full, its oldest entry makes room, and no other.
 --
 -- KEYS[1]  index of all entries (sorted set: an id is its own score)
 -- KEYS[2]  index of the entries of the quota (the same)
@@ -10,9 +11,9 @@
 --   note         JSON of what happened
 --   maxEntries   of the quota
 --   keptMs       milliseconds for which an entry is kept
---   mostMerged   notes of an entry at most
---   mostBetween  bytes of the notes between at which no other note is merged
---   mergeMs      milliseconds after the first of several merged actions in which others are merged with it; absent: none is
+--   mostMerged   maximum of notes in an entry
+--   mostBetween  bytes of the notes between from which on no other note is merged
+--   mergeMs      milliseconds after the first of several merged actions within which others are merged; absent: none is
 -- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
 local removedAtOnce = 100
 local index, quota, latest = unpack(KEYS)
@@ -52,7 +53,7 @@ redis.call('HSET', entry, 'note', args.note, 'at', now)
 redis.call('PEXPIRE', entry, args.keptMs)
 
 local tooOld = string.format('%.0f', (now - args.keptMs) * 1000)
--- Entries may be older than is kept by now: the time was longer when they were written.
+-- Entries may be older than the present limit: it was longer when they were written.
 for _, old in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', tooOld, 'LIMIT', 0, removedAtOnce)) do
   redis.call('DEL', args.entryPrefix .. old)
   redis.call('ZREM', index, old)

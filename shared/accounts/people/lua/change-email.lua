@@ -1,5 +1,5 @@
--- Changes the address of a person, and ends all their sessions and admin tokens: who reads the old one is out. Nobody is given the address of
--- an open invitation, which could not be accepted any more.
+-- Changes the address of a person, and ends all their sign-in sessions and admin tokens, so that a reader of the old address is out. The
+-- address of an open invitation is refused: the invitation could not be accepted any more.
 --
 -- KEYS[1]  addresses (hash: address to id)
 -- KEYS[2]  record of the user (hash)
@@ -7,7 +7,7 @@
 -- ARGV[1]  JSON:
 --   userId
 --   email
---   isConfirmed  whether somebody else than the person gives it
+--   isConfirmed  whether somebody other than the person gives the address
 --   invitationPrefix  of the names of invitations' records
 -- Returns 'changed', 'email taken', 'invited' or 'unknown'.
 local emails, user, invitations = unpack(KEYS)
@@ -29,7 +29,7 @@ if redis.call('HGET', emails, before) == args.userId then
 end
 redis.call('HSET', user, 'email', args.email)
 if args.isConfirmed then
-  -- Of a record from before it was kept with which address its person comes in: not with the new one.
+  -- An earlier record does not state with which address its person signs in: not with the new one.
   if redis.call('HEXISTS', user, 'confirmedEmail') == 0 then
     redis.call('HSETNX', user, 'usedEmail', before)
   end

@@ -1,10 +1,10 @@
--- Replaces the password that was proven by a new one, and ends all sessions and admin tokens, and the refusal of a provider.
+-- Replaces the verified password by a new one, and ends all sign-in sessions and admin tokens, and the refusal of a provider.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:
 --   provenHash  hash of the old password
 --   newHash     hash of the new password
--- Returns 1 when it was replaced, 0 when the old one is not in force any more.
+-- Returns 1 when it was replaced, 0 when the old one is no longer in force.
 local args = cjson.decode(ARGV[1])
 if redis.call('HGET', KEYS[1], 'passwordHash') ~= args.provenHash then
   return 0

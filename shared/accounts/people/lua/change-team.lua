@@ -3,7 +3,7 @@
 -- KEYS[1]  record of the team (hash)
 -- ARGV[1]  JSON:
 --   ifRevision  the revision that the change is for; absent: any
---   fields      that are set
+--   fields      to set
 -- Returns 'changed', 'stale' when the team is at another revision, or 'unknown'.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then

@@ -1,11 +1,12 @@
--- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling: all of it or nothing. The last administrator stays one.
--- Blocking ends all sessions and admin tokens of the person, and deletes their connections to MCP servers. The open invitations of somebody who is no administrator any more, or is blocked, are
--- withdrawn: their links would let that person, or anybody they like, in again.
+-- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling: all of it or nothing. The last
+-- administrator stays one. Blocking ends all sign-in sessions and admin tokens of the person, and deletes their MCP account links. The open
+-- invitations of a person who is no longer an administrator, or is blocked, are withdrawn: their links would let that person, or anybody
+-- they like, in again.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the administrators who are not blocked (set of ids)
 -- KEYS[3]  index of the invitations (sorted set: id by expiry)
--- KEYS[4]  the user's connections to MCP servers (hash)
+-- KEYS[4]  the user's MCP account links (hash)
 -- ARGV[1]  JSON:
 --   id
 --   now               ms since 1970

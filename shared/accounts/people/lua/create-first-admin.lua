@@ -1,4 +1,4 @@
--- Makes the first administrator, and uses up the link that allows it.
+-- Creates the first administrator, and uses up the link that permits it.
 --
 -- KEYS[1]  the link (string: hash of its token)
 -- KEYS[2]  the administrators who are not blocked (set of ids)

@@ -1,4 +1,4 @@
--- Makes the account of a person who has not signed in yet.
+-- Creates the account of a person who has not signed in yet.
 --
 -- KEYS[1]  addresses (hash: address to id)
 -- KEYS[2]  record of the user (hash)

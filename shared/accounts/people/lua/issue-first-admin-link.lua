@@ -1,4 +1,4 @@
--- Stores the link with which the first administrator is made, in place of an earlier one, while there is no administrator.
+-- Stores the link with which the first administrator is created, in place of an earlier one, while there is no administrator.
 --
 -- KEYS[1]  the link (string: hash of its token)
 -- KEYS[2]  the administrators who are not blocked (set of ids)

@@ -1,4 +1,4 @@
--- Notes facts about the address of a person who is there.
+-- Stores facts about the address of an existing person.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:

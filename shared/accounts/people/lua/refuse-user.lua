@@ -1,13 +1,13 @@
--- Ends the sessions, programs and admin tokens of somebody whom their provider does not let in any more, unless they have signed in there since
--- it was asked.
+-- Ends the sign-in sessions, programs and admin tokens of a person whom their provider refuses, unless they have signed in there since the
+-- provider was asked.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the user's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   now       ms since 1970
 --   endsKeys  whether their keys are refused, too
---   turn      that of the account when the provider was asked, '' where it has none; absent: any
--- Returns 1, or 0 when they have signed in since, or were unlinked, or are gone.
+--   turn      `turn` of the account when the provider was asked, '' where it has none; absent: any
+-- Returns 1, or 0 when they have signed in since, or were unlinked or deleted.
 local user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 then

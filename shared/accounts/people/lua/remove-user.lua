@@ -1,18 +1,18 @@
--- Removes a person: the record, the address, which can be used again, memberships, sessions, programs, second factors, and the account at an
--- identity provider. The last administrator stays.
+-- Removes a person: the record, the address, which can be used again, memberships, sign-in sessions, programs, second factors, MCP account
+-- links, and the account at an identity provider. The last administrator stays.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  addresses (hash: address to id)
 -- KEYS[3]  index of all users (sorted set)
 -- KEYS[4]  the administrators who are not blocked (set of ids)
 -- KEYS[5]  the user's teams (hash: team to role)
--- KEYS[6]  the user's sessions (list of hashes of ids)
+-- KEYS[6]  the user's sign-in sessions (list of hashes of ids)
 -- KEYS[7]  the user's programs (sorted set of ids)
 -- KEYS[8]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- KEYS[9]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[10] the user's account at a provider (hash)
 -- KEYS[11] the user's second factors (hash)
--- KEYS[12] the user's connections to MCP servers (hash)
+-- KEYS[12] the user's MCP account links (hash)
 -- ARGV[1]  JSON:
 --   id
 --   revokedUntil  ms since 1970, until which access tokens that exist may last

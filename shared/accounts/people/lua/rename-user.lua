@@ -1,4 +1,4 @@
--- Gives a person who is there another name.
+-- Renames an existing person.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:

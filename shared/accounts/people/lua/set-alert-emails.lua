@@ -1,4 +1,4 @@
--- Sets whether a person who is there wants alerts by e-mail.
+-- Sets whether an existing person wants alerts by e-mail.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:

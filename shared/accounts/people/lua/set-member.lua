@@ -8,8 +8,8 @@
 --   teamId
 --   userId
 --   role
---   onlyNew  whether the role of a member stays as it is
--- Returns the role before, '' for somebody new, or 'unknown' when the team or the person does not exist.
+--   onlyNew  whether to leave the role of an existing member
+-- Returns the role before, '' for a new member, or 'unknown' when the team or the person does not exist.
 local team, members, user, teamsOfUser = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', team) == 0 or redis.call('EXISTS', user) == 0 then

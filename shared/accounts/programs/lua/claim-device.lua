@@ -1,6 +1,6 @@
--- Ends the sign-in of a program with what the person has decided: an approved one becomes a program of that person, once. For a moment the
--- device may ask again, as its answer may have been lost, and gets the same program until that was refreshed. Of more programs than a
--- person may have, the oldest is signed out, which is answered each time.
+-- Ends the sign-in of a program with the person's decision: an approved one becomes a program of that person, once. The device may claim
+-- again for a while, as the reply may have been lost, and gets the same program until that was refreshed. When a person has more programs
+-- than the maximum, the oldest one is signed out; every reply names it.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
@@ -8,11 +8,11 @@
 --   clientHash        hash of the program's `client_id`; absent when it has sent none
 --   now               ms since 1970
 --   slackMs           milliseconds by which a poll may come early
---   claimedMs         milliseconds for which the device may ask again
---   programId         of the program, if it becomes one now
+--   claimedMs         milliseconds for which the device may claim again
+--   programId         id of the program, if the sign-in becomes one now
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
---   mostPerUser       programs of one person
+--   mostPerUser       maximum of programs of one person
 --   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
 -- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the program, id of the person, id of the team or '',
 -- ids of the programs that were signed out for it, ...}.

@@ -1,12 +1,12 @@
--- Approves or denies the sign-in of a program that waits for a person. The person's code is used up, and the sign-in does not count as one
--- that waits any more.
+-- Approves or denies the sign-in of a program that waits for a person. Uses up the person's code, and takes the sign-in off the lists of
+-- waiting ones.
 --
 -- KEYS[1]  the code that the person entered (string: hash of the device's code)
 -- KEYS[2]  all sign-ins that wait (sorted set)
 -- ARGV[1]  JSON:
---   fields  what is decided: `state`, and for an approval who approves
+--   fields  the decision: `state`, and for an approval who approves
 --   devicePrefix, waitingFromPrefix  of names
--- Returns 1, or 0 when it is over, or somebody has decided before.
+-- Returns 1, or 0 when the sign-in is over, or was decided before.
 local code, waiting = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local deviceHash = redis.call('GET', code)

@@ -1,22 +1,21 @@
--- Takes the next refresh token of a program into use. A token that was replaced before signs the program out: one of two who have
--- it has stolen it. Only the one before the current one may come again for a moment, while the current one was not used: its
--- answer was lost.
+-- Puts the next refresh token of a program into use. A token that was replaced before signs the program out: it has two holders, and one of
+-- them has stolen it. Only the token before the current one may come again for a while, as long as the current one was not used: the reply
+-- with the current one may have been lost.
 --
 -- KEYS[1]  the program (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
 --   generation        of the presented token
---   seen              generation of the program when the token came: whoever sent it may have come again since, and have newer tokens
+--   seen              generation of the program when the token came: its sender may have come again since, and have newer tokens
 --   now               ms since 1970
---   repeatMs          milliseconds for which the token before may come again
+--   repeatMs          milliseconds for which the previous token may come again
 --   idleMs            milliseconds for which the program stays signed in without a refresh
---   maxMs             milliseconds for which it stays signed in at most
+--   maxMs             maximum of milliseconds for which it stays signed in
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   userPrefix, membersOfPrefix, programsOfPrefix  of names
 -- Returns {'refreshed', generation of the token to answer with, id of the person, id of the team or ''}; {'unknown'}; {'late'} for a token
--- that was replaced only after it came; or {'ended' or
--- 'replayed', '', id of the person}, when the program was signed out now.
+-- that was replaced only after it came; or {'ended' or 'replayed', '', id of the person} when the program was signed out now.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local userId, teamId, epoch, createdAt, generation, rotatedAt =

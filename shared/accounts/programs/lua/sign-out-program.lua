@@ -4,20 +4,20 @@
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
---   userId            whose it must be; absent: anybody's
---   generation        of the refresh token that asks for it; absent: none does
+--   userId            the person who must own the program; absent: anybody
+--   generation        of the refresh token that signs the program out; absent without one
 --   now               ms since 1970
---   repeatMs          milliseconds for which the token before the current one may come again
+--   repeatMs          milliseconds for which the previous token may come again
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
 --   programsOfPrefix  of names
--- Returns {id of the person, 1 for a token that was replaced before, else 0}; nothing when there is no such program.
+-- Returns {id of the person, 1 for a token that was replaced before, else 0}; an empty list when there is no such program.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local userId, generation, rotatedAt = unpack(redis.call('HMGET', program, 'userId', 'generation', 'rotatedAt'))
 if not userId or (args.userId and args.userId ~= userId) then
   return {}
 end
--- Below 0 for one that was given out before the store has lost its last writes: it is the newest one.
+-- Below 0 for a token that was issued before the store lost its last writes: it is the newest one.
 local behind = args.generation and tonumber(generation) - args.generation or 0
 local isReplayed = behind > 1 or (behind == 1 and args.now - tonumber(rotatedAt) > args.repeatMs)
 redis.call('DEL', program)

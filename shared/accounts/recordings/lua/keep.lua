@@ -1,15 +1,15 @@
--- Keeps a recorded request for its time. One of the same owner with the same id goes first.
+-- Stores a recorded request for a time. Removes an earlier one of the same owner with the same id.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner, id, party, key, session  see recordings.lua; `session` is absent where it has none
---   keepMs      milliseconds for which it is kept
---   most        recordings of an owner
---   ownerBytes  bytes of an owner's recordings; the oldest go first
---   totalBytes  the same of all; the oldest of whoever has most go first
+--   keepMs      milliseconds for which the recording is kept
+--   most        maximum of recordings of an owner
+--   ownerBytes  maximum bytes of an owner's recordings; the oldest go first
+--   totalBytes  the same of all; the oldest of the owner with the most bytes go first
 -- ARGV[2]  the facts of the request, sealed
 -- ARGV[3]  its body, sealed
 -- ARGV[4]  its answer, sealed
--- Returns 'kept', 'full' if there is no room for it, or 'gone' if its key is revoked: nobody could remove it with its owner any more.
+-- Returns 'kept', 'full' if there is no room, or 'gone' if the key is revoked: nothing would remove the recording with its owner.
 sweep()
 local owner, id, party = args.owner, args.id, args.party
 local keyRecord = prefix .. 'key:' .. args.key
@@ -22,7 +22,7 @@ if bytes > args.ownerBytes or bytes > args.totalBytes then
   return 'full'
 end
 
--- Returns whether there was one.
+-- Removes the oldest recording of an owner. Returns whether there was one.
 local function forgetOldest(ofOwner)
   local oldest = redis.call('ZRANGE', base .. 'of:' .. ofOwner, 0, 0)[1]
   if not oldest then
@@ -65,7 +65,7 @@ redis.call('SADD', base .. 'request:' .. id, owner)
 redis.call('ZINCRBY', base .. 'bytes', whole(bytes), owner)
 redis.call('INCRBY', base .. 'total', whole(bytes))
 
--- A list lives as long as whatever stands in it, also when `keepMs` has become less.
+-- A list lives as long as any of its entries, even if `keepMs` has become less.
 local lists = { 'of:' .. owner, 'entries-of:' .. owner, 'seen-by:' .. party, 'request:' .. id, 'all', 'expiries', 'bytes', 'total' }
 for _, name in ipairs(lists) do
   if redis.call('PTTL', base .. name) < args.keepMs then

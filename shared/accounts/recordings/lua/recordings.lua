@@ -1,22 +1,22 @@
--- What is common to the scripts of recordings. It stands before each of them, behind script-start.lua. They name the keys of an owner, so
--- they do not run on a Redis cluster.
+-- What the scripts of recordings have in common. It stands before each of them, behind script-start.lua. The scripts make names themselves,
+-- so they do not run on a Redis cluster.
 --
 -- recordings:recording:<owner>/<id>  hash, expires: one recorded request of an owner, by the id of the request
---   party    who sees it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
---   key, session, at  id of its key, id of its session where it has one, and when it was kept
+--   party    the party that may see it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
+--   key, session, at  id of its key, id of its agent session where it has one, and when it was stored
 --   facts, request, answer  sealed
--- recordings:of:<owner>          sorted set, ids by when they were kept
+-- recordings:of:<owner>          sorted set, ids by the time at which they were stored
 -- recordings:seen-by:<party>     sorted set, `<owner>/<id>` by the same
 -- recordings:all                 the same of all
 -- recordings:entries-of:<owner>  hash, id to `<bytes> <party>`
 -- recordings:expiries            sorted set, `<bytes>/<party>/<owner>/<id>` by the time at which it expires
 -- recordings:request:<id>        set, the owners who have a recording with the id: clients choose the ids of requests
--- recordings:bytes               sorted set, owner by bytes; recordings:total string, the bytes of all
+-- recordings:bytes               sorted set, owner by bytes; recordings:total string, the bytes of all owners
 --
 -- All of them expire.
 local base = prefix .. 'recordings:'
 
--- Recordings that are swept at once, and bytes that one counts beside its content.
+-- Recordings that one sweep removes, and bytes that a recording counts besides its content.
 local sweptAtOnce = 100
 local recordBytes = 1024
 
@@ -24,7 +24,7 @@ local function recordOf(owner, id)
   return base .. 'recording:' .. owner .. '/' .. id
 end
 
--- Removes a recording of which bytes and party are known.
+-- Removes a recording whose bytes and party are known.
 local function drop(bytes, party, owner, id)
   local member = owner .. '/' .. id
   redis.call('UNLINK', recordOf(owner, id))
@@ -33,7 +33,7 @@ local function drop(bytes, party, owner, id)
   redis.call('ZREM', base .. 'seen-by:' .. party, member)
   redis.call('ZREM', base .. 'all', member)
   redis.call('SREM', base .. 'request:' .. id, owner)
-  -- The sweep has removed it already, and then it is counted no more.
+  -- If the sweep has removed it already, it is not counted any more.
   if redis.call('ZREM', base .. 'expiries', whole(bytes) .. '/' .. party .. '/' .. member) == 0 then
     return
   end
@@ -55,7 +55,7 @@ local function forget(owner, id)
   return true
 end
 
--- Forgets recordings that have expired: Redis has removed them by then, and their bytes are still counted.
+-- Removes recordings that have expired. Redis has removed their records by then; their bytes are still counted.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', base .. 'expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do

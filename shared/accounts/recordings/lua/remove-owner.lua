@@ -1,8 +1,8 @@
--- Removes the recordings of an owner who is gone for good.
+-- Removes the recordings of an owner that no longer exists.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   most  recordings that are removed at most: Redis serves nobody else meanwhile
+--   most  maximum of recordings to remove: Redis serves nobody else meanwhile
 -- Returns how many are left.
 local entries = base .. 'entries-of:' .. args.owner
 for _, id in ipairs(redis.call('HRANDFIELD', entries, args.most)) do

@@ -1,4 +1,4 @@
--- Ends a lock, unless it has expired and is somebody else's by now.
+-- Ends a lock, unless it has expired and has another holder by now.
 --
 -- KEYS[1]  the lock (string: the mark of its holder, expires)
 -- ARGV[1]  JSON:

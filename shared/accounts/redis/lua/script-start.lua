@@ -1,4 +1,4 @@
--- What scripts begin with that keep records which expire, and streams of their events. Times are in ms since 1970, those of Redis.
+-- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, those of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  of all names
@@ -12,7 +12,7 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Two functions that read a field of a hash: as it is, and as a number, which is 0 if the field is absent.
+-- Returns two functions that read a field of a hash: as it is, and as a number, which is 0 if the field is absent.
 local function fieldsOf(hash)
   local function field(name)
     return redis.call('HGET', hash, name)
@@ -22,8 +22,9 @@ local function fieldsOf(hash)
   end
 end
 
--- Reads of a stream of events what follows an event. The id of an entry is the number of its last event plus 1, its field `e` the events.
--- Reads so many entries at most, and no more after so many bytes. Calls a function with the number of the last event and the events of each.
+-- Reads the events after event `after` from a stream. The id of an entry is the number of its last event plus 1; its field `e` has the
+-- events. Reads at most `most` entries, and no more after `mostBytes` bytes. Calls a function with the number of the last event and the
+-- events of each entry.
 local function eachAfter(stream, after, most, mostBytes, call)
   local bytes = 0
   for _, entry in ipairs(redis.call('XRANGE', stream, whole(after + 2), '+', 'COUNT', most)) do

@@ -1,5 +1,5 @@
--- Writes a batch of refusals: counts and samples. A batch that was written before is left alone, so a writer whose answer was lost may
--- send it again.
+-- Writes a batch of refusals: counts and samples. A batch that was written before is left alone, so a writer whose reply was lost may send
+-- it again.
 --
 --   <prefix>refusals:<hour or day>   hash: counts by row, see refusal-row.ts; it expires
 --   <prefix>refusals:samples-of-…    streams: single refusals, the field `r` is JSON; bounded in number and age
@@ -9,12 +9,12 @@
 -- ARGV[1]  JSON:
 --   prefix
 --   writer
---   batch       its number, counted from 1
+--   batch       number of the batch, from 1
 --   periods     a list of { name, expiresAt (ms since 1970), maxRows, rows }; its rows are { row, substitute, count, key: { id, name } }.
---               Those of a key are counted as their substitute once the period has maxRows; the others have no key.
+--               Rows of a key count under their substitute once the period has maxRows; other rows have no key.
 --   samples     a list of { stream, most, text }
 --   oldest      when the oldest sample may have been written, ms since 1970
---   keptMs      for how long a stream is kept after its last sample
+--   keptMs      milliseconds for which a stream is kept after its last sample
 -- Returns 1, or 0 when the batch was written before.
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix .. 'refusals:'

@@ -1,4 +1,4 @@
--- Stores a version of the registry, if the newest one is still the one that it is based on. The oldest ones make room.
+-- Stores a version of the registry, if the newest one is still the one that it is based on. The oldest versions make room.
 --
 -- KEYS[1]  index of versions (sorted set: `<number>:<etag>` by number)
 -- ARGV[1]  JSON:
@@ -6,10 +6,10 @@
 --   basedOn        number of the version that was edited; 0 for none
 --   etag           of the text
 --   fields         further fields of the version
---   maxVersions    that are kept
+--   maxVersions    maximum of versions
 -- ARGV[2]  the text
--- ARGV[3]  what it says, as JSON
--- Returns 1 and the number of the version, or 0 and the number of the newest one, which is another than the one that was edited.
+-- ARGV[3]  the content of the text, as JSON
+-- Returns 1 and the number of the version; or 0 and the number of the newest one, if that is not the one that was edited.
 local index = KEYS[1]
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')

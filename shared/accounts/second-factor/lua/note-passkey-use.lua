@@ -1,4 +1,4 @@
--- Keeps what has changed of a passkey by its use, unless it was removed meanwhile.
+-- Stores a passkey as it is after its use, unless it was removed meanwhile.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:

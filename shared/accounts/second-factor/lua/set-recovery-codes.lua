@@ -1,9 +1,9 @@
--- Sets the recovery codes of a person, in place of all before. They stand for a second factor: without any, there are none.
+-- Sets the recovery codes of a person, in place of all earlier ones. They replace a second factor: without one, there are none.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
 --   fields  names of the codes' fields
--- Returns 1, or 0 when there is no second factor (any more).
+-- Returns 1, or 0 when there is no second factor, or none any more.
 local hasFactor = false
 local before = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do

@@ -1,9 +1,9 @@
--- Uses a code of an authenticator app up: no later one of the same or an earlier time counts again.
+-- Uses up a code of an authenticator app: codes of the same or an earlier time no longer count.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
 --   step  number of the code's 30 seconds since 1970
--- Returns 1, or 0 when it was used, or when there is no authenticator app (any more).
+-- Returns 1, or 0 when the code was used before, or there is no authenticator app, or none any more.
 if redis.call('HEXISTS', KEYS[1], 'totp') == 0 then
   return 0
 end

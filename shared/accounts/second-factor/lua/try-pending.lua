@@ -1,9 +1,9 @@
--- Takes a try of a sign-in that waits for its second step. After the last one it is over.
+-- Counts a try of a sign-in that waits for its second step. The sign-in is over after its last try.
 --
 -- KEYS[1]  the sign-in (hash)
 -- ARGV[1]  JSON:
---   most  tries
--- Returns {id of the person, epoch, challenge or '', what kind of link has let the person in or ''}, or {} when there is no such sign-in.
+--   most  maximum of tries
+-- Returns {id of the person, epoch, challenge or '', the kind of link that let the person in or ''}, or {} when there is no such sign-in.
 local userId, epoch, challenge, link = unpack(redis.call('HMGET', KEYS[1], 'userId', 'epoch', 'challenge', 'link'))
 if not userId then
   return {}

@@ -1,5 +1,5 @@
--- Opens a session for a person who is not blocked and was not signed out everywhere since their password was checked.
--- A person has a bounded number of sessions: the oldest ends.
+-- Opens a sign-in session for a person who is not blocked and was not signed out everywhere since their password was checked. A person has
+-- a bounded number of sessions: the oldest ends.
 --
 -- KEYS[1]  the session (hash)
 -- KEYS[2]  the person's sessions, newest first (list of hashes of ids)
@@ -11,8 +11,8 @@
 --   origin         further fields of the session
 --   now            ms since 1970
 --   idleMs         milliseconds for which the session lives without a request
---   maxMs          milliseconds for which it lives at most
---   maxPerUser     sessions that a person may have
+--   maxMs          maximum of milliseconds for which it lives
+--   maxPerUser     maximum of sessions of a person
 --   sessionPrefix  of the names of sessions
 -- Returns 1 when it was opened, else 0.
 local session, sessions, user = unpack(KEYS)

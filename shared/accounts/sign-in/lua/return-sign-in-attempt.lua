@@ -1,9 +1,9 @@
--- Gives an attempt to sign in back to the allowances that it was taken from. After a successful one, all attempts of the first subject are
--- forgotten as well.
+-- Gives a try to sign in back to the allowances that it was taken from. After a successful one, also removes all tries of the first
+-- subject.
 --
--- KEYS     attempts of each subject (hash: count, strikes, until)
+-- KEYS     tries of each subject (hash: count, strikes, until)
 -- ARGV[1]  JSON:
---   succeeded  true, or false for an attempt that could not be judged
+--   succeeded  true, or false for a try that could not be checked
 if cjson.decode(ARGV[1]).succeeded then
   redis.call('DEL', KEYS[1])
 end

@@ -1,14 +1,14 @@
--- Takes an attempt to sign in from several allowances, unless one of them is used up. An allowance that is used up is refused for a while,
--- twice as long every time.
+-- Takes a try to sign in from several allowances, unless one of them is used up. Tries are then refused for a while, twice as long every
+-- time.
 --
--- KEYS     attempts of each subject (hash: count, strikes, until); the last one: refusals that began this hour (number)
+-- KEYS     tries of each subject (hash: count, strikes, until); the last one: refusals that began this hour (number)
 -- ARGV[1]  JSON:
 --   now        ms since 1970
---   most       attempts of each subject in a window
+--   most       maximum of tries of each subject in a window
 --   windowMs   the window; also how long the first refusal lasts
---   maxWaitMs  how long a refusal lasts at most
---   maxNews    refusals of one hour that are worth an entry in the audit trail
--- Returns {0, 0} when the attempt may be made; else {milliseconds to wait, 1 if this began a refusal that is worth an entry}.
+--   maxWaitMs  maximum duration of a refusal
+--   maxNews    maximum of refusals of one hour that get an entry in the audit trail
+-- Returns {0, 0} when the try may be made; else {milliseconds to wait, 1 if this began a refusal that gets an entry}.
 local args = cjson.decode(ARGV[1])
 local refusals = KEYS[#KEYS]
 local wait = 0

@@ -1,10 +1,10 @@
--- Prolongs a session that has not ended meanwhile.
+-- Extends a sign-in session that has not ended meanwhile.
 --
 -- KEYS[1]  the session (hash)
 -- KEYS[2]  record of its user (hash)
 -- ARGV[1]  JSON:
 --   now     ms since 1970
---   idleMs  milliseconds for which it lives from now on without a request
+--   idleMs  milliseconds for which the session lives from now on without a request
 -- Returns 1, or 0 when the session has ended.
 local session, user = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

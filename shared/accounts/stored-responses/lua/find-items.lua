@@ -1,13 +1,13 @@
--- Returns the newest responses that have items.
+-- Returns the newest responses that contain items.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
---   items      their ids
---   mostBytes  bytes of the responses
--- Returns {'found', the place of each item's response among the responses, from 0 on and separated by commas, the sealed responses},
--- {'missing', id} for an item that is not there, or {'long'}.
+--   items      ids of the items
+--   mostBytes  maximum bytes of the responses
+-- Returns {'found', the position of each item's response among the responses, from 0 on and separated by commas, the sealed responses},
+-- {'missing', id} for an item that is not stored, or {'long'}.
 local reply, places, placeOf, bytes = { 'found', '' }, {}, {}, 0
 
--- The newest response that has an item, and its content unless that is among the replies; nil for none.
+-- Returns the newest response that contains an item, with its content unless that is in the reply already; nil for none.
 local function newestWith(item)
   local holders = holdersOf(args.owner, item)
   for at = #holders, 1, -1 do

@@ -1,17 +1,17 @@
--- The function that stores a response: it stands before each script that does. Responses that this one continues are kept as long as
--- it: times of expiry are rounded up to a 24th of the time for which responses are kept, so that a long history is not visited for each
--- response that continues it. Where there is no room, the oldest responses go: of this owner when the owner has too many bytes, and of
--- the owner with the most when all have too many together.
+-- Defines the function that stores a response. It stands before each script that calls it. Responses that this one continues are kept as
+-- long as this one. Times of expiry are rounded up to a 24th of the time for which responses are kept, so that a long history is not
+-- visited for each response that continues it. Where there is no room, the oldest responses go: those of this owner when the owner has too
+-- many bytes, and those of the owner with the most bytes when all together have too many.
 --
 --   of       owner, id and:
---     previous    id of the response that it continues; absent for none
---     mostLinks   responses that it continues at most
---     keepMs      milliseconds for which it is kept
---     ownerBytes  bytes that may be stored of an owner
---     totalBytes  bytes that may be stored in all
+--     previous    id of the response that this one continues; absent for none
+--     mostLinks   maximum of responses that it continues
+--     keepMs      milliseconds for which the response is kept
+--     ownerBytes  maximum bytes that are stored of an owner
+--     totalBytes  maximum bytes that are stored in all
 --   content  the sealed response
---   known    what is known of it, see stored.lua
--- Returns 1, 0 if it has more bytes than may be stored, or -1 if its owner is gone.
+--   known    the record of the response, see stored.lua
+-- Returns 1, 0 if the response has more bytes than may be stored, or -1 if its owner no longer exists.
 local function keepStored(of, content, known)
   local owner, id = of.owner, of.id
   local bytes = cjson.decode(known).bytes
@@ -22,7 +22,7 @@ local function keepStored(of, content, known)
   if bytes > of.ownerBytes or bytes > of.totalBytes then
     return 0
   end
-  -- It is there already when the reply to the first call was lost.
+  -- The response is there already when the reply to the first call was lost.
   forget(owner, id)
 
   local step = math.max(1, math.floor(of.keepMs / 24))
@@ -34,7 +34,7 @@ local function keepStored(of, content, known)
     redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
   end
 
-  -- Whether a response, and with it all that it continues, is there for long enough.
+  -- Returns whether a response, and with it all that it continues, is kept for long enough.
   local function lasts(each)
     return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
   end
@@ -45,7 +45,7 @@ local function keepStored(of, content, known)
       forget(from, oldest)
       return
     end
-    -- Somebody has removed names by hand: what is counted of this owner is not there.
+    -- Somebody has removed names by hand: the bytes that are counted of this owner do not exist.
     redis.call('DECRBY', prefix .. 'stored-total', redis.call('ZSCORE', prefix .. 'stored-bytes', from) or 0)
     redis.call('ZREM', prefix .. 'stored-bytes', from)
   end

@@ -2,6 +2,6 @@
 --
 -- ARGV[1]  JSON, besides prefix and owner, what `keepStored` takes
 -- ARGV[2]  the sealed response
--- ARGV[3]  what is known of it, see stored.lua
--- Returns 1, 0 if it has more bytes than may be stored, or -1 if its owner is gone.
+-- ARGV[3]  the record of the response, see stored.lua
+-- Returns 1, 0 if the response has more bytes than may be stored, or -1 if its owner no longer exists.
 return keepStored(args, ARGV[2], ARGV[3])

@@ -2,9 +2,9 @@
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   id
---   mostLinks  responses that are returned at most
---   mostBytes  bytes of them
--- Returns {'found', the sealed responses, newest first}, {'missing', id} for one that is not there, or {'long'}.
+--   mostLinks  maximum of responses
+--   mostBytes  maximum bytes of the responses
+-- Returns {'found', the sealed responses, newest first}, {'missing', id} for a response that is not stored, or {'long'}.
 local reply, bytes, id = { 'found' }, 0, args.id
 while id do
   local entry, content = entryOf(args.owner, id), contentOf(args.owner, id)

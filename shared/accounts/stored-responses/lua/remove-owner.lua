@@ -1,7 +1,7 @@
--- Removes the responses of an owner who is gone for good, oldest first, and refuses those of answers that still run.
+-- Removes the responses of an owner that no longer exists, oldest first, and refuses the responses of requests that still run.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
---   mostVisits    responses and items that are visited at most: Redis serves nobody else meanwhile
+--   mostVisits    maximum of responses and items to visit: Redis serves nobody else meanwhile
 --   refusedForMs  milliseconds for which further responses are refused
 -- Returns how many are left.
 local visits = 0

@@ -1,13 +1,13 @@
--- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix. An owner is a
--- person, a team or a key, and has no spaces in its id.
+-- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix. An owner is a person, a
+-- team or a key, and has no spaces in its id.
 --
 --   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
 --   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it
 --                                         continues; absent for none), items (ids of its items)
 --   <prefix>stored-items:<owner>          hash: id of an item to those of the newest responses that have it, oldest first and separated
 --                                         by spaces
---   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last prolonged
---   <prefix>stored-refused:<owner>        string that expires: the owner is gone for good, and nothing of it is stored any more
+--   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last extended
+--   <prefix>stored-refused:<owner>        string that expires: the owner no longer exists, and nothing is stored for it any more
 --   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored of them
 --   <prefix>stored-total                  string: bytes that are stored in all
@@ -22,7 +22,7 @@ local prefix = args.prefix
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Responses that are swept at once.
+-- Responses that one sweep removes.
 local sweptAtOnce = 100
 
 -- Lua's own conversion writes large numbers with an exponent.
@@ -34,21 +34,22 @@ local function nameOf(kind, owner, id)
   return prefix .. 'stored-' .. kind .. ':' .. owner .. (id and ':' .. id or '')
 end
 
--- What is known of a response besides its content; nil for an unknown one.
+-- Returns the record of a response, without its content; nil for an unknown response.
 local function entryOf(owner, id)
   local text = redis.call('HGET', nameOf('of', owner), id)
   return text and cjson.decode(text) or nil
 end
 
--- The sealed content of a response; nil for one that is unknown or has expired.
+-- Returns the sealed content of a response; nil for one that is unknown or has expired.
 local function contentOf(owner, id)
   return redis.call('GET', nameOf('response', owner, id)) or nil
 end
 
--- Responses by which an item is found at most: the newest ones. It is unknown once they are gone, also where an older one has it.
+-- Maximum of responses by which an item is found: the newest ones. The item is unknown once they are gone, even if an older one contains
+-- it.
 local mostHolders = 16
 
--- Ids of the responses by which an item is found, oldest first.
+-- Returns the ids of the responses by which an item is found, oldest first.
 local function holdersOf(owner, item)
   local holders = {}
   for id in string.gmatch(redis.call('HGET', nameOf('items', owner), item) or '', '%S+') do
@@ -57,7 +58,7 @@ local function holdersOf(owner, item)
   return holders
 end
 
--- Adds a response, or removes it, as one by which an item is found.
+-- Adds a response to those by which an item is found, or removes it.
 local function setHolder(owner, item, id, isHolder)
   local holders = {}
   for _, holder in ipairs(holdersOf(owner, item)) do
@@ -78,7 +79,7 @@ local function setHolder(owner, item, id, isHolder)
   end
 end
 
--- Removes a response and all that is known of it.
+-- Removes a response and everything that is stored about it.
 local function forget(owner, id)
   redis.call('DEL', nameOf('response', owner, id))
   redis.call('ZREM', nameOf('by-age', owner), id)
@@ -97,7 +98,7 @@ local function forget(owner, id)
   end
 end
 
--- Removes what is known of responses whose content has expired. Returns of how many.
+-- Removes the records of responses whose content has expired. Returns how many.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'stored-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, each in ipairs(expired) do

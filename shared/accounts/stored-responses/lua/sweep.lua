@@ -1,5 +1,5 @@
--- Removes what is known of responses whose content has expired, some of them.
+-- Removes some of the records of responses whose content has expired.
 --
 -- ARGV[1]  JSON: prefix
--- Returns of how many.
+-- Returns how many.
 return sweep()

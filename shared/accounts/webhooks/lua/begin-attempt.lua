@@ -1,12 +1,12 @@
--- Begins an attempt of a delivery, unless that one was begun or is over. Gives the delivery up when its endpoint may not be sent to.
+-- Begins a try of a delivery, unless it has begun already or the delivery is over. Gives the delivery up if its endpoint must not get it.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   id
---   attempts  that the delivery has had
---   leaseMs   milliseconds after which the attempt counts as lost
--- Returns the fields of the delivery with their values, and `elapsedMs` since it was sent first; `given up` and the reason when it was
--- given up; nothing where there is nothing to do.
+--   attempts  tries that the delivery has had
+--   leaseMs   milliseconds after which the try counts as lost
+-- Returns the fields of the delivery with their values, and `elapsedMs` since it was first sent; `given up` and the reason when it was
+-- given up; an empty list where there is nothing to do.
 local args = cjson.decode(ARGV[1])
 local delivery, now = args.prefix .. 'webhook-delivery:' .. args.id, webhooks.now()
 local state, attempts, endpoint, since, runningUntil =

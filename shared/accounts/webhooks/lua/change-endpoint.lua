@@ -3,9 +3,9 @@
 -- ARGV[1]  JSON:
 --   prefix   of all names
 --   id
---   removed  names of fields that are removed
---   fields   that are set
--- Returns 1, or 0 where there is no such endpoint.
+--   removed  names of fields to remove
+--   fields   to set
+-- Returns 1, or 0 when there is no such endpoint.
 local args = cjson.decode(ARGV[1])
 local endpoint = args.prefix .. 'webhook:' .. args.id
 if redis.call('EXISTS', endpoint) == 0 then

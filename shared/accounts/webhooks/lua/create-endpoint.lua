@@ -1,11 +1,11 @@
--- Stores a new endpoint, if its owner exists and has not too many.
+-- Stores a new endpoint, if its owner exists and does not have too many.
 --
 -- ARGV[1]  JSON:
 --   prefix     of all names
 --   id
 --   owner      `user:<id>`, `team:<id>` or `router`
 --   createdAt  ms since 1970
---   most       endpoints that an owner may have
+--   most       maximum of endpoints of an owner
 --   fields     of the record
 -- Returns 'created', 'no owner' or 'too many'.
 local args = cjson.decode(ARGV[1])

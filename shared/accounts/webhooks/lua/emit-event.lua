@@ -3,6 +3,6 @@
 -- ARGV[1]  JSON:
 --   prefix  of all names
 --   event   as for `webhooks.emit`
--- Returns to how many endpoints it goes.
+-- Returns the number of endpoints that get it.
 local args = cjson.decode(ARGV[1])
 return webhooks.emit(args.prefix, args.event)

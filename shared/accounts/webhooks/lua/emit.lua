@@ -1,26 +1,26 @@
--- What the scripts of webhooks have in common: it stands before each of them, and reads no arguments. A script that changes a state
--- which webhooks report has it before it, too, and calls `webhooks.emit`: then the event is stored with the change, or neither is.
+-- What the scripts of webhooks have in common. It stands before each of them, and reads no arguments. A script that changes a state which
+-- webhooks report has it before it, too, and calls `webhooks.emit`: the event is stored with the change, or neither is.
 --
 --   <prefix>webhook:<id>                   hash: an endpoint
 --   <prefix>webhooks                       sorted set: ids of all endpoints by creation time
 --   <prefix>webhooks-of:<owner>            sorted set: the same of a person (`user:<id>`), a team (`team:<id>`) or the `router`
 --   <prefix>webhook-delivery:<id>          hash: one event on its way to one endpoint; expires when it has ended
---   <prefix>webhook-pending:<endpoint>     sorted set: ids of deliveries that have not ended, by the time at which each is due
+--   <prefix>webhook-pending:<endpoint>     sorted set: ids of unfinished deliveries, by the time at which each is due
 --   <prefix>webhook-running:<endpoint>     sorted set: ids of deliveries that a runner has taken, by the time until which it has them
 --   <prefix>webhook-delivered:<endpoint>   sorted set: ids of deliveries by the time at which they ended
---   <prefix>webhook-dead:<endpoint>        the same of those that were given up
+--   <prefix>webhook-dead:<endpoint>        the same of deliveries that were given up
 --   <prefix>webhook-due                    sorted set: ids of endpoints, by the time at which a delivery of each can be taken
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 local webhooks = {}
 
--- Deliveries of one endpoint that have not ended.
+-- Maximum of unfinished deliveries of one endpoint.
 local mostPending = 1000
 
--- Deliveries of one endpoint that runners have at once: a receiver that is slow delays its own.
+-- Maximum of deliveries of one endpoint that runners have at once: a slow receiver delays only its own.
 local mostRunning = 4
 
--- Ended deliveries of one endpoint that are kept, and for how long: 30 days.
+-- Maximum of ended deliveries of one endpoint that are kept, and for how long: 30 days.
 local mostKept = { delivered = 100, dead = 500 }
 local keptMs = 30 * 86400000
 
@@ -34,7 +34,7 @@ function webhooks.whole(number)
   return string.format('%.0f', number)
 end
 
--- Decides when a delivery of an endpoint can be taken next.
+-- Stores when a delivery of an endpoint can be taken next.
 function webhooks.schedule(prefix, endpoint, now)
   local running = prefix .. 'webhook-running:' .. endpoint
   redis.call('ZREMRANGEBYSCORE', running, '-inf', webhooks.whole(now))
@@ -50,7 +50,7 @@ function webhooks.schedule(prefix, endpoint, now)
   redis.call('ZADD', prefix .. 'webhook-due', webhooks.whole(at), endpoint)
 end
 
--- Gives a delivery to a runner for a time. It is due again when that has passed.
+-- Gives a delivery to a runner until a time. Then it is due again.
 function webhooks.lease(prefix, endpoint, id, untilMs)
   redis.call('ZADD', prefix .. 'webhook-pending:' .. endpoint, webhooks.whole(untilMs), id)
   redis.call('ZADD', prefix .. 'webhook-running:' .. endpoint, webhooks.whole(untilMs), id)
@@ -71,7 +71,7 @@ function webhooks.finish(prefix, endpoint, id, state, now)
   end
 end
 
--- Makes a delivery wait from now on, unless too many do.
+-- Queues a delivery that is due now. Returns false if the endpoint has too many.
 function webhooks.wait(prefix, endpoint, id, now)
   local pending = prefix .. 'webhook-pending:' .. endpoint
   if redis.call('ZCARD', pending) >= mostPending then
@@ -82,7 +82,7 @@ function webhooks.wait(prefix, endpoint, id, now)
   return true
 end
 
--- Sends an event to one endpoint, once: `event` as for `webhooks.emit`, and `once` for one attempt only. Returns the delivery's id.
+-- Sends an event to one endpoint, once. `event` is as for `webhooks.emit`, with `once` for a single try. Returns the delivery's id.
 function webhooks.send(prefix, endpoint, event, now)
   local id = 'wh_' .. redis.sha1hex(event.id .. ' ' .. endpoint)
   local delivery = prefix .. 'webhook-delivery:' .. id
@@ -104,7 +104,8 @@ function webhooks.send(prefix, endpoint, event, now)
   return id
 end
 
--- Whether an endpoint has selected a type of events, and is enabled. One that another release has written in another way has not.
+-- Returns whether an endpoint has selected a type of events, and is enabled. A record that another release has written in another way has
+-- not.
 local function selects(prefix, endpoint, eventType)
   local reply = redis.pcall('HMGET', prefix .. 'webhook:' .. endpoint, 'events', 'disabledAt')
   local isRead, selections = pcall(cjson.decode, reply[1] or '')
@@ -120,7 +121,7 @@ local function selects(prefix, endpoint, eventType)
   return false
 end
 
--- Whether there is an owner, who is not shut out: see `isShutOut` of people.
+-- Returns whether an owner exists and is not shut out: see `isShutOut` of people.
 function webhooks.stands(prefix, owner)
   if owner == 'router' then
     return true
@@ -131,7 +132,7 @@ function webhooks.stands(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and not blockedAt and not isRefused
 end
 
--- The owners of what belongs to a person, a team, or a key without owner or that was issued, by the id of that; none for one who is gone.
+-- Returns the owners of what belongs to a person, a team, or a key that has no owner or was issued, by the id; none if that does not exist.
 function webhooks.ownersOf(prefix, id)
   for _, kind in ipairs({ 'user:', 'team:' }) do
     if redis.call('EXISTS', prefix .. kind .. id) == 1 then
@@ -148,7 +149,7 @@ function webhooks.ownersOf(prefix, id)
   return {}
 end
 
--- Why an endpoint may not be sent to; nil when it may.
+-- Returns why an endpoint must not get deliveries; nil when it may.
 function webhooks.refusal(prefix, endpoint)
   local owner, disabledAt = unpack(redis.call('HMGET', prefix .. 'webhook:' .. endpoint, 'owner', 'disabledAt'))
   if disabledAt then
@@ -160,8 +161,8 @@ function webhooks.refusal(prefix, endpoint)
   return nil
 end
 
--- Sends an event to every endpoint of its owners that has selected it. Returns to how many.
---   id      unique: an event that is emitted again is the same
+-- Sends an event to every endpoint of its owners that has selected it. Returns the number of these endpoints.
+--   id      unique: an event that is emitted again with the same id is not sent again
 --   type
 --   data    as JSON
 --   owners  `user:<id>`, `team:<id>`, `router`

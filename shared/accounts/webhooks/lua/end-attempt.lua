@@ -1,17 +1,17 @@
--- Ends an attempt of a delivery.
+-- Ends a try of a delivery.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   id
---   attempts  that the delivery had before this one
---   state     'delivered', 'dead', or 'pending' for one that is tried again
---   delayMs   until it is tried again
---   counts    whether this was an attempt: false for one that was given back
+--   attempts  tries that the delivery had before this one
+--   state     'delivered', 'dead', or 'pending' for a delivery to be tried again
+--   delayMs   milliseconds until the next try
+--   counts    whether to count this try: false if the delivery was given back untried
 --   status    HTTP status of the answer; absent without one
---   error     what went wrong; absent for nothing
---   ms        that the attempt took
---   disables  why the endpoint is disabled; absent: it is not
--- Returns 1, or 0 when the attempt was over already.
+--   error     the reason of a failure; absent without one
+--   ms        duration of the try
+--   disables  why to disable the endpoint; absent: it stays enabled
+-- Returns 1, or 0 when the try was over already.
 local args = cjson.decode(ARGV[1])
 local prefix, now = args.prefix, webhooks.now()
 local delivery = prefix .. 'webhook-delivery:' .. args.id

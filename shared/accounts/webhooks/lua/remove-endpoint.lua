@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON:
 --   prefix  of all names
 --   id
--- Returns 1, or 0 where there is no such endpoint.
+-- Returns 1, or 0 when there is no such endpoint.
 local args = cjson.decode(ARGV[1])
 local prefix, id = args.prefix, args.id
 local owner = redis.call('HGET', prefix .. 'webhook:' .. id, 'owner')

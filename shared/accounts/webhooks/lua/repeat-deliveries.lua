@@ -1,10 +1,10 @@
--- Sends ended deliveries of an endpoint again, each with the id and the body that it had.
+-- Sends ended deliveries of an endpoint again, each with its previous id and body.
 --
 -- ARGV[1]  JSON:
 --   prefix    of all names
 --   endpoint
 --   ids       of the deliveries; absent: all that were given up
--- Returns how many wait now, or 'unknown' or 'disabled' for the endpoint.
+-- Returns how many deliveries wait now; or 'unknown' or 'disabled' for the state of the endpoint.
 local args = cjson.decode(ARGV[1])
 local prefix, endpoint, now = args.prefix, args.endpoint, webhooks.now()
 if redis.call('EXISTS', prefix .. 'webhook:' .. endpoint) == 0 then

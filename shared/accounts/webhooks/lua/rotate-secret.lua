@@ -1,12 +1,12 @@
--- Gives an endpoint a new secret. The ones before sign too until they expire.
+-- Sets a new secret of an endpoint. Earlier secrets also sign until they expire.
 --
 -- ARGV[1]  JSON:
 --   prefix     of all names
 --   id
 --   sealed     the new secret
---   overlapMs  for which the one before signs
---   most       secrets that an endpoint has
--- Returns 1, or 0 where there is no such endpoint.
+--   overlapMs  milliseconds for which the previous secret still signs
+--   most       maximum of secrets of an endpoint
+-- Returns 1, or 0 when there is no such endpoint.
 local args = cjson.decode(ARGV[1])
 local endpoint = args.prefix .. 'webhook:' .. args.id
 local stored = redis.call('HGET', endpoint, 'secrets')

@@ -1,9 +1,9 @@
--- Takes deliveries that are kept no longer from the lists of those that have ended: they themselves have expired.
+-- Removes deliveries that are kept no longer from the lists of ended ones. Their records have expired by themselves.
 --
 -- ARGV[1]  JSON:
 --   prefix     of all names
---   endpoints  ids of those whose lists they are
--- Returns how many.
+--   endpoints  ids of the endpoints whose lists to sweep
+-- Returns how many entries were removed.
 local args = cjson.decode(ARGV[1])
 local oldest, count = webhooks.whole(webhooks.now() - keptMs), 0
 for _, endpoint in ipairs(args.endpoints) do

@@ -1,10 +1,10 @@
--- Gives deliveries that are due to a runner, a few of each endpoint: those of the endpoint that has waited for longest come first.
+-- Gives due deliveries to a runner, a few of each endpoint. The endpoint that has waited longest comes first.
 --
 -- ARGV[1]  JSON:
 --   prefix   of all names
---   atOnce   deliveries at most
---   leaseMs  milliseconds after which each is due again, unless its attempt has begun
--- Returns the id of each and how many attempts it has had.
+--   atOnce   maximum of deliveries
+--   leaseMs  milliseconds after which each is due again, unless its try has begun
+-- Returns the id of each delivery and its tries so far.
 local args = cjson.decode(ARGV[1])
 local prefix, now = args.prefix, webhooks.now()
 local taken = {}

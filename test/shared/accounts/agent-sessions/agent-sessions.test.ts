@@ -26,7 +26,6 @@ function turn(of: Partial<AgentTurn> = {}, fields: Partial<UsageRecord> = {}): U
   return ledgerRecord({ at: now - 60_000 + ++count, format: 'messages', turn: ofSession, ...use, ...fields });
 }
 
-/** As many turns as that. */
 const many = (length: number, of: (at: number) => UsageRecord) => Array.from({ length }, (_, at) => of(at));
 const ofAda = (name: string): string => sessionIdOf('user:ada', name);
 const ofTeam = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } } as const;
@@ -67,20 +66,20 @@ describe('a session', () => {
     expect(session?.agents[0]?.lastAt).toBe(session?.lastAt);
   });
 
-  it('has its single turns, page by page, without those of other sessions, and its sums for longer', async () => {
+  it('lists its single turns page by page, without those of other sessions, and keeps its sums for longer', async () => {
     const { redis, prefix, write, reader } = await open();
     const own = many(5, () => turn());
     await write(...own, turn({ session: 's2' }));
     const pages = await allPages((before?: string) => reader.turns(ofAda('s1'), 2, before));
     const [e, d, c, b, a] = own.map(({ id }) => id).toReversed();
     expect(pages.map(({ turns }) => turns.map(({ id }) => id))).toEqual([[e, d], [c, b], [a]]);
-    // The ledger forgets its requests, and not its sums.
+    // The ledger drops its requests, but not its sums.
     await redis.xtrim(`${prefix}usage:requests`, 'MAXLEN', 0);
     expect(await reader.turns(ofAda('s1'), 10)).toEqual({ turns: [], next: undefined });
     expect(await reader.find(ada, ofAda('s1'))).toMatchObject({ sums: { requests: 5 } });
   });
 
-  it('is written once, also when a new primary is sent the batches of the last seconds again', async () => {
+  it('is written once, even when the last batches are sent again to a new primary', async () => {
     const { redis, ledger, reader } = await open();
     ledger.add(turn());
     ledger.add(turn({ agent: 'a1' }));
@@ -95,14 +94,14 @@ describe('a session', () => {
   });
 });
 
-it('the id of a session is of one owner and name, and is a word of the command line and of an address', () => {
+it('the id of a session depends on its owner and its name, and fits into a command line and a URL', () => {
   const ids = Array.from({ length: 500 }, (_, index) => sessionIdOf('user:ada', `s${index}`));
   expect(new Set([...ids, sessionIdOf('user:bob', 's0')]).size).toBe(501);
   for (const id of ids) expect(id).toMatch(/^[\da-f]{32}$/);
 });
 
 describe('sessions', () => {
-  it('of the same name are apart by owner, and each is seen by its own people only', async () => {
+  it('of the same name are separate for each owner, and visible only to their own people', async () => {
     const { write, reader } = await open();
     const ofBob = { owner: { kind: 'user', id: 'bob' }, key: { id: 'k3', name: 'desk' } } as const;
     await write(
@@ -133,7 +132,7 @@ describe('sessions', () => {
     const { write, reader } = await open();
     await write(
       ...many(5, (index) => turn({ session: `s${index}` }, index % 2 === 0 ? {} : ofTeam)),
-      // Of the same time as another one.
+      // With the same time as another one.
       turn({ session: 'twin' }, { at: now - 60_000 + count }),
     );
     await write(turn({ session: 's0' }));
@@ -144,7 +143,7 @@ describe('sessions', () => {
     expect(names.toSorted()).toEqual(['s0', 's1', 's2', 's3', 's4', 'twin']);
   });
 
-  it('of one owner are bounded: the ones used longest ago go first, with all that is kept of them', async () => {
+  it('of one owner are bounded: the ones used longest ago go first, with everything that is stored about them', async () => {
     const { redis, prefix, write, reader } = await open();
     await write(turn({ session: 'old' }), turn({ session: 'of-team' }, ofTeam));
     await write(...many(499, (index) => turn({ session: `s${index}` })));
@@ -170,7 +169,7 @@ describe('sessions', () => {
     expect(await redis.zscore(all, `user:ada/${ofAda('s1')}`)).not.toBeNull();
   });
 
-  it('take bounded room each, whatever clients name in them: what comes on top is counted together', async () => {
+  it('take a bounded amount of room each, whatever names clients send: further ones are counted together', async () => {
     const { redis, prefix, write, reader } = await open();
     const long = (name: string): string => name.padEnd(128, 'x');
     const type = 't'.repeat(64);
@@ -191,11 +190,11 @@ describe('sessions', () => {
     expect(tree.models.find(({ model }) => model === '')?.sums.requests).toBeGreaterThan(100);
   });
 
-  it('are listed without what clients have named in them: a page takes no more for many agents', async () => {
+  it('are listed without the names that clients chose: a page is no larger with many agents', async () => {
     const { redis, prefix, write, reader } = await open();
     await write(...many(200, (index) => turn({ agent: `a${index}`.padEnd(128, 'x') })));
     const id = ofAda('s1');
-    // All that a list reads of a session is this hash.
+    // A list reads nothing of a session but this hash.
     expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(30);
     await redis.del(sessionKeys(prefix).agents(id));
     const [listed] = (await reader.list(ada, undefined, 10)).sessions;
@@ -203,7 +202,7 @@ describe('sessions', () => {
     expect(listed?.sums.agents).toBeGreaterThan(50);
   });
 
-  it('are forgotten some time after their last turn', async () => {
+  it('expire some time after their last turn', async () => {
     const { redis, prefix, write, reader } = await open(2 * day);
     await write(turn({ session: 'stale' }, { at: now - 3 * day }), turn({ session: 'fresh' }));
     expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ name: 'fresh' }]);
@@ -225,7 +224,7 @@ describe('sessions', () => {
     expect(await redis.xlen(`${prefix}usage:requests`)).toBe(1);
   });
 
-  it('of a person or a team that is gone are removed, and no others', async () => {
+  it('of a deleted person or team are removed, and no others', async () => {
     const { redis, prefix, write, reader } = await open();
     await write(...many(250, (index) => turn({ session: `s${index}` })), turn({}, ofTeam));
     await removeSessionsOf(redis, prefix, 'user:ada');

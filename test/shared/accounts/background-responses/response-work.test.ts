@@ -21,7 +21,7 @@ async function open(change: Partial<BackgroundBounds> = {}) {
   const { ledger, reader: usage } = await openLedger({}, opened);
   const storedBounds = { keepMs: hourMs, ownerBytes: 100_000, totalBytes: megabyte, historyBytes: megabyte };
   const stored = new StoredResponses(redis, prefix, { bounds: storedBounds, keys, report });
-  /** How a response that is complete ends, with an event of this number. */
+  /** The end of a complete response, with an event of this number. */
   const endOf = async (id: string, last: number): Promise<ResponseEnd> => {
     const response = { id, status: 'completed', output: [{ type: 'message', id: `msg_${id}` }] };
     const input = [{ type: 'message', id: `in_${id}` }];
@@ -29,7 +29,7 @@ async function open(change: Partial<BackgroundBounds> = {}) {
     const prepared = await stored.prepare('ada', { id, response, input });
     return { ...facts, stored: prepared, ledger: ledger.entryOf([ledgerRecord({ id })]) };
   };
-  /** Begins an attempt to make a response, which is created first unless it is there. */
+  /** Begins a run of a response. Creates the response if there is none. */
   const begin = async (id = 'resp_1') => {
     if (!(await responses.find('ada', id))) await opened.create(id);
     const begun = await opened.begin(id);
@@ -60,7 +60,7 @@ describe('a response in the background', () => {
     expect(await append('a;', 3, 5)).toBe(true);
     const end = await opened.endOf('resp_1', 6);
     expect(await work.end(record, attempt, end)).toBe('ended');
-    // Called again when the answer was lost; nothing is written twice.
+    // Called again, as if the reply was lost; nothing is written twice.
     expect(await work.end(record, attempt, end)).toBe('ended');
     expect(await work.end(record, 'another', end)).toBe('over');
     expect(await append('b;', 9)).toBe(false);
@@ -80,7 +80,7 @@ describe('a response in the background', () => {
     expect([await responses.requestOf(found), await responses.objectOf(found)]).toEqual([undefined, undefined]);
   });
 
-  it('has events of its last attempt alone, each once, behind the opening, and uses no number twice', async () => {
+  it('keeps only the events of its last run, each once, after the opening, and uses no number twice', async () => {
     const { responses, begin, eventsOf } = await open();
     const first = await begin();
     await first.append('old;', 3, 7);
@@ -88,7 +88,7 @@ describe('a response in the background', () => {
     expect(second.next).toBe(8);
     expect(await first.append('late;', 8, 9)).toBe(false);
     expect(await first.end(10)).toBe('over');
-    // It may be written again, because the answer was lost.
+    // It may be written again, because the reply was lost.
     for (let times = 0; times < 2; times += 1) expect(await second.append('new;', 8)).toBe(true);
     expect(await eventsOf()).toBe('created;queued;begun;new;');
     expect(await responses.read('ada', 'resp_1', 2)).toMatchObject({ opening: 3, begun: 8, next: 9, events: ['new;'] });
@@ -97,16 +97,19 @@ describe('a response in the background', () => {
     expect(await eventsOf()).toBe('created;queued;begun;completed;');
   });
 
-  it.each(['further events', 'its end'])('whose store has lost events shows none with %s', async (what) => {
-    const { responses, begin } = await open();
-    const { next, append, end } = await begin();
-    // Those up to number 5 were written to a primary that is gone.
-    if (what === 'its end') expect(await end(6)).toBe('ended');
-    else expect(await append('b;', next + 3, 7)).toBe(true);
-    expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
-  });
+  it.each(['further events', 'its end'])(
+    'shows no events any more when its store has lost some, after %s',
+    async (what) => {
+      const { responses, begin } = await open();
+      const { next, append, end } = await begin();
+      // Events up to number 5 were written to a primary that is gone.
+      if (what === 'its end') expect(await end(6)).toBe('ended');
+      else expect(await append('b;', next + 3, 7)).toBe(true);
+      expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
+    },
+  );
 
-  it('that was cancelled is counted once, for the attempt that ran', async () => {
+  it('that was cancelled is counted once, for the run that was under way', async () => {
     const opened = await open();
     const { responses, work, ledger, usage, webhooks } = opened;
     const { endpoint } = await webhooks.add('http://127.0.0.1:9/', { events: ['response.cancelled'] });
@@ -120,13 +123,13 @@ describe('a response in the background', () => {
     expect(await responses.find('ada', 'resp_1')).toBeUndefined();
     expect(await responses.read('ada', 'resp_1', -1)).toBeUndefined();
     expect(await work.charge(record, 'another', entry)).toBe(false);
-    // Called again when the answer was lost.
+    // Called again, as if the reply was lost.
     for (let calls = 0; calls < 2; calls += 1) expect(await work.charge(record, attempt, entry)).toBe(true);
     expect((await usage.requests(admin, {}, 10)).requests).toHaveLength(1);
     expect(await webhooks.deliveries.list(endpoint.id, { limit: 10 })).toHaveLength(1);
   });
 
-  it('whose answer is too large to be stored is not ended with it', async () => {
+  it('is not ended with an answer that is too large to be stored', async () => {
     const { responses, stored, begin } = await open();
     const { record, next, end } = await begin();
     const large = { id: 'resp_1', response: { id: 'resp_1', text: 'x'.repeat(200_000) }, input: [] };
@@ -136,7 +139,7 @@ describe('a response in the background', () => {
     expect(await responses.objectOf(record)).toEqual(final);
   });
 
-  it('is found by its owner alone, and is in Redis sealed', async () => {
+  it('is found only by its owner, and is sealed in Redis', async () => {
     const { responses, create, redis, prefix } = await open();
     await create('resp_1', { body: 'a secret' });
     const record = made(await responses.find('ada', 'resp_1'));
@@ -150,7 +153,7 @@ describe('a response in the background', () => {
 });
 
 describe('the room for responses in the background', () => {
-  it('has the oldest that are over leave first, and refuses a request where none is', async () => {
+  it('is made by removing the oldest finished ones, and refuses a request if there are none', async () => {
     const { responses, create, begin, eventsOf, redis, prefix } = await open({ ownerBytes: 20_000 });
     const body = 'x'.repeat(6_000);
     await create('resp_1', { body });
@@ -171,14 +174,14 @@ describe('the room for responses in the background', () => {
     expect(await redis.get(`${prefix}background-total`)).toBe('0');
   });
 
-  it('has the events of a response that has too many go, not the response', async () => {
+  it('is made by dropping the events of a response that has too many, not the response', async () => {
     const { responses, begin, redis, prefix } = await open({ ownerBytes: 20_000 });
     const { append, next } = await begin();
     expect(await append('y'.repeat(30_000), next)).toBe(true);
     expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
     expect(await append('y', next + 1)).toBe(true);
     expect(Number(await redis.get(`${prefix}background-total`))).toBeLessThan(2_000);
-    // Also by the attempts that follow, and whoever removes it.
+    // The events of later runs are not kept either, and the response can be removed.
     const second = await begin();
     expect(second.next).toBe(next + 2);
     expect(await second.end(next + 2)).toBe('ended');
@@ -186,7 +189,7 @@ describe('the room for responses in the background', () => {
     expect(await responses.find('ada', 'resp_1')).toBeUndefined();
   });
 
-  it('is for so many of an owner that are not over', async () => {
+  it('is bounded by a number of unfinished responses per owner', async () => {
     const opened = await open({ mostOpen: 2 });
     expect(await opened.create('resp_1')).toBe(1);
     expect(await opened.create('resp_2')).toBe(2);
@@ -197,7 +200,7 @@ describe('the room for responses in the background', () => {
     await opened.create('resp_3');
   });
 
-  it('is free again when their time is over, also where Redis has removed them itself', async () => {
+  it('is free again when they expire, even if Redis has removed them by itself', async () => {
     const opened = await open({ openMs: 50, keepMs: 50, mostOpen: 2 });
     const { redis, prefix, work } = opened;
     await opened.create('resp_1', { body: 'x'.repeat(6_000) });
@@ -212,7 +215,7 @@ describe('the room for responses in the background', () => {
   });
 });
 
-it('changes of responses reach those who follow them, also after the connection was lost', async () => {
+it('changes of responses reach their listeners, also after the connection was lost', async () => {
   const { create, begin, redis, prefix } = await open();
   const subscriber = redis.duplicate();
   const changes = new ResponseChanges(subscriber, prefix);

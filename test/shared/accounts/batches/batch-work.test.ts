@@ -28,10 +28,10 @@ async function open(mostOpen = 10) {
   const files = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
   const work = new BatchWork(redis, prefix, { report });
   return {
-    /** Records a line of the slice as a runner does that nobody interrupts, and which requests it took. */
+    /** Records a line of the slice, with its requests, as a runner does without interruption. */
     record: async (line: number, result: LineResult, ...requests: UsageRecord[]): Promise<boolean> =>
       work.recordLine({ ...slice, line }, await sealResult(result, sealer), usage, ledger.entryOf(requests)),
-    /** What was stored as results of a slice. */
+    /** The stored results of a slice. */
     upload: async (object: string): Promise<SlicePart> => {
       await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, kind: 'part' });
       return { object, bytes: 5 };
@@ -65,7 +65,7 @@ const answered: LineResult = { outcome: 'succeeded', text: '{"custom_id":"a"}' }
 const failed: LineResult = { outcome: 'errored', text: '{"custom_id":"b"}' };
 const cancelled = { recorded: 0, cancelled: 1, expired: 0 };
 
-/** A batch with one slice of so many lines. */
+/** Creates a batch with one slice of so many lines. */
 async function running(lines: number) {
   const opened = await open();
   const { batches, work } = opened;
@@ -93,7 +93,7 @@ describe('a line', () => {
     expect(requests.map(({ id }) => id).toSorted()).toEqual(['r0', 'r1']);
   });
 
-  it('is refused once its slice is over, so that nothing is charged that is in no file', async () => {
+  it('is refused once its slice is over, so that only results in a file are charged', async () => {
     const { work, record, upload } = await running(2);
     await record(0, answered);
     const counts = { recorded: 1, cancelled: 0, expired: 1 };
@@ -110,7 +110,7 @@ describe('a line', () => {
     expect(await results([0], keys.storeSealer('bob') as Sealer)).toEqual([undefined]);
   });
 
-  it('has a result that is read in its place, however large those are that an earlier release has left in Redis', async () => {
+  it('is read in the order of its slice, however large the results are that an earlier release has left in Redis', async () => {
     const { record, results } = await running(9);
     const texts = Array.from({ length: 9 }, (_, line) => String(line).repeat(line % 3 === 0 ? 900_000 : 9));
     for (const [line, text] of texts.entries()) await record(line, { outcome: 'succeeded', text });
@@ -143,7 +143,7 @@ describe('a line', () => {
   });
 });
 
-it('the first errors of a batch are kept in the order in which they were recorded, each line once, and are few', async () => {
+it('the first errors of a batch are kept in the order in which they were recorded, each line once, up to a maximum', async () => {
   const { work, record, batches, fail } = await running(30);
   expect(await work.firstErrors('batch_1')).toEqual([]);
   for (const line of [3, 3, ...Array(30).keys()])
@@ -157,7 +157,7 @@ it('the first errors of a batch are kept in the order in which they were recorde
 });
 
 describe('a slice', () => {
-  it('says where it is, and does not end without a result that was recorded meanwhile', async () => {
+  it('has a position in the input, and does not end without a result that was recorded meanwhile', async () => {
     const { work, record } = await running(1);
     // It is not written again once its batch runs.
     await work.writeSlices('batch_1', [{ from: 50, to: 60, lines: 9 }]);
@@ -180,7 +180,7 @@ describe('a slice', () => {
 describe('what belongs to a batch in Redis', () => {
   const dayMs = 24 * hourMs;
 
-  it('is there for as long as its record, however long its window is', async () => {
+  it('is kept for as long as its record, however long its window is', async () => {
     const { batches, work, record, redis, prefix } = await open();
     await batches.create(batch('batch_1', { expiresAt: Date.now() + dayMs }));
     await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
@@ -190,7 +190,7 @@ describe('what belongs to a batch in Redis', () => {
       expect(await redis.pttl(`${prefix}${name}`), name).toBeGreaterThan(dayMs + hourMs - 60_000);
   });
 
-  it('has the names of the objects that it holds until it releases them', async () => {
+  it('lists the objects that the batch holds until it releases them', async () => {
     const { work, redis, prefix, upload } = await running(1);
     await work.endSlice(slice, cancelled, { output: await upload('o1') });
     expect(await work.release('batch_1')).toEqual({ objects: [], left: 0 });
@@ -202,7 +202,7 @@ describe('what belongs to a batch in Redis', () => {
     expect(await work.forgotten(9)).toEqual([]);
   });
 
-  it('holds nothing more once it is over', async () => {
+  it('is gone once the batch is over', async () => {
     const { work, upload, fail } = await running(1);
     await fail();
     await work.close('batch_1');
@@ -213,7 +213,7 @@ describe('what belongs to a batch in Redis', () => {
     expect([await work.release('batch_1'), await work.open()]).toEqual([{ objects: [], left: 0 }, []]);
   });
 
-  it('stands in the list of its owner for as long as it is known, whatever they create after it', async () => {
+  it('keeps the batch in the list of its owner for as long as it is known, whatever they create after it', async () => {
     const { batches, redis, prefix } = await open();
     const createdAt = Date.now() - 3 * hourMs;
     await batches.create(batch('batch_1', { createdAt, expiresAt: createdAt + dayMs }));
@@ -229,7 +229,7 @@ describe('what belongs to a batch in Redis', () => {
 describe('a pause', () => {
   const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
 
-  it('is noted and taken back while its batch is not over, and makes none of one that is gone', async () => {
+  it('is stored and removed while its batch is unfinished, and creates no record for a batch that is gone', async () => {
     const { work, batches, redis, prefix, fail } = await running(1);
     const untilAndFor = async () => {
       const { pausedUntil, pausedFor } = made(await work.find('batch_1'));
@@ -260,7 +260,7 @@ describe('a pause', () => {
 });
 
 describe('a batch', () => {
-  it('is found, listed and cancelled by its owner alone, and removed only when it is over', async () => {
+  it('is found, listed and cancelled only by its owner, and removed only when it is over', async () => {
     const { batches, fail } = await open();
     await batches.create(batch('batch_1'));
     expect(await batches.find('ada', 'openai', 'batch_1')).toMatchObject({ state: 'validating', total: 0 });
@@ -290,7 +290,7 @@ describe('a batch', () => {
     expect(await work.find('batch_1')).toMatchObject({ state: 'ended' });
   });
 
-  it('is one of a bounded number that are not over', async () => {
+  it('is one of a bounded number of unfinished ones', async () => {
     const { batches, work, fail } = await open(2);
     await batches.create(batch('batch_1'));
     await batches.create(batch('batch_2'));
@@ -302,7 +302,7 @@ describe('a batch', () => {
     expect(await batches.find('ada', 'openai', 'batch_3')).toBeDefined();
   });
 
-  it('is cancelled when its owner is gone, unless it is over, and those of others are not', async () => {
+  it('is cancelled when its owner is deleted, unless it is over; batches of others are not', async () => {
     const { accounts, batches, work, fail } = await open();
     const { key, team, end } = await makeOwners(accounts);
     for (const owner of [key.id, team.id, 'ada'])
@@ -315,7 +315,7 @@ describe('a batch', () => {
     for (const id of [`${team.id}-over`, 'ada-over', 'ada-open']) expect(await cancelledAt(id)).toBeUndefined();
   });
 
-  it('stands in a list of the newest first, in pages in both directions, also from one that was removed', async () => {
+  it('is listed newest first, in pages in both directions, also from one that was removed', async () => {
     const { batches, fail } = await open();
     const now = Date.now();
     for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));

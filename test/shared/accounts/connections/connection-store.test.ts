@@ -18,13 +18,13 @@ async function openStore() {
   return { ...open, store, person, name };
 }
 
-describe('a connection to a server', () => {
-  it('is refreshed by one at a time, and keeps what came of it', async () => {
+describe('an MCP account link', () => {
+  it('is refreshed by one process at a time, and keeps the result', async () => {
     const { store, person } = await openStore();
     const before = made(await store.find(person, 'notes'));
     const holder = (await store.beginRefresh(person, 'notes')) ?? '';
     expect(await store.beginRefresh(person, 'notes')).toBeUndefined();
-    // Who did not begin it cannot end it for others.
+    // A process that did not begin the refresh cannot end it for others.
     await store.endRefresh(person, 'notes', before, 'somebody else', undefined);
     expect(await store.beginRefresh(person, 'notes')).toBeUndefined();
     await store.endRefresh(person, 'notes', before, holder, connection('second'));
@@ -46,7 +46,7 @@ describe('a connection to a server', () => {
     expect(await store.find(person, 'notes')).toBeUndefined();
   });
 
-  it('is not kept for a person who is blocked or gone', async () => {
+  it('is not stored for a person who is blocked or deleted', async () => {
     const { store, redis, prefix } = await openStore();
     expect(await store.keep('nobody', 'notes', connection('a'))).toBe(false);
     await redis.hset(`${prefix}user:blocked`, { id: 'blocked', blockedAt: 1 });
@@ -66,7 +66,7 @@ describe('a connection to a server', () => {
     expect(await secretsOf(person, 'notes')).toEqual({ token: 'first' });
   });
 
-  it('that this release cannot read is reported, and costs no other one', async () => {
+  it('that this release cannot read is reported, and the others stay usable', async () => {
     const { store, redis, person, name, unreadable } = await openStore();
     await redis.hset(name, 'mail', '{"of":"another release"}');
     expect([...(await store.list(person)).keys()]).toEqual(['notes']);

@@ -6,14 +6,14 @@ import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const subject = { provider: 'p', issuer: 'https://p.example', subject: 's' };
 
-/** The accounts at providers, and Bob, who has none. */
+/** The stored accounts at providers, and Bob, who has none. */
 async function open() {
   const store = await openKeyStore();
   const user = made(await store.accounts.users.create({ name: 'Bob', email: 'bob@example.com', role: 'member' }));
   return { ...store, externals: openExternals(store), user };
 }
 
-it('of a person who has not signed in before voids the links that were made for a password', async () => {
+it('linking an account at a provider to a person who has not signed in before voids links that were made to set a password', async () => {
   const { accounts, externals, user } = await open();
   const link = await accounts.links.issuePassword(user.id);
   expect(await accounts.links.find(link)).toMatchObject({ kind: 'password' });
@@ -21,7 +21,7 @@ it('of a person who has not signed in before voids the links that were made for 
   expect(await accounts.links.find(link)).toBeUndefined();
 });
 
-it('is kept for the person whose it is, and for nobody else', async () => {
+it('an account at a provider is stored for its own person, and for nobody else', async () => {
   const { externals, user, redis, prefix } = await open();
   const account = { ...subject, goodUntil: 1, refreshToken: 'secret' };
   expect(await externals.keep(user.id, account)).toBeUndefined();
@@ -36,27 +36,35 @@ it('is kept for the person whose it is, and for nobody else', async () => {
 it.each([
   ['https://p.example', 'https://p.example/'],
   ['https://p.example/', 'https://p.example'],
-])('that was linked at %s is found and kept at %s, and stays stored as it is', async (issuer, named) => {
-  const { accounts, externals, user, redis, prefix } = await open();
-  expect(await externals.link(user, { ...subject, issuer })).toBe(true);
-  expect(await externals.findPerson({ issuer: named, subject: 's' })).toBe(user.id);
-  expect(await externals.keep(user.id, { ...subject, issuer: named, goodUntil: 1 })).toBeDefined();
-  expect(await externals.keep('somebody', { ...subject, issuer: named, goodUntil: 2 })).toBeUndefined();
-  expect(await externals.find(user.id)).toMatchObject({ ...subject, issuer, goodUntil: 1, isSealed: false });
-  expect(await redis.hgetall(`${prefix}external-accounts`)).toEqual({ [`${issuer} s`]: user.id });
-  for (const other of ['https://p.example/realm', 'https://p.example//', 'https://p.example:8443', 'http://p.example'])
-    expect(await externals.findPerson({ issuer: other, subject: 's' })).toBeUndefined();
-  expect(await accounts.deletePerson(user.id)).toBe('deleted');
-  expect(await externals.findPerson({ issuer: named, subject: 's' })).toBeUndefined();
-});
+])(
+  'an account at a provider that was linked at %s is found and stored at %s, and keeps its stored form',
+  async (issuer, named) => {
+    const { accounts, externals, user, redis, prefix } = await open();
+    expect(await externals.link(user, { ...subject, issuer })).toBe(true);
+    expect(await externals.findPerson({ issuer: named, subject: 's' })).toBe(user.id);
+    expect(await externals.keep(user.id, { ...subject, issuer: named, goodUntil: 1 })).toBeDefined();
+    expect(await externals.keep('somebody', { ...subject, issuer: named, goodUntil: 2 })).toBeUndefined();
+    expect(await externals.find(user.id)).toMatchObject({ ...subject, issuer, goodUntil: 1, isSealed: false });
+    expect(await redis.hgetall(`${prefix}external-accounts`)).toEqual({ [`${issuer} s`]: user.id });
+    for (const other of [
+      'https://p.example/realm',
+      'https://p.example//',
+      'https://p.example:8443',
+      'http://p.example',
+    ])
+      expect(await externals.findPerson({ issuer: other, subject: 's' })).toBeUndefined();
+    expect(await accounts.deletePerson(user.id)).toBe('deleted');
+    expect(await externals.findPerson({ issuer: named, subject: 's' })).toBeUndefined();
+  },
+);
 
-it('at an issuer with a path is not that at the same with a slash', async () => {
+it('an account at an issuer with a path is not that at the same issuer with a slash', async () => {
   const { externals, user } = await open();
   expect(await externals.link(user, { ...subject, issuer: 'https://p.example/realm' })).toBe(true);
   expect(await externals.findPerson({ issuer: 'https://p.example/realm/', subject: 's' })).toBeUndefined();
 });
 
-it('is checked by one node at a time, and one that took too long does not free it for a third', async () => {
+it('an account at a provider is checked by one node at a time, and a node that took too long does not free it for a third', async () => {
   const { externals, user, redis, prefix } = await open();
   const first = (await externals.beginCheck(user.id)) ?? '';
   expect(await externals.beginCheck(user.id)).toBeUndefined();
@@ -68,7 +76,7 @@ it('is checked by one node at a time, and one that took too long does not free i
   expect(await externals.isChecked(user.id)).toBe(false);
 });
 
-it('that cannot be read by this release is an error, and no account that is missing', async () => {
+it('an account at a provider that this release cannot read is an error, not a missing account', async () => {
   const { externals, user, redis, prefix } = await open();
   await redis.hset(`${prefix}external-account:${user.id}`, { provider: 'p' });
   await expect(externals.find(user.id)).rejects.toMatchObject({ code: 'store_unavailable' });

@@ -32,7 +32,7 @@ async function add(records: FileRecords, owner: string, file: FileRecord): Promi
 const newest = { newestFirst: true, limit: 100 };
 
 describe('the records of files', () => {
-  it('are found, listed and removed by their owner alone', async () => {
+  it('are found, listed and removed only by their owner', async () => {
     const records = openRecords();
     const file = record('a');
     await add(records, 'ada', file);
@@ -78,7 +78,7 @@ describe('the records of files', () => {
     expect(await page({ ...oldest, after: 'f' })).toBe('');
   });
 
-  it('leave nothing in Redis when they are removed but their place for a day, and that their objects are to be removed', async () => {
+  it('leave nothing in Redis after their removal but their place for a day, and the entry to remove their objects', async () => {
     const records = openRecords();
     await add(records, 'ada', record('a'));
     await reserve(records, 'ada', 'upload', 500);
@@ -93,7 +93,7 @@ describe('the records of files', () => {
     expect(await open.redis.get(`${open.prefix}file-total`)).toBe('0');
   });
 
-  it('of a newer release are read as far as this one knows them, and others are left out', async () => {
+  it('of a newer release are read as far as this one defines their fields, and unreadable ones are left out', async () => {
     const records = openRecords();
     await add(records, 'ada', record('a'));
     await add(records, 'ada', record('b'));
@@ -114,7 +114,7 @@ describe('the bounds of files', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(10);
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'storage_quota_exceeded' });
-    // Another owner has room of its own, and what is given back is there again.
+    // Another owner has room of its own, and released room is available again.
     await reserve(records, 'bob', 'object-of-bob', 1_000);
     const first = outcomes.findIndex(({ status }) => status === 'fulfilled');
     await records.abandon(`object-${first}`);
@@ -122,7 +122,7 @@ describe('the bounds of files', () => {
     await expect(reserve(records, 'ada', 'later', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
   });
 
-  it('count a file with what it has, in place of what its upload has reserved', async () => {
+  it('count the bytes of a file in place of those that its upload has reserved', async () => {
     const records = openRecords({ ownerBytes: 1_000 });
     await reserve(records, 'ada', 'object-a', 900);
     await records.keep('ada', record('a', { bytes: 300 }));
@@ -140,7 +140,7 @@ describe('the bounds of files', () => {
     await reserve(records, 'bob', 'b', 200);
   });
 
-  it('do not stop the result of work that is done, which counts all the same', async () => {
+  it('do not stop the result of finished work, which counts all the same', async () => {
     const records = openRecords({ ownerBytes: 100 });
     await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, kind: 'part' });
     await records.keep('ada', record('r', { object: 'result', bytes: 500 }));
@@ -167,7 +167,7 @@ it('the results of batches leave room for the files that they are joined into, a
   expect(await open.redis.get(`${open.prefix}file-joins`)).toBe('0');
 });
 
-it('a file that expires is unknown from then on, gives back its room, and its object is to be removed', async () => {
+it('an expired file is unknown, gives back its room, and has its object listed for removal', async () => {
   const records = openRecords({ ownerBytes: 10 });
   await add(records, 'ada', record('a', { expiresAt: Date.now() + 50 }));
   await until(async () => (await records.find('ada', 'a')) === undefined);
@@ -191,7 +191,7 @@ it('an upload whose process dies gives back its room, and cannot become a file a
   expect(await records.find('ada', 'a')).toBeUndefined();
 });
 
-it('an owner who is gone has its files removed with it, and those of uploads that still run, and nothing of others', async () => {
+it('a deleted owner loses its files, and those of uploads that still run, and nothing of others is removed', async () => {
   const records = openRecords();
   const { key, team, end } = await makeOwners(open.accounts);
   for (const owner of [key.id, team.id, 'ada']) {

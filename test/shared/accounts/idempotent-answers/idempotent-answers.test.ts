@@ -35,7 +35,7 @@ function entry(from: number, last: number, bytes?: Buffer, head?: AnswerEntry['h
   return { from, last, bytes, head, facts: undefined };
 }
 
-/** Whether the content of each of these was removed. */
+/** Returns whether the content of each of these answers was removed. */
 const areLost = (...attempts: { of: KeyedAttempt }[]) =>
   Promise.all(attempts.map(async ({ of }) => (await answers.read(of, 'f', -1))?.isLost));
 const outcomes = (claims: readonly Claim[]) => claims.map(({ outcome }) => outcome);
@@ -68,14 +68,14 @@ describe('a claim', () => {
     expect(await answers.read(first, 'f', -1)).toBeUndefined();
   });
 
-  it('is granted again to who repeats it, because the reply was lost', async () => {
+  it('is granted again when it is repeated because the reply was lost', async () => {
     const first = await answers.claim('ada', 'k', facts, false, 'mine');
     expect(await answers.claim('ada', 'k', facts, false, 'mine')).toEqual(first);
     const other = await answers.claim('ada', 'k', facts, false, 'other');
     expect(other).toMatchObject({ outcome: 'taken', of: { attempt: 'mine' } });
   });
 
-  it('is not granted for going on with an answer that is not there', async () => {
+  it('is not granted to a request that continues an unknown answer', async () => {
     expect(await answers.claim('ada', 'k', facts, true)).toEqual({ outcome: 'unknown' });
     expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
   });
@@ -88,7 +88,7 @@ describe('an answer', () => {
     const pieces = [randomBytes(500), randomBytes(10), randomBytes(300)];
     expect(await answers.append(of, entry(0, 4, pieces[0], head))).toBe('kept');
     expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
-    // Written again, because the reply was lost.
+    // Written again, as if the reply was lost.
     expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
     await answers.finish(of, entry(6, 9, pieces[2]), 'whole', false);
     await answers.finish(of, entry(6, 9, pieces[2]), 'whole', false);
@@ -102,7 +102,7 @@ describe('an answer', () => {
     expect(await answers.read(of, 'f', 5)).toMatchObject({ ...known, head: undefined, facts: undefined });
   });
 
-  it('of which a part is missing is not kept', async () => {
+  it('with a missing part is not kept', async () => {
     const of = await claimed('ada', 'k');
     await answers.append(of, entry(0, 4, Buffer.from('a')));
     expect(await answers.append(of, entry(6, 7, Buffer.from('b')))).toBe('lost');
@@ -115,7 +115,7 @@ describe('an answer', () => {
     expect((await answers.claim('ada', 'other', facts, false)).outcome).toBe('taken');
   });
 
-  it('is abandoned only when nobody follows it', async () => {
+  it('is abandoned only when it has no followers', async () => {
     const of = await claimed('ada', 'k');
     await answers.read(of, 'one', -1);
     await answers.read(of, 'two', -1);
@@ -131,7 +131,7 @@ describe('an answer', () => {
 });
 
 describe('the bounds', () => {
-  it('count what there is, and nothing once it has expired', async () => {
+  it('count what is stored, and nothing once it has expired', async () => {
     const { redis } = open;
     for (const pair of ['ada a', 'ada b', 'bob a']) {
       const [owner = '', key = ''] = pair.split(' ');
@@ -154,7 +154,7 @@ describe('the bounds', () => {
     expect(left.toSorted()).toEqual(['bytes', 'expiries', 'total'].map(name));
   });
 
-  it('remove the oldest answers of the owner, and of all those of who has most', async () => {
+  it('remove the oldest answers of the owner, and in all the oldest of the owner with the most bytes', async () => {
     const fill = async (owner: string, key: string, bytes: number, from = answers) => {
       const of = await claimed(owner, key, from);
       const kept = await from.append(of, entry(0, 0, randomBytes(bytes)));
@@ -171,7 +171,7 @@ describe('the bounds', () => {
     expect((await fill('eve', '2', 9_000)).kept).toBe('lost');
   });
 
-  it('remove the largest running answer of who has most, so that nobody is shut out', async () => {
+  it('remove the largest running answer of the owner with the most bytes, so that nobody is shut out', async () => {
     const begin = async (owner: string, key: string, bytes: number) => {
       const of = await claimed(owner, key);
       return { of, kept: await answers.append(of, entry(0, 0, randomBytes(bytes))) };
@@ -183,12 +183,12 @@ describe('the bounds', () => {
     expect([small.kept, large.kept, eve.kept, bob.kept]).toEqual(['kept', 'kept', 'kept', 'kept']);
     const appended = [large, small, eve, bob].map(({ of }) => answers.append(of, entry(1, 1, Buffer.from('b'))));
     expect(await Promise.all(appended)).toEqual(['lost', 'kept', 'kept', 'kept']);
-    // Now another one has most.
+    // Now another owner has the most.
     expect((await begin('bob', '2', 7_000)).kept).toBe('kept');
     expect(await areLost(eve, small, bob)).toEqual([true, false, false]);
   });
 
-  it('refuse further keys of an owner who has too many, and nobody else', async () => {
+  it('refuse further keys to an owner with too many, and to nobody else', async () => {
     const few = make({ ownerKeys: 2 });
     await claimed('ada', '1', few);
     await claimed('ada', '2', few);

@@ -10,7 +10,7 @@ function gate() {
 }
 
 describe('FairQueue', () => {
-  it('serves owners in turns, however much one of them asks for', async () => {
+  it('serves owners in rotation, however much work one of them has', async () => {
     const queue = new FairQueue(roomy);
     const order: string[] = [];
     const note = (name: string) => async () => void order.push(name);
@@ -22,7 +22,7 @@ describe('FairQueue', () => {
     expect(order).toEqual(['flooder 1', 'flooder 2', 'one', 'two', 'flooder 3', 'flooder 4', 'flooder 5']);
   });
 
-  it('runs no more at once than it may', async () => {
+  it('runs at most the configured number of tasks at once', async () => {
     const queue = new FairQueue({ ...roomy, concurrency: 2 });
     let running = 0;
     let most = 0;
@@ -35,7 +35,7 @@ describe('FairQueue', () => {
     expect(most).toBe(2);
   });
 
-  it('refuses at once what has no room to wait: for one owner, and altogether', async () => {
+  it('refuses work at once when there is no room to wait: for one owner, and altogether', async () => {
     const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 2, waiting: 3 });
     const first = gate();
     const nothing = async () => {};

@@ -40,7 +40,7 @@ const has = async (owner: string) => (await files.find(owner, `file-${owner}`)) 
 const revoke = ({ id }: FoundKey) => open.store.revoke(id, Date.now());
 
 describe('what an issued key has stored', () => {
-  it('stays while the key before reads it, whichever of both is revoked first', async () => {
+  it('stays while the previous key can read it, whichever of the two is revoked first', async () => {
     const first = await issue();
     const second = await rotate(first, 60_000);
     const third = await rotate(second, 60_000);
@@ -52,7 +52,7 @@ describe('what an issued key has stored', () => {
     expect(await has(first.id)).toBe(false);
   });
 
-  it('goes with the last key of a rotation, also that of one before which is over and has stored alone', async () => {
+  it('goes with the last key of a rotation, also what an earlier key that is over has stored alone', async () => {
     const first = await issue();
     const second = await rotate(first, 0, 'ada');
     await keep(second.id);
@@ -76,7 +76,7 @@ describe('what an issued key has stored', () => {
   it('stays when its successor, which is over, makes room for another key', async () => {
     const first = await issue();
     const second = await rotate(first, 60_000);
-    // Others are in use, and the successor is the oldest one that is not.
+    // The others are in use, and the successor is the oldest one that is not.
     await open.redis.hset(`${open.prefix}key:${second.id}`, 'expiresAt', Date.now() - 1);
     await fill();
     expect(await open.store.find(second.id)).toBeUndefined();
@@ -92,7 +92,7 @@ describe('what an issued key has stored', () => {
   });
 });
 
-/** Gives the team keys until it has as many as it may, and one more. */
+/** Gives the team keys up to the maximum, and one more. */
 async function fill(): Promise<void> {
   const { record } = await createKey(open.store, { kind: 'router', name: 'pattern', class: 'normal' });
   const count = 201 - (await open.store.listOf(teamId)).length;

@@ -18,7 +18,7 @@ describe('KeyStore', () => {
     expect((await store.list()).map(({ name }) => name)).toEqual(['first', 'second']);
   });
 
-  it('has one key for each use that is counted: the newest that can be used', async () => {
+  it('returns one key for each use that is counted: the newest usable one', async () => {
     const { store } = open;
     // All within one millisecond.
     vi.spyOn(Date, 'now').mockReturnValue(Date.now());
@@ -30,14 +30,14 @@ describe('KeyStore', () => {
     const second = made(await rotateKey(store, first, { createdBy: 'nobody', overlapMs: 60_000 }));
     const others = [`key:${other.id}`, other.id];
     expect(await live()).toEqual(expect.arrayContaining([[`key:${first.id}`, second.record.id], others]));
-    // The one before goes on for as long as the two overlap.
+    // The previous key goes on for as long as the two overlap.
     await store.revoke(second.record.id, Date.now());
     expect(await live()).toEqual(expect.arrayContaining([[`key:${first.id}`, first.id], others]));
     await store.revoke(first.id, Date.now());
     expect(await live()).toEqual([others]);
   });
 
-  it('gives back what was stored, revokes once, and says when there is nothing to revoke', async () => {
+  it('returns what was stored, revokes once, and reports when there is nothing to revoke', async () => {
     const { record } = await createKey(open.store, { kind: 'team', name: 'Blue – 蓝', class: 'high' });
     expect(await open.store.find(record.id)).toEqual(record);
     expect(await open.store.revoke(record.id, 1_000)).toBe('revoked');
@@ -47,14 +47,14 @@ describe('KeyStore', () => {
     expect(await open.store.find('000000000000')).toBeUndefined();
   });
 
-  it('lets exactly one of many simultaneous set-ups make the first router key', async () => {
+  it('lets exactly one of many simultaneous set-ups create the first router key', async () => {
     const others = await Promise.all(Array.from({ length: 4 }, () => openKeyStore(undefined, open.prefix)));
     const made = await Promise.all([open, ...others].map(({ store }) => createFirstRouterKey(store)));
     expect(made.filter((key) => key !== undefined)).toHaveLength(1);
     expect((await open.store.list()).filter(({ kind }) => kind === 'router')).toHaveLength(1);
   });
 
-  it.each(['in use', 'revoked'])('makes no first router key where another was made before, now %s', async (state) => {
+  it.each(['in use', 'revoked'])('creates no first router key if another was created before, now %s', async (state) => {
     const { store } = open;
     const { record } = await createKey(store, { kind: 'router', name: 'by hand', class: 'normal' });
     if (state === 'revoked') await store.revoke(record.id, Date.now());

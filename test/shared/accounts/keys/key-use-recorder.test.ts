@@ -29,7 +29,7 @@ describe('KeyUseRecorder', () => {
     expect(written[1]).toEqual({ even: 600_060_000 });
   });
 
-  it('writes what is left when it ends, and nothing when nothing is', async () => {
+  it('writes what is left when it closes, and nothing if nothing is left', async () => {
     recorder.note('last');
     await recorder.close();
     await recorder.close();

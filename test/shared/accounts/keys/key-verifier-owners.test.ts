@@ -28,8 +28,8 @@ function stopClocks(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-describe('KeyVerifier, of keys with an owner', () => {
-  it('drops all keys of a person, and no others, when the person is announced', async () => {
+describe('KeyVerifier, for keys of an owner,', () => {
+  it('drops all keys of a person, and no others, when a change of the person is announced', async () => {
     const keys = [await makeKey(), await makeKey()];
     const other = await createKey(open.store, { kind: 'router', name: 'other', class: 'normal' });
     for (const { raw } of [...keys, other]) await verifier.verify(raw);
@@ -41,7 +41,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     for (const { raw } of keys) expect(await verifier.verify(raw)).toMatchObject({ limits });
   });
 
-  it('begins anew when the person is announced while a key is verified for the first time', async () => {
+  it('begins anew when a change of the person is announced while a key is verified for the first time', async () => {
     const { raw } = await makeKey();
     const { promise, resolve } = Promise.withResolvers<void>();
     let reads = 0;
@@ -63,7 +63,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     await expect(verification).rejects.toMatchObject(refused);
   });
 
-  it('refuses a key whose owner is gone, and one that was never made because its owner is gone', async () => {
+  it('refuses a key whose owner is deleted, and one that was never created because its owner is deleted', async () => {
     const { teams } = open.accounts;
     const team = await teams.create('Blue');
     const { raw, record } = await makeKey({ kind: 'team' }, open, team.id);
@@ -75,7 +75,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     expect(await open.store.find('aaaaaaaaaaaa')).toBeUndefined();
   });
 
-  it('refuses a key of whom a provider has refused, unless they have a password', async () => {
+  it('refuses a key of a person whom a provider has refused, unless they have a password', async () => {
     const { raw } = await makeKey();
     await open.accounts.users.refuse(ada.id);
     await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
@@ -86,7 +86,7 @@ describe('KeyVerifier, of keys with an owner', () => {
     expect((await open.accounts.users.find(ada.id))?.refusedAt).toBeUndefined();
   });
 
-  it('goes on letting keys pass that were stored before there were owners', async () => {
+  it('accepts keys that were stored before there were owners', async () => {
     const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
     const stored = await open.redis.hgetall(`${open.prefix}key:${record.id}`);
     expect(Object.keys(stored).sort().join(' ')).toBe('class createdAt firstFour hash id kind lastFour name');
@@ -94,8 +94,8 @@ describe('KeyVerifier, of keys with an owner', () => {
   });
 });
 
-describe('KeyVerifier, of keys that expire', () => {
-  it('refuses them from that moment on, also when it has just let them pass', async () => {
+describe('KeyVerifier, for keys that expire,', () => {
+  it('refuses them from their expiry on, even if it has just accepted them', async () => {
     stopClocks();
     const { raw } = await makeKey({ expiresAt: Date.now() + 10_000 });
     await verifier.verify(raw);

@@ -45,7 +45,7 @@ describe('KeyVerifier while Redis is away', () => {
     expect(verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
   });
 
-  it('answers "store unavailable", never "wrong", for a key it cannot judge, and knows it when Redis is back', async () => {
+  it('answers "store unavailable", never "wrong", for a key that it cannot verify, and accepts it when Redis is back', async () => {
     await expect(verifier.verify(unknown.raw)).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
     verifier.drop(known.record.id);
     await expect(verifier.verify(known.raw)).rejects.toMatchObject({ code: 'store_unavailable' });

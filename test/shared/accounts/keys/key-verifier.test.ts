@@ -34,19 +34,19 @@ function forged(raw: string, n = 0): string {
   return unchecked + keyChecksum(unchecked);
 }
 
-/** Asks for many keys at once. */
+/** Verifies many keys at once. */
 function verifyAll(verifier: KeyVerifier, raws: string[], onSettled: () => void = () => undefined) {
   const verify = async (raw: string) => verifier.verify(raw);
   return Promise.allSettled(raws.map((raw) => verify(raw).finally(onSettled)));
 }
 
-/** The real store, whose next `find` can be held back to let something happen meanwhile. */
+/** The real store, whose next `find` can be delayed so that something happens meanwhile. */
 function holdable() {
   let held: Promise<void> | undefined;
   let finds = 0;
   return {
     finds: () => finds,
-    /** The next read is made at once; its result is delivered when the returned function is called. */
+    /** Makes the next read at once, and delivers its result when the returned function is called. */
     hold(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;
@@ -64,8 +64,8 @@ function holdable() {
   };
 }
 
-describe('KeyVerifier, asked for a key it has not seen', () => {
-  it('returns whose it is, with one hash for a hundred callers at once, and from then on without waiting', async () => {
+describe('KeyVerifier, given a key that is new to it,', () => {
+  it('returns its identity, with one hash for a hundred callers at once, and from then on without waiting', async () => {
     const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, tools: undefined, limits: [] };
     const identity = { id: good.record.id, kind: 'router', name: 'good', class: 'high', ...unlimited };
     const settled = await verifyAll(verifier, Array<string>(100).fill(good.raw));
@@ -74,7 +74,7 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
     expect(matchesHash).toHaveBeenCalledOnce();
   });
 
-  it('names a key that is known in its refusal, and none for an id that is of nobody', async () => {
+  it('names a known key in its refusal, and none for an id that no key has', async () => {
     const refused = async (raw: string): Promise<unknown> => {
       const error = await Promise.resolve()
         .then(() => verifier.verify(raw))
@@ -117,7 +117,7 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
     expect(source.finds()).toBe(3);
   });
 
-  it('refuses garbage at once, without a look into the store', () => {
+  it('refuses garbage at once, without reading the store', () => {
     for (const raw of ['', 'sk-12345', `${good.raw}x`, 'x'.repeat(100_000)])
       expect(() => verifier.verify(raw)).toThrow(expect.objectContaining(wrong));
     expect(source.finds()).toBe(0);
@@ -168,7 +168,7 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
   });
 });
 
-describe('KeyVerifier, given a key whose hash has another cost', () => {
+describe('KeyVerifier, given a key whose hash has another cost,', () => {
   const passwordCost = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 };
   let oldHash: string;
 
@@ -179,7 +179,7 @@ describe('KeyVerifier, given a key whose hash has another cost', () => {
 
   const storedHash = async () => (await store.find(good.record.id))?.hash;
 
-  it('accepts it, though no wrong secret, stores a hash of the cost of today, and needs no other hash for it', async () => {
+  it('accepts it, but no wrong secret, stores a hash of the present cost, and computes no other hash for it', async () => {
     await expect(verifier.verify(forged(good.raw))).rejects.toMatchObject(wrong);
     expect(await storedHash()).toBe(oldHash);
     matchesHash.mockClear();
@@ -210,7 +210,7 @@ describe('KeyVerifier, given a key whose hash has another cost', () => {
   });
 });
 
-describe('KeyVerifier, after a change that was announced', () => {
+describe('KeyVerifier, after an announced change,', () => {
   it('refuses a key that is revoked while it is being verified', async () => {
     const release = source.hold();
     const verifying = verifier.verify(good.raw);
@@ -221,7 +221,7 @@ describe('KeyVerifier, after a change that was announced', () => {
     expect(() => verifier.verify(good.raw)).toThrow(expect.objectContaining(wrong));
   });
 
-  it('proves a key once even when an announcement makes it read the record again', async () => {
+  it('compares a secret once even when an announcement makes it read the record again', async () => {
     matchesHash.mockImplementationOnce((...args) => {
       verifier.drop(good.record.id);
       return argon2.verify(...args);
@@ -231,7 +231,7 @@ describe('KeyVerifier, after a change that was announced', () => {
     expect(matchesHash).toHaveBeenCalledOnce();
   });
 
-  it('knows a key that was made after it had been refused', async () => {
+  it('accepts a key that was created after it had been refused', async () => {
     const minted = mintKey('user');
     await expect(verifier.verify(minted.raw)).rejects.toMatchObject(wrong);
     const hash = await argon2.hash(minted.secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
@@ -240,7 +240,7 @@ describe('KeyVerifier, after a change that was announced', () => {
     await expect(verifier.verify(minted.raw)).resolves.toMatchObject({ id: minted.id });
   });
 
-  it('looks at every key again after announcements may have been missed, without a new hash', async () => {
+  it('reads every key again after announcements may have been missed, without a new hash', async () => {
     const other = await createKey(store, { kind: 'team', name: 'other', class: 'low' });
     await verifier.verify(good.raw);
     await verifier.verify(other.raw);
@@ -284,7 +284,7 @@ describe('KeyVerifier, as time goes by', () => {
     expect(source.finds()).toBe(4);
   });
 
-  it('forgets after a while that a key was wrong', async () => {
+  it('verifies a wrong key again after a while', async () => {
     const { raw } = mintKey('user');
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
     vi.advanceTimersByTime(11_000);
@@ -294,7 +294,7 @@ describe('KeyVerifier, as time goes by', () => {
 });
 
 describe('KeyVerifier, bounded', () => {
-  it('keeps no more keys than it may, the ones used last, and verifies the others anew', async () => {
+  it('keeps the maximum of keys, those used last, and verifies the others anew', async () => {
     const verifier = new KeyVerifier(store, { matchesHash, maxKnown: 2 });
     const keys = [good];
     for (const name of ['second', 'third']) keys.push(await createKey(store, { kind: 'user', name, class: 'low' }));

@@ -16,7 +16,7 @@ describe('parseKey', () => {
     expect(isKeyId(id)).toBe(true);
   });
 
-  it('still reads keys that were made before, so that an upgrade locks nobody out', () => {
+  it('still reads keys that were made earlier, so that an upgrade locks nobody out', () => {
     const secret = '0123456789abcdefghjkmnpqrstvwxyz03m069g0';
     expect(parseKey(`rtr_0123456789ab_${secret}`)).toEqual({ kind: 'router', id: '0123456789ab', secret });
   });
@@ -46,7 +46,7 @@ describe('parseKey', () => {
     expect(parseKey(unchecked + keyChecksum(unchecked))).toBeUndefined();
   });
 
-  it('refuses whatever else it is given, whole or around a good key', () => {
+  it('refuses any other text, by itself or around a good key', () => {
     const { raw } = mintKey('team');
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

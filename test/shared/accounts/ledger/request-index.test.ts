@@ -13,14 +13,14 @@ async function open(maxRequests?: number) {
   return { ...ledger, find };
 }
 
-/** A request with this id, which is told from others by its number of tokens. */
+/** A request with this id. Its number of tokens distinguishes it from others. */
 const request = (id: string, completionTokens: number, owner: UsageRecord['owner'] = { kind: 'user', id: 'ada' }) =>
   ledgerRecord({ id, completionTokens, owner });
 const some = (count: number) => Array.from({ length: count }, (_, index) => index);
 const ofEve = { kind: 'user', id: 'eve' } as const;
 
 describe('a request', () => {
-  it('is found by its id, also behind the newest pages, and with it all others of the same id, newest first', async () => {
+  it('is found by its id, also behind the newest pages, together with all others of the same id, newest first', async () => {
     const { write, find } = await open();
     const others = some(1_200).map(() => ledgerRecord({}));
     await write(request('turns', 1), request('one', 2), ...others, request('turns', 3));
@@ -48,7 +48,7 @@ describe('a request', () => {
   });
 });
 
-it('the index of ids holds about as many as there are single requests, and all of these', async () => {
+it('the index of ids contains all single requests, and little more', async () => {
   const { write, redis, prefix, reader, find } = await open(800);
   // One batch each.
   for (const round of some(30)) await write(...some(100).map((index) => ledgerRecord({ id: `r${round}-${index}` })));

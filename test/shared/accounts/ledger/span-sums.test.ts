@@ -20,7 +20,7 @@ const team = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } 
 const ofEve = { owner: { kind: 'user', id: 'eve' }, key: { id: 'k3', name: 'eve' } } as const;
 
 describe('the sums of a span', () => {
-  it('have the requests that began in it, by step, with their times and the things with the most of them', async () => {
+  it('contain the requests that began in it, by step, with their times and the models, keys and workers with the most of them', async () => {
     const now = Date.now();
     const { read } = await open([
       ledgerRecord({ at: now, firstTokenMs: 20, totalMs: 100 }),
@@ -53,7 +53,7 @@ describe('the sums of a span', () => {
     expect(week.top.worker.map(({ id, requests }) => `${id}: ${requests}`)).toEqual(['w2: 2', 'w1: 2']);
   });
 
-  it('are of what a viewer may see: the own, those of the own teams, everything for an administrator', async () => {
+  it('show what a viewer may see: their own, those of their teams, and everything for an administrator', async () => {
     const { read } = await open([
       ledgerRecord({}),
       ledgerRecord({ ...team, model: 'm2', worker: 'w2' }),
@@ -108,7 +108,7 @@ async function openHours(...records: UsageRecord[]) {
 }
 
 describe('hours by group', () => {
-  it('have what requests came to, of each hour that has begun in a time', async () => {
+  it('contain the sums of requests, for each hour that has begun in a period', async () => {
     const { now, read, countsOf } = await openHours(
       ledgerRecord({ cost: 5 }),
       ledgerRecord({ cost: 7, outcome: 'failed', code: 'worker_lost' }),
@@ -125,7 +125,7 @@ describe('hours by group', () => {
     expect(await countsOf({})).toEqual(['m1 0 0 2', 'm2 1 0 0']);
   });
 
-  it('are by key, team and person, and can be narrowed to some of these', async () => {
+  it('are grouped by key, team or person, and can be filtered by these', async () => {
     const { countsOf } = await openHours(ledgerRecord({}), ledgerRecord(team), ledgerRecord(team), ledgerRecord(ofEve));
     expect(await countsOf({ by: 'key' })).toEqual(['k2 0 0 2', 'k1 0 0 1', 'k3 0 0 1']);
     expect(await countsOf({ by: 'team' })).toEqual([' 0 0 2', 't1 0 0 2']);

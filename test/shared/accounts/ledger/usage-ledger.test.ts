@@ -17,7 +17,7 @@ const november = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1) };
 const byKey: ReportQuery = { viewer: admin, ...november, step: 'month', by: 'key', filter: {} };
 
 describe('requests by purpose', () => {
-  it('are found by it, and records of releases without it are read and not found', async () => {
+  it('are found by their purpose; records of releases without purposes are readable, but not found by it', async () => {
     const { write, reader } = await open();
     const title = record({ id: 'title', purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary' });
     await write(title, record({ id: 'turn', purpose: 'main' }), record({ id: 'old' }));
@@ -28,11 +28,11 @@ describe('requests by purpose', () => {
     expect(exported).toEqual(['turn']);
   });
 
-  it('are summed up by it, beside totals of releases without it', async () => {
+  it('are summed up by their purpose, beside totals of releases without purposes', async () => {
     const { write, reader, redis, prefix } = await open();
     const main = () => record({ purpose: 'main' });
     await write(record({ purpose: 'auxiliary', cost: 7 }), main(), main(), record());
-    // As a release writes it that knows no purposes.
+    // As a release without purposes writes it.
     await redis.hincrby(`${prefix}usage:2026-11-21`, 'n["k1","u1","","gpu","m1"]', 5);
     const { groups, totals } = await reader.report({ ...byKey, by: 'purpose', step: 'day' });
     const counts = Object.fromEntries(groups.map(({ id, totals: of }) => [id, of.requests]));
@@ -79,7 +79,7 @@ describe('totals', () => {
     expect(Object.fromEntries(await reader.keyNames(['k1', 'k2', 'k3']))).toEqual({ k1: 'laptop', k2: 'ci' });
   });
 
-  it('show a person only the own keys and teams', async () => {
+  it('show a person only their own keys and teams', async () => {
     const { write, reader } = await open();
     await write(record(), record(ofTeam), record({ key: { id: 'k3', name: 'router' }, owner: undefined }));
     const seen = async (viewer: UsageViewer): Promise<string[]> => {
@@ -93,7 +93,7 @@ describe('totals', () => {
     expect(await seen(member('u9'))).toEqual([]);
   });
 
-  it('are kept for 400 days and ten years', async () => {
+  it('are kept for 400 days by day, and for ten years by month', async () => {
     const { write, redis, prefix } = await open();
     const now = Date.now();
     await write(record({ at: now }));
@@ -102,9 +102,9 @@ describe('totals', () => {
     expect((await redis.pttl(`${prefix}usage:${today.slice(0, 7)}`)) / day).toBeGreaterThan(3_600);
   });
 
-  it('are written with those beside one whose tool is called by half a character', async () => {
+  it('are written even beside a request whose tool has half a surrogate pair in its name', async () => {
     const { ledger, reader } = await open();
-    // What an MCP server calls its tools; the second one has no half: it is a backslash and letters.
+    // Names that an MCP server gives its tools. The second one has no half of a pair: it is a backslash and letters.
     for (const asked of ['a\ud800b', '\\ud800', '𝕏', 'plain']) ledger.add(record({ asked, model: undefined }));
     await ledger.close();
     expect(ledger.backlog).toBe(0);
@@ -112,7 +112,7 @@ describe('totals', () => {
     expect(groups.map(({ id }) => id).toSorted()).toEqual(['a\ud800b', '\\ud800', '𝕏', 'plain'].toSorted());
   });
 
-  it('stay whole when a period has too many keys and models', async () => {
+  it('stay complete when a period has too many keys and models', async () => {
     const { write, reader } = await open({ maxFields: 10 });
     const of = (id: string) => record({ key: { id, name: id } });
     await write(of('k1'), of('k2'), of('new'), of('k1'));
@@ -127,7 +127,7 @@ const some = (count: number, fieldsOf: (at: number) => Partial<UsageRecord> = ()
   Array.from({ length: count }, (_, at) => record(fieldsOf(at)));
 
 describe('single requests', () => {
-  it('are listed newest first, in pages, narrowed by filters', async () => {
+  it('are listed newest first, in pages, and filtered', async () => {
     const { write, reader } = await open();
     await write(...some(25, (at) => ({ id: `page-${at}`, outcome: at % 5 === 0 ? 'failed' : 'done' })));
     const first = await reader.requests(admin, {}, 10);
@@ -150,7 +150,7 @@ describe('single requests', () => {
     expect(await redis.xrange(`${prefix}usage:requests`, old, `${Date.now() - day}`)).toEqual([]);
   });
 
-  it('can all be read from a time to a time', async () => {
+  it('can all be read between two times', async () => {
     const { write, reader } = await open();
     const now = Date.now();
     await write(...some(1_200, (at) => ({ at: now + at })));
@@ -161,12 +161,12 @@ describe('single requests', () => {
 });
 
 describe('writing', () => {
-  it('counts a batch once whose answer was lost', async () => {
+  it('counts a batch once even if the reply was lost', async () => {
     const { proxy, behind, direct } = await openThroughProxy();
     const { ledger } = await open({}, behind);
     const { reader } = await open({}, direct);
     for (const each of some(100, () => ({ at: Date.now(), id: 'again' }))) ledger.add(each);
-    // Let what is sent through, and nothing back.
+    // Let requests through, and no replies.
     proxy.pauseAnswers();
     await until(async () => (await reader.requests(admin, {}, 200)).requests.length === 100);
     // The connection breaks and comes back: the batch is sent again.

@@ -5,7 +5,7 @@ import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import { openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 
-/** What the limits mean, said as simply as can be. Costs are nano-dollars. */
+/** The meaning of the limits, in the simplest form. Costs are nano-dollars. */
 class Model {
   readonly spent = new Map<string, Amount>();
   reservations: ModelReservation[] = [];
@@ -26,7 +26,7 @@ class Model {
     });
   }
 
-  /** What of a party's limits is used: spent, and reserved by requests in force. */
+  /** The use of a party's limits: spent, and reserved by requests in force. */
   of(party: string): { active: number } & Amount {
     const { tokens, cost } = this.spent.get(party) ?? { tokens: 0, cost: 0 };
     const mine = this.reservations.filter(({ parties, inForce }) => inForce && parties.includes(party));
@@ -51,7 +51,7 @@ interface ModelReservation {
   real: Reservation;
 }
 
-// What is not wanted is not refused, whatever is used up.
+// A limit does not refuse a request that needs nothing of it, whatever is used up.
 const some = fc.oneof(fc.constant(0), fc.nat(40));
 const amount = fc.record({ tokens: some, cost: some });
 const optional = (max: number) => fc.option(fc.integer({ min: 1, max }), { nil: undefined });
@@ -106,7 +106,7 @@ it('reserving, committing, releasing and expiring in any order does what a simpl
           reservation.inForce = false;
         } else if (reservation) {
           const spent = next.do === 'commit' ? next.amount : { tokens: 0, cost: 0 };
-          // The second time counts for nothing.
+          // The second call counts for nothing.
           for (let times = 0; times < 2; times++) reservation.real.commit(spent);
           model.commit(reservation, spent);
         }

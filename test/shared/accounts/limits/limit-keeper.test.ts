@@ -11,7 +11,7 @@ import { until } from '../../../helpers/until.ts';
 const open = (times = {}) => openLimitKeeper(inject('redisUrl'), times);
 const minute = 60_000;
 
-it('a limit of requests a minute lets as many come at once, those that come to nothing too, and then one whenever its share of a minute is over', async () => {
+it('a limit of requests a minute lets that many come at once, also those that cost nothing, and then one each time its share of a minute has passed', async () => {
   const { keeper, reserve, redis, prefix } = await open();
   const party = keyWith({ requestsPerMinute: 6 });
   await Promise.all(Array.from({ length: 6 }, async () => (await reserve([party])).commit(nothing)));
@@ -22,7 +22,7 @@ it('a limit of requests a minute lets as many come at once, those that come to n
   expect((await keeper.reserve([party], nothing)).granted).toBe(false);
 });
 
-it('who is over a limit of requests a minute is refused for a second without asking, and nobody else is', async () => {
+it('a party over its limit of requests a minute is refused for a second without a call to Redis, and no other party is', async () => {
   const { keeper, reserve } = await open();
   const [party, other] = [keyWith({ requestsPerMinute: 1 }), keyWith({ requestsPerMinute: 1 }, 'k2')];
   await reserve([party]);
@@ -33,7 +33,7 @@ it('who is over a limit of requests a minute is refused for a second without ask
   await until(() => keeper.knownRefusal([party]) === undefined, 5_000);
 });
 
-it('who is over another limit may still be served, and is asked about', async () => {
+it('a party over another limit may still be served, so Redis is called', async () => {
   const { keeper, reserve } = await open();
   const party = keyWith({ tokensPerMinute: 1_000, concurrentRequests: 1 });
   await reserve([party], { tokens: 900, cost: 0 });
@@ -41,7 +41,7 @@ it('who is over another limit may still be served, and is asked about', async ()
   expect(keeper.knownRefusal([party])).toBeUndefined();
 });
 
-it('an amount below nothing gives nothing of a budget back', async () => {
+it('a negative amount gives nothing of a budget back', async () => {
   const { keeper, reserve } = await open();
   const party = keyWith({ tokensPerDay: 1_000 });
   (await reserve([party], { tokens: 600, cost: 0 })).commit({ tokens: 600, cost: 0 });
@@ -50,7 +50,7 @@ it('an amount below nothing gives nothing of a budget back', async () => {
 });
 
 describe('a limit of tokens a minute', () => {
-  it('counts what is reserved, then what it came to', async () => {
+  it('counts the reservation, then the actual use', async () => {
     const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
     const reservation = await reserve([party], { tokens: 900, cost: 0 });
@@ -71,7 +71,7 @@ describe('a limit of tokens a minute', () => {
     expect(await keeper.reserve([party], { tokens: 900, cost: 0 })).toMatchObject({ granted: false });
   });
 
-  it('counts what came out dearer than was reserved', async () => {
+  it('counts a use that is higher than its reservation', async () => {
     const { keeper, reserve, use } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
     (await reserve([party], { tokens: 10, cost: 0 })).commit({ tokens: 3_000, cost: 0 });
@@ -118,7 +118,7 @@ describe('a budget', () => {
   });
 });
 
-it('an amount beyond all measure is counted as the largest amount there is', async () => {
+it('an excessive amount is counted as the largest amount there is', async () => {
   const { keeper, reserve, use } = await open();
   const party = keyWith({ requestsPerMinute: 1_000 });
   const reservation = await reserve([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
@@ -155,7 +155,7 @@ it.each([
 });
 
 describe('a reservation', () => {
-  it('is renewed while its node lives, and put into force again when that came too late', async () => {
+  it('is renewed while its node lives, and comes into force again when the renewal was late', async () => {
     const { reserve, use, ids, expire } = await open({ reservationMs: 60_000, renewEveryMs: 30 });
     const party = keyWith({ concurrentRequests: 1 });
     await reserve([party], { tokens: 7, cost: 5 });

@@ -23,7 +23,7 @@ describe('a share', () => {
     expect(share.standing()[0]?.day.reserved.tokens).toBe(1_000);
   });
 
-  it('has the rest of what a request has drawn again when it ends', () => {
+  it('gets back the rest of what a request has drawn when the request ends', () => {
     const share = granted(midnight - noon);
     expect(share.draw({ tokens: 1_000, cost: 0 }, 1_020)).toBe(true);
     expect(share.draw(amount, 1_020)).toBe(false);
@@ -32,7 +32,7 @@ describe('a share', () => {
     expect(share.draw({ tokens: 150, cost: 0 }, 1_020)).toBe(true);
   });
 
-  it('is not drawn on in the next day, by the most that may have passed for Redis', () => {
+  it('is not drawn on any more as soon as the next day may have begun for Redis', () => {
     const share = granted(midnight - 50);
     expect(share.draw(amount, 1_049)).toBe(true);
     expect(share.draw(amount, 1_050)).toBe(false);
@@ -45,7 +45,7 @@ describe('a share', () => {
     expect(share.draw(amount, 46_000)).toBe(false);
   });
 
-  it('is not drawn on after a failed report until that one is confirmed, as it was', () => {
+  it('is not drawn on after a failed report until the same report is confirmed', () => {
     const share = granted(midnight - noon);
     share.draw(amount, 1_020);
     share.end(amount, { tokens: 30, cost: 0 });

@@ -34,7 +34,7 @@ const newerKey = {
 };
 
 describe('a key of a newer release', () => {
-  it('is read without what this release does not know: the class is normal, and no limit is lost', async () => {
+  it('is read without what this release does not define: the class is normal, and no limit is lost', async () => {
     const { id, raw, at } = await makeKey('new');
     await redis.hset(at, newerKey);
     const read = { class: 'normal', tiers: ['gpu'], limits: { requestsPerMinute: 7 } };
@@ -47,7 +47,7 @@ describe('a key of a newer release', () => {
     expect(await verify(raw)).toMatchObject({ tiers: [] });
   });
 
-  it('keeps what this release does not know when it is changed', async () => {
+  it('keeps what this release does not define when it is changed', async () => {
     const { id, at } = await makeKey('new');
     await redis.hset(at, newerKey);
     expect(await open.store.change(id, { name: 'renamed', limits: { tokensPerDay: 9 } })).toBe('changed');
@@ -108,7 +108,7 @@ describe('a key that cannot be read', () => {
     expect(await open.store.nameOf(id)).toBe('bad');
   });
 
-  it('makes no room for a new one of its owner, who has as many as may be', async () => {
+  it('makes no room for a new key of an owner with the maximum of keys', async () => {
     const ada = await makeAdmin(open);
     const { record } = await createKey(open.store, { kind: 'user', name: 'k', class: 'normal' });
     const ids = Array.from({ length: 200 }, (_, index) => `k${String(index).padStart(11, '0')}`);
@@ -118,7 +118,7 @@ describe('a key that cannot be read', () => {
   });
 });
 
-it('the owner of a key whose record cannot be read costs the use of the own keys alone', async () => {
+it('an owner whose record cannot be read makes only their own keys unusable', async () => {
   const ada = await makeAdmin(open);
   const mine = await makeOwnedKey(ada.id);
   const other = await makeKey('other');
@@ -132,7 +132,7 @@ it('the owner of a key whose record cannot be read costs the use of the own keys
 });
 
 describe('a person of a newer release', () => {
-  it('has the least role in place of one that this release does not know, and keeps it when blocked', async () => {
+  it('has the lowest role in place of one that this release does not define, and keeps the stored one when blocked', async () => {
     const ada = await makeAdmin(open);
     const { users } = open.accounts;
     await redis.hset(`${prefix}user:${ada.id}`, { role: 'auditor', locale: 'de' });
@@ -144,7 +144,7 @@ describe('a person of a newer release', () => {
     expect(await redis.hgetall(`${prefix}user:${ada.id}`)).toMatchObject(stored);
   });
 
-  it('gets the role that the invitation names, which this release does not know', async () => {
+  it('gets the role that the invitation names, even if this release does not define it', async () => {
     const ada = await makeAdmin(open);
     const { invitations, links, users } = open.accounts;
     const invited = made(
@@ -175,7 +175,7 @@ describe('a person of a newer release', () => {
   });
 });
 
-it('a team of a newer release is read, changed and listed without what this release does not know', async () => {
+it('a team of a newer release is read, changed and listed without what this release does not define', async () => {
   const ada = await makeAdmin(open);
   const { teams } = open.accounts;
   const team = await teams.create('Blue');

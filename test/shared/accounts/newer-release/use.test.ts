@@ -16,7 +16,7 @@ beforeEach(async () => {
   ({ prefix, redis } = await openKeyStore());
 });
 
-it('the price of a newer release holds, and keeps what this release does not know; one that cannot be read is left out', async () => {
+it('the price of a newer release holds, and keeps what this release does not define; one that cannot be read is left out', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, new Writable({ write: (line, _, done) => (lines.push(String(line)), done()) }));
   const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });

@@ -27,7 +27,7 @@ async function addAll(count: number, of: (at: number) => AuditNote): Promise<voi
   while (notes.length > 0) await Promise.all(notes.splice(0, 100).map((note) => audit.add(note)));
 }
 
-/** The whole trail, newest first. */
+/** Returns the whole trail, newest first. */
 async function everything(): Promise<AuditEntry[]> {
   const pages = await allPages((cursor?: string) => audit.list({}, 100, cursor));
   return pages.flatMap(({ entries }) => entries);
@@ -113,7 +113,7 @@ describe('repeated changes of a member', () => {
     expect(await everything()).toHaveLength(6);
   });
 
-  it('say what was between, also where it is undone, and are at most twenty in one entry', async () => {
+  it('show the values between, also when a change is undone, and are at most twenty in one entry', async () => {
     const role = (before: string, after: string): AuditNote => {
       const details = { user: { id: 'eve', name: 'Eve' }, before, after };
       return { actor: bob, action: 'team.member.change', target: { kind: 'team', id: 't1', name: 'Blue' }, details };

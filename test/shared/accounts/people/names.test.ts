@@ -14,7 +14,7 @@ describe('a name to show', () => {
     ['towers over the lines around it', `a${'́'.repeat(5)}`],
     ['has a line break', 'a\nb'],
     ['has half a character', 'a\ud800b'],
-  ])('is none that %s', (_, name) => {
+  ])('is refused if it %s', (_, name) => {
     expect(displayNameSchema.safeParse(name).success).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import { noUsage } from '#shared/core/usage.ts';
 const price = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 };
 
 describe('the cost of an answer', () => {
-  it('counts what the cache keeps for an hour at its own price, as other written input where it has none', () => {
+  it('counts what the cache keeps for an hour at its own price, or without one as other written input', () => {
     const usage = { ...noUsage, promptTokens: 500, cacheWriteTokens: 400, hourCacheWriteTokens: 300 };
     expect(costOf(usage, { ...price, hourCacheWrite: 6 })).toBe(100 * 3_000 + 100 * 3_750 + 300 * 6_000);
     expect(costOf(usage, price)).toBe(100 * 3_000 + 400 * 3_750);
@@ -16,7 +16,7 @@ describe('the cost of an answer', () => {
     expect(highestCostOf(500, 0, { ...price, hourCacheWrite: 6 })).toBe(500 * 6_000);
   });
 
-  it('takes cached input for other input where it has no price, and is nothing without any', () => {
+  it('counts cached input as other input if it has no price, and is 0 without any price', () => {
     const usage = { ...noUsage, promptTokens: 10, cachedTokens: 4, cacheWriteTokens: 2 };
     expect(costOf(usage, { input: 2, output: 1 })).toBe(20_000);
     expect(costOf(usage, undefined)).toBe(0);
@@ -92,19 +92,19 @@ describe('the cost of what is not a token', () => {
     expect(costOf({ ...noUsage, promptTokens: 10, units: { images: 1 } }, { ...unitPrice, input: 5 })).toBe(40_050_000);
   });
 
-  it('is nothing for a unit without a price, and rounded once', () => {
+  it('is 0 for a unit without a price, and rounded once', () => {
     expect(costOf({ ...noUsage, units: { images: 3 } }, price)).toBe(0);
     const third = { input: 0, output: 0, characters: 0.000_4 };
     expect(costOf({ ...noUsage, units: { characters: 1 } }, third)).toBe(0);
     expect(highestCostOf(0, 0, third, { characters: 1 })).toBe(1);
   });
 
-  it('is reserved at most', () => {
+  it('is part of the highest cost that is reserved', () => {
     expect(highestCostOf(100, 0, { ...unitPrice, input: 1 }, { images: 2 })).toBe(80_100_000);
   });
 });
 
-it('is of a model whose name can stand in a path', () => {
+it('belongs to a model whose name can stand in a path', () => {
   for (const name of ['m', 'lab/model', 'lab/model:free', '...', 'v1..2', 'a/.b', '@cf/meta/x', '__proto__x'])
     expect([name, pricedModel.test(name)]).toEqual([name, true]);
   for (const name of ['', '.', '..', '/', 'a/', '/a', 'a//b', 'a/../b', '../a', 'a/..', './a', '__proto__', 'a b'])

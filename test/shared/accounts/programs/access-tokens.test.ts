@@ -103,7 +103,7 @@ describe('an access token', () => {
     await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
   });
 
-  it('is verified without the store, by a node that knows its key and has listened since before it was made', async () => {
+  it('is verified without the store by a node that has its key and has received announcements since before it was made', async () => {
     const { store, node } = await addFarNode();
     await verify(node, (await open.signIn()).tokens.accessToken);
     store.connection.close();
@@ -146,7 +146,7 @@ describe('an access token', () => {
     'that %s is refused, however much else is announced afterwards',
     async (how) => {
       const node = open.addNode();
-      // So that the node has listened since well before the token was made.
+      // So that the node has received announcements since well before the token was made.
       passTime(60_000);
       const { tokens, programId } = await open.signIn();
       if (how === 'is signed out') node.verifier.drop(`program:${programId}`);
@@ -162,7 +162,7 @@ describe('an access token', () => {
     },
   );
 
-  it('cannot be judged by a node that does not know its key while the store is away', async () => {
+  it('cannot be verified by a node without its key while the store is away', async () => {
     const { store, node } = await addFarNode();
     const { tokens } = await open.signIn();
     store.connection.close();
@@ -171,7 +171,7 @@ describe('an access token', () => {
 });
 
 describe('a change of', () => {
-  it('a program that is signed out ends its token on a node that is told, and on one that reads the list, as long as another may accept it', async () => {
+  it('a program that is signed out ends its token on a node that gets the announcement, and on one that reads the list, as long as another may accept it', async () => {
     const [told, starting] = [open.addNode(), open.addNode()];
     const { tokens, programId } = await open.signIn();
     await verify(told, tokens.accessToken);
@@ -188,7 +188,7 @@ describe('a change of', () => {
     expect(await open.programs.store.signedOut()).toEqual([]);
   });
 
-  it('a person ends or changes their tokens on a node that is told, and on one that missed it once it reconnects', async () => {
+  it('a person ends or changes their tokens on a node that gets the announcement, and on one that missed it once it reconnects', async () => {
     const [told, missed] = [open.addNode(), open.addNode()];
     const { tokens } = await open.signIn();
     for (const node of [told, missed]) await verify(node, tokens.accessToken);

@@ -40,7 +40,7 @@ describe('a program of somebody whose provider is asked', () => {
     expect(await open.refresh(second)).toMatchObject({ state: 'issued' });
   });
 
-  it('has in its tokens what its person is after the provider was asked', async () => {
+  it('gets tokens with the state of its person after the provider was asked', async () => {
     const { tokens } = await open.signIn();
     open.programs.confirmWith(async ({ id }) => {
       await open.accounts.users.change(id, { weight: 7 }, Date.now());

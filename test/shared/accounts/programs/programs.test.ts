@@ -233,7 +233,7 @@ describe('a signed-in program', () => {
     provider.resolve('confirmed');
     await expect(slow).rejects.toMatchObject({ code: 'store_unavailable' });
     issued(await node.refresh(third.tokens.refreshToken));
-    // One that comes after all that is old all the same.
+    // A token that comes after all that is old all the same.
     expect(await node.refresh(tokens.refreshToken)).toMatchObject({ state: 'replayed' });
   });
 
@@ -253,7 +253,7 @@ describe('a signed-in program', () => {
   it('that is signed out by a refresh token that was replaced may have been stolen', async () => {
     const current = await open.signIn();
     const second = await renew(current);
-    // Whoever has lost the answer has this one.
+    // A client that has lost the reply has this one.
     expect(await open.programs.signOut(current.tokens.refreshToken)).toMatchObject({ isReplayed: false });
     expect(await refresh(second)).toEqual({ state: 'unknown' });
     const first = await open.signIn();
@@ -266,7 +266,7 @@ describe('a signed-in program', () => {
     expect(await open.programs.signOut(late.tokens.refreshToken)).toMatchObject({ isReplayed: true });
   });
 
-  it('is one of fifty at most, and names the oldest, which it has signed out, before it fails itself, and again', async () => {
+  it('is one of fifty at most, and reports the oldest one, which it has signed out, before it can fail itself, and again in a repeated claim', async () => {
     const first = await open.signIn();
     for (let count = 0; count < 49; count++) await open.signIn();
     expect(await open.programs.store.listOf(open.ada.id)).toHaveLength(50);

@@ -20,7 +20,7 @@ describe('the keys of access tokens', () => {
     expect([first.size, second.size, new Set([...first, ...second]).size]).toEqual([1, 1, 2]);
   });
 
-  it('are made and replaced for who signs, and not for who verifies', async () => {
+  it('are made and replaced for signing, and not for verifying', async () => {
     expect(await keysOf().find('unknown')).toBeUndefined();
     expect(await storedKeys()).toEqual({});
     const { id } = await keysOf().current();
@@ -29,7 +29,7 @@ describe('the keys of access tokens', () => {
     expect(Object.keys(await storedKeys())).toEqual([id]);
   });
 
-  it('are read although the store has entries beside them that are none', async () => {
+  it('are read although the store has other entries beside them', async () => {
     const odd = { broken: '{', list: '[]', text: '"text"', nothing: 'null', 'no time': '{"createdAt":"now"}' };
     await open.redis.hset(`${open.prefix}signing-keys`, odd);
     const { id } = await keysOf().current();
@@ -49,7 +49,7 @@ describe('the keys of access tokens', () => {
     expect((await keysOf([next]).current()).id).toBe(current.id);
   });
 
-  it('are replaced after thirty days; the one before verifies for another hour', async () => {
+  it('are replaced after thirty days; the previous one verifies for another hour', async () => {
     const node = keysOf();
     const first = await node.current();
     passTime(30 * 86_400_000);

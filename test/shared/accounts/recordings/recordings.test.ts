@@ -131,7 +131,7 @@ describe('recordings are bounded', () => {
     expect((await listed(small)).toSorted()).toEqual(['other', 'r2', 'r3']);
   });
 
-  it('and one that is larger than all may be is not kept', async () => {
+  it('and a recording that is larger than the maximum of all is not kept', async () => {
     const small = make({ ownerBytes: 5_000 });
     await keep('r1', { from: small });
     expect(await keep('r2', { from: small, bytes: 5_000 })).toBe('full');
@@ -140,7 +140,7 @@ describe('recordings are bounded', () => {
 });
 
 describe('a list of recordings', () => {
-  it('goes on where the page before has ended, over several parties and within one millisecond', async () => {
+  it('goes on where the previous page has ended, over several parties and within one millisecond', async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `r${index}`);
     await Promise.all(ids.map((id, at) => keep(id, at % 2 ? {} : ofBlue)));
     const parties = ['user:ada', 'team:blue'] as const;
@@ -150,7 +150,7 @@ describe('a list of recordings', () => {
     expect(seen.toSorted()).toEqual(ids.toSorted());
   });
 
-  it('has those of the parties, the key and the session that it is asked for', async () => {
+  it('contains the recordings of the requested parties, key and session', async () => {
     await open.redis.hset(`${open.prefix}key:k2`, 'name', 'other');
     await keep('r1');
     await keep('r2', { facts: { key: { id: 'k2', name: 'other' } } });

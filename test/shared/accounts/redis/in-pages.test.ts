@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { inPages } from '#shared/accounts/redis/in-pages.ts';
 
-describe('what is asked for in pages', () => {
-  it('is asked for 500 at a time, and answered in order', async () => {
+describe('a read in pages', () => {
+  it('reads 500 at a time, and returns the answers in order', async () => {
     const all = Array.from({ length: 1_234 }, (_, at) => at);
     let [running, most] = [0, 0];
     const answers = await inPages(all, async (each) => {

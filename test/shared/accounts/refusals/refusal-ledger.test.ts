@@ -88,7 +88,7 @@ describe('refusals', () => {
     ]);
   });
 
-  it('are kept without anything that the request says', async () => {
+  it('are kept without any content of the request', async () => {
     const { write, reader, redis, prefix } = await open();
     const secret = 'zebra diary';
     const codes = ['invalid_request', 'invalid_value', 'not_found', 'model_not_found', 'permission_denied'] as const;
@@ -162,12 +162,12 @@ describe('a hundred thousand refusals', () => {
   });
 });
 
-it('a batch of refusals is counted once when its answer was lost, and memory is bounded until Redis is back', async () => {
+it('a batch of refusals is counted once even if the reply was lost, and memory is bounded until Redis is back', async () => {
   const { proxy, behind, direct } = await openThroughProxy();
   const { ledger } = await open(behind);
   const { reader } = await open(direct);
   ledger.add(refusal('rate_limit_exceeded', laptop));
-  // Let what is sent through, and nothing back.
+  // Let requests through, and no replies.
   proxy.pauseAnswers();
   await until(async () => (await reader.report(lately())).total === 1);
   proxy.cut();

@@ -44,7 +44,7 @@ describe('the versions of the registry', () => {
     expect(await versions.find(1)).toMatchObject({ text: 'one' });
   });
 
-  it('of several at the same time are one', async () => {
+  it('that are stored at the same time result in one', async () => {
     const { versions } = await open();
     await versions.add(version(0, 'one'));
     const texts = Array.from({ length: 20 }, (_, at) => `edit ${at}`);
@@ -65,7 +65,7 @@ describe('the versions of the registry', () => {
     expect(await connection.redis.keys(`${prefix}registry-version*`)).toHaveLength(51);
   });
 
-  it('that another release wrote are read as far as they can be, and cost no other one', async () => {
+  it('that another release wrote are read as far as they can be, and the others stay readable', async () => {
     const { versions, connection, prefix, unreadable } = await open();
     await versions.add(version(0, 'one'));
     await versions.add(version(1, 'two'));

@@ -19,22 +19,25 @@ async function openStore() {
 const { passkey } = softwarePasskey('https://llm.example.com');
 
 describe('a use of a passkey', () => {
-  it('is noted', async () => {
+  it('is stored', async () => {
     const { store } = await openStore();
     await store.keepPasskey(userId, passkey);
     expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(true);
     expect((await store.find(userId)).passkeys).toEqual([{ ...passkey, counter: 7 }]);
   });
 
-  it.each(['removed', 'reset'])('that was %s meanwhile is not, and the passkey does not come back', async (how) => {
-    const { store, names } = await openStore();
-    await store.keepPasskey(userId, passkey);
-    await store.keepPasskey(userId, { ...passkey, id: 'other' });
-    if (how === 'reset') await store.reset(userId);
-    else await store.remove(userId, `passkey:${passkey.id}`);
-    expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(false);
-    expect(await names()).toEqual(how === 'reset' ? [] : ['passkey:other']);
-  });
+  it.each(['removed', 'reset'])(
+    'is not stored if the passkey was %s meanwhile, and the passkey does not come back',
+    async (how) => {
+      const { store, names } = await openStore();
+      await store.keepPasskey(userId, passkey);
+      await store.keepPasskey(userId, { ...passkey, id: 'other' });
+      if (how === 'reset') await store.reset(userId);
+      else await store.remove(userId, `passkey:${passkey.id}`);
+      expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(false);
+      expect(await names()).toEqual(how === 'reset' ? [] : ['passkey:other']);
+    },
+  );
 });
 
 it('a code of an app that was removed meanwhile counts for nothing, and leaves nothing', async () => {
@@ -50,7 +53,7 @@ it('a code of an app that was removed meanwhile counts for nothing, and leaves n
 });
 
 describe('recovery codes', () => {
-  it('take the place of those before, and leave factors alone', async () => {
+  it('replace the earlier ones, and leave factors alone', async () => {
     const { store, names } = await openStore();
     await store.keepTotp(userId, secret);
     await store.keepPasskey(userId, passkey);

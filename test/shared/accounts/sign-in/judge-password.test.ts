@@ -6,8 +6,8 @@ const known = ['Wilhelmina Featherstone', 'wilhelmina.featherstone@glockenspiel.
 const weak = ['password12', 'qwertyuiop', '1111111111', 'Featherstone1', 'glockenspiel1'];
 
 describe('judgePassword', () => {
-  it('says what is wrong with weak passwords, in turns, so that who asks again and again keeps no other from it', async () => {
-    // One is judged and four wait.
+  it('explains the weakness of passwords, and serves clients in rotation, so that one with many delays no other', async () => {
+    // One runs and four wait.
     const asked = [...weak, 'one', 'two', 'three'].map((password) => judgePassword('10.0.0.1', password, known));
     const outcomes = Promise.allSettled(asked);
     expect(await judgePassword('10.0.0.2', 'violet-harbour-cricket-41', known)).toBeUndefined();

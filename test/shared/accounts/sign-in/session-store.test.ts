@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-/** A session that a provider has opened for somebody, during whose confirmation `change` happens. */
+/** A session that a provider has opened for a person. `change` happens while the provider is asked. */
 async function start(change: (open: Awaited<ReturnType<typeof openKeyStore>>, id: string) => Promise<unknown>) {
   const open = await openKeyStore();
   const { sessions } = open.accounts;
@@ -16,7 +16,7 @@ async function start(change: (open: Awaited<ReturnType<typeof openKeyStore>>, id
 }
 
 describe('a session of somebody whose provider is asked', () => {
-  it('is that of the person as the provider has made them', async () => {
+  it('returns the person as changed by the answer of the provider', async () => {
     // The last administrator stays one, by rights: written by hand.
     const { sessions, id } = await start(({ connection, prefix }, userId) =>
       connection.redis.hset(`${prefix}user:${userId}`, 'role', 'member'),

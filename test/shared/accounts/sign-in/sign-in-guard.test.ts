@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 const take = (email = ada, from = address, device?: string) => guard.take({ address: from, email, device });
 
-/** Takes attempts until one is refused, and returns how many were allowed and how many minutes there are to wait. */
+/** Takes tries until one is refused, and returns how many were allowed and how many minutes there are to wait. */
 async function useUp(email = ada, from = address): Promise<{ allowed: number; minutes: number }> {
   for (let allowed = 0; ; allowed += 1) {
     const { waitMs } = await take(email, from);
@@ -33,7 +33,7 @@ describe('SignInGuard', () => {
     }
   });
 
-  it('says once that a refusal begins', async () => {
+  it('reports once that a refusal begins', async () => {
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => take()));
     expect(outcomes.filter(({ waitMs }) => waitMs === 0)).toHaveLength(10);
     expect(outcomes.filter(({ isNews }) => isNews)).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('SignInGuard', () => {
     expect(await open.redis.pttl(counter)).toBeGreaterThan(59 * minute);
   });
 
-  it('does not count attempts that could not be judged', async () => {
+  it('does not count tries that could not be checked', async () => {
     await take();
     for (let n = 0; n < 20; n += 1) {
       expect(await take()).toMatchObject({ waitMs: 0 });
@@ -61,10 +61,10 @@ describe('SignInGuard', () => {
     expect(await useUp()).toMatchObject({ allowed: 9 });
   });
 
-  it('forgets the attempts at an account from an address that has signed in to it, not those of others', async () => {
+  it('drops the tries at an account from an address that has signed in to it, not those of others', async () => {
     for (let n = 0; n < 10; n += 1) await take();
     await guard.giveBack({ address, email: ada });
-    // With the nine of the first success, fifty are made at the account.
+    // With the nine before the first success, fifty are made at the account.
     for (const [at, allowed] of [10, 10, 10, 10, 1, 0].entries())
       expect(await useUp(ada, `10.0.0.${at + 1}`)).toMatchObject({ allowed });
   });
@@ -87,11 +87,11 @@ describe('SignInGuard', () => {
     const known = (email = ada) => take(email, address, 'known');
     for (let n = 0; n < 10; n += 1) expect(await known()).toMatchObject({ waitMs: 0 });
     expect(await known()).toMatchObject({ waitMs: 15 * minute });
-    // It has no more attempts at another account, which it is not known to.
+    // It has no more tries at another account, to which it has not signed in.
     expect(await known('bob@example.com')).toMatchObject({ waitMs: 0 });
   });
 
-  it('takes a whole /64 of IPv6 for one address, and forgets all of it by and by', async () => {
+  it('counts a whole /64 of IPv6 as one address, and drops its tries after a while', async () => {
     for (let n = 0; n < 10; n += 1) await take(ada, `2001:db8::${n}`);
     expect(await take(ada, '2001:db8::ffff')).toMatchObject({ isNews: true });
     expect(await take(ada, '2001:db8:0:1::1')).toMatchObject({ waitMs: 0 });

@@ -26,7 +26,7 @@ function openStore(bounds: Partial<StoredResponsesBounds> = {}, of = secrets, { 
   return new StoredResponses(redis, prefix, parts);
 }
 
-/** What Redis has under a name of this cluster that holds a text. */
+/** Returns what Redis has under a name of this cluster that contains a text. */
 const textOf = (name: string) => open.redis.get(`${open.prefix}${name}`);
 
 /** A response of about so many bytes. */
@@ -46,14 +46,14 @@ function many(items: number): StoredResponse {
   return { id: 'resp_many', response: { id: 'resp_many', output: [] }, input };
 }
 
-/** Those of these ids that the owner still has. */
+/** Returns those of the ids that the owner still has. */
 async function present(store: StoredResponses, owner: string, ids: readonly string[]): Promise<string[]> {
   const found = await Promise.all(ids.map(async (id) => ((await store.find(owner, id)) ? id : undefined)));
   return found.filter((id) => id !== undefined);
 }
 
 describe('stored responses', () => {
-  it('are found and removed by their owner alone', async () => {
+  it('are found and removed only by their owner', async () => {
     const store = openStore();
     expect(await store.keep('ada', response('resp_1'))).toBe('kept');
     expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
@@ -94,7 +94,7 @@ describe('stored responses', () => {
     });
   });
 
-  it('expire, and what is counted of them with the next one', async () => {
+  it('expire, and are counted no more once the next one is stored', async () => {
     await openStore({ keepMs: 50 }).keep('ada', response('resp_1', { bytes: 600 }));
     const store = openStore({ ownerBytes: 2_000, totalBytes: 2_000 });
     await until(async () => (await store.find('ada', 'resp_1')) === undefined);
@@ -103,8 +103,8 @@ describe('stored responses', () => {
   });
 });
 
-describe('an owner who is gone', () => {
-  it('has its stored responses removed with it, those of answers that still run too, and nothing of others', async () => {
+describe('a deleted owner', () => {
+  it('loses its stored responses, those of answers that still run too, and nothing of others is removed', async () => {
     const store = openStore();
     const { key, team, end } = await makeOwners(open.accounts);
     for (const owner of [key.id, team.id, 'ada'])
@@ -123,7 +123,7 @@ describe('an owner who is gone', () => {
     expect(await open.redis.zrange(`${open.prefix}stored-bytes`, '0', '-1')).toEqual(['ada']);
   });
 
-  it('has many removed in steps, between which Redis answers others', async () => {
+  it('loses many responses in steps, between which Redis answers others', async () => {
     const store = openStore({ ownerBytes: 20_000_000, totalBytes: 20_000_000 });
     for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.keep('ada', { ...many(9_000), id });
     const removed = removeStoredOf(open.redis, open.prefix, 'ada');
@@ -135,7 +135,7 @@ describe('an owner who is gone', () => {
 });
 
 describe('the history of a response', () => {
-  it('is what it continues, oldest first, and lives as long as it', async () => {
+  it('is what the response continues, oldest first, and is kept for as long as the response', async () => {
     const short = openStore({ keepMs: 400 });
     await short.keep('ada', response('resp_1'));
     await short.keep('ada', response('resp_2', { previous: 'resp_1' }));
@@ -147,7 +147,7 @@ describe('the history of a response', () => {
     expect(history).toMatchObject({ found: [{ id: 'resp_1' }, { id: 'resp_2' }, { id: 'resp_3' }] });
   });
 
-  it('is missing when one of it was removed, and refused when it is too long', async () => {
+  it('is missing when one of its responses was removed, and refused when it is too long', async () => {
     const store = openStore({ historyBytes: 900 });
     await store.keep('ada', response('resp_1', { bytes: 400 }));
     await store.keep('ada', response('resp_2', { previous: 'resp_1', bytes: 400 }));
@@ -176,7 +176,7 @@ it('histories of one owner are read one after the other, so that Redis goes on a
   expect(most).toBe(1);
 });
 
-it('the expiry of a long history is prolonged once for a while, not by each response that continues it', async () => {
+it('the expiry of a long history is moved once in a while, not by each response that continues it', async () => {
   const store = openStore({ keepMs: 240_000 });
   const { redis } = open;
   const ages = async (): Promise<string[]> => redis.zrange(`${open.prefix}stored-by-age:ada`, '0', '-1', 'WITHSCORES');
@@ -250,7 +250,7 @@ describe('the room of stored responses', () => {
     expect(await present(store, 'ada', ids)).toEqual(left);
   });
 
-  it('is bounded in all: the owner who has most gives way', async () => {
+  it('is bounded in all: responses of the owner with the most bytes go', async () => {
     const store = openStore({ totalBytes: 20 * size });
     await store.keep('bob', response('resp_bob', { bytes: size / 2 }));
     for (const id of ids) await store.keep('ada', response(id, { bytes: size / 2 }));

@@ -30,7 +30,7 @@ describe('a rule', () => {
   const ruleFor = (match: Record<string, string[]>) =>
     findRule([{ match: Object.entries(match), team: 'ml' }], projected);
 
-  it('is for tokens that have all of its claims, each with one of its values', () => {
+  it('matches tokens that have all of its claims, each with one of its values', () => {
     expect(ruleFor({ sub: ['system:serviceaccount:ml:*'] })).toMatchObject({ team: 'ml' });
     expect(ruleFor({ 'kubernetes.io.namespace': ['web', 'ml'], aud: ['router'] })).toBeDefined();
     expect(ruleFor({ 'kubernetes.io.namespace': ['web'], aud: ['router'] })).toBeUndefined();
@@ -51,7 +51,7 @@ describe('a rule', () => {
 
 describe('a pattern', () => {
   it('stands for a whole value, and `*` in it for any characters', () => {
-    /** Which of some values a pattern stands for. */
+    /** Returns which of some values a pattern stands for. */
     const matching = (pattern: string, ...values: string[]) => values.filter((value) => matchesGlob(pattern, value));
     expect(matching('ml', 'ml', 'ml2', 'xml')).toEqual(['ml']);
     expect([matching('*', ''), matching('a*', 'a'), matching('a.c', 'abc')]).toEqual([[''], ['a'], []]);

@@ -75,7 +75,7 @@ describe('a token of another issuer', () => {
     expect(outcomes).toEqual(['verified', not, not, 'verified', 'verified', 'verified', not, 'verified']);
   });
 
-  it('is refused without a subject, and when it is of a time to come, a minute aside', async () => {
+  it('is refused without a subject, and when it is valid only from more than a minute in the future', async () => {
     const { verifier, sign } = await start();
     const now = Math.floor(Date.now() / 1_000);
     await expect(verified(verifier, await sign({ sub: '' }))).rejects.toMatchObject(refused('`sub` is empty'));

@@ -88,7 +88,7 @@ describe('the keys of an issuer', () => {
   });
 });
 
-it('an issuer is not believed when it leads elsewhere, says too much, or is another one', async () => {
+it('an issuer is refused when it redirects, answers too much, or is another one', async () => {
   const { server } = await start();
   const { issuer } = server;
   const keys = server.jwks();

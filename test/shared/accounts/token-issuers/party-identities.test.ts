@@ -73,7 +73,7 @@ describe('the identity of a person or a team', () => {
     await expect(async () => identities.find(kelvin)).rejects.toMatchObject(denied);
   });
 
-  it('is not that of whoever has typed an address in, nor of whom an administrator has given it since', async () => {
+  it('is not given for an address that its person has only typed in, or that an administrator has set since their last sign-in', async () => {
     const { identities, users, adaId } = await start();
     const find = async () => identities.find({ kind: 'person', name: 'kim@example.com' });
     await users.changeEmail(adaId, 'kim@example.com', 'the person');
@@ -81,13 +81,13 @@ describe('the identity of a person or a team', () => {
     await users.changeEmail(adaId, 'dan@example.com', 'somebody else');
     const dan = async () => identities.find({ kind: 'person', name: 'dan@example.com' });
     await expect(dan).rejects.toMatchObject(denied);
-    // The person has come in with it.
+    // The person has signed in with it.
     await users.noteEmail(adaId, 'dan@example.com', { used: true });
     vi.advanceTimersByTime(1_001);
     expect(await dan()).toMatchObject({ ownerId: adaId });
   });
 
-  it('of an account that waited for its person is not given to another address once the person has come', async () => {
+  it('of an account that waited for its person is not given to another address once the person has signed in', async () => {
     const { identities, users } = await start();
     const user = made(await users.create({ name: 'Kim', email: 'kim@example.com', role: 'member' }));
     expect(await identities.find({ kind: 'person', name: 'kim@example.com' })).toMatchObject({ ownerId: user.id });

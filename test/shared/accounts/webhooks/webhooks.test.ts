@@ -53,7 +53,7 @@ describe('an endpoint', () => {
     expect(await endpoints.list()).toHaveLength(20);
   });
 
-  it('of a record that another release wrote costs no other endpoint its events', async () => {
+  it('that another release wrote does not cost other endpoints their events', async () => {
     const { add, outbox, batchEvent, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     await add(url);
@@ -118,7 +118,7 @@ describe('an event', () => {
     expect(JSON.parse(delivery?.body ?? '').data).toEqual({ list: [], o: {} });
   });
 
-  it('that finds a thousand before it is given up, and can be repeated', async () => {
+  it('that a thousand others wait before is given up, and can be repeated', async () => {
     const { add, outbox, deliveries, batchEvent, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     const waiting = Array.from({ length: 1_000 }, (_, at) => [String(at), `wh_${at}`]);
@@ -151,7 +151,7 @@ describe('deliveries', () => {
     expect(await deliveries.takeDue(20)).toHaveLength(1);
   });
 
-  it('come back when their runner dies before or in an attempt, and an attempt is made once', async () => {
+  it('come back when their runner dies before or during a try, and each try is made once', async () => {
     const { add, outbox, deliveries, batchEvent, makeDue, redis, prefix } = await openTestWebhooks();
     const { endpoint } = await add(url);
     await outbox.emit(batchEvent());
@@ -192,7 +192,7 @@ describe('deliveries', () => {
     expect(await redis.keys(`${prefix}webhook*`)).toEqual([]);
   });
 
-  it('are late for as long as the one that is due first waits', async () => {
+  it('are late for as long as the one that has been due longest waits', async () => {
     const { add, outbox, deliveries, batchEvent, redis, prefix } = await openTestWebhooks();
     expect(await deliveries.lateMs()).toBe(0);
     const { endpoint } = await add(url);
@@ -204,7 +204,7 @@ describe('deliveries', () => {
 
 const dayMs = 24 * 3_600_000;
 
-/** The times at which a message is tried that always fails, in milliseconds since the first attempt. */
+/** Returns the times at which a message that always fails is tried, in milliseconds since the first try. */
 function timesOf(random: () => number): number[] {
   const times = [0];
   for (;;) {
