@@ -15,7 +15,6 @@ export const brokerSettings = {
   ),
 };
 
-/** The values of `brokerSettings`. */
 export interface BrokerAccessSettings {
   NATS_URL: string;
   NATS_CREDENTIALS?: string | undefined;
@@ -24,7 +23,7 @@ export interface BrokerAccessSettings {
 
 /**
  * Reads the files that the settings name.
- * @throws ConfigError that names the setting and the file, when one cannot be read or is not what it should be
+ * @throws ConfigError that names the setting and the file if a file cannot be read or parsed
  */
 export function readBrokerAccess({ NATS_URL: url, NATS_CREDENTIALS, NATS_CA }: BrokerAccessSettings): BrokerAccess {
   return { url, credential: readCredential(NATS_CREDENTIALS), ca: readCertificates('NATS_CA', NATS_CA) };
