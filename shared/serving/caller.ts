@@ -9,16 +9,15 @@ export interface RequestOrigin {
   identity: KeyIdentity;
   /** The request's span; undefined if tracing is off. */
   trace: TraceSpan | undefined;
-  /** Whether its body and answer are recorded. */
+  /** Whether the request's body and answer are recorded. */
   isRecorded?: boolean;
 }
 
 /** The caller that waits for an answer. The answer's bytes go to a sink. */
 export interface Caller extends RequestOrigin {
-  /** Called before the answer or a refusal with how much of the tightest limits is left. */
+  /** Called before the answer or a refusal with the status of the tightest limits. */
   onStanding(standing: LimitStanding): void;
-  /** Called before the router calls a tool that may change something: a repetition of the request would call it again. */
+  /** Called before the router calls a tool that may change something: after this, a repetition of the request would call it again. */
   onEffects?(): void;
-  /** Whether the caller no longer waits for the answer. */
   isGone(): boolean;
 }

@@ -3,7 +3,7 @@ import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts'
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds between two looks for a worker. */
+/** Milliseconds between two checks for a worker. */
 const lookEveryMs = 50;
 
 export interface WaitForToolsParts {
@@ -13,8 +13,8 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits, as calls do, while the workers that had tools have been away for a minute at most: a list without them would say that there are
- * none, and clients keep it. Resolves at once where a worker of the tools tier takes calls, and when the caller is gone.
+ * Waits while the workers that had tools are away, for a minute at most, as calls do: a list without their tools would be wrong, and
+ * clients keep it. Resolves at once if a worker of the tools tier takes calls, and when the caller has left.
  * @throws RouterError `no_worker_available`
  */
 export async function waitForTools(

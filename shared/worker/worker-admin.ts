@@ -36,7 +36,7 @@ export interface WorkerAdmin {
 }
 
 /**
- * Opens a worker's admin port. It opens first, so that the worker is visible while it waits for its engine and the broker.
+ * Opens a worker's admin port. Call it first, so that the worker is visible while it waits for its engine and the broker.
  * @throws the system's error if the port is taken
  */
 export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {

@@ -4,13 +4,13 @@ import { reasoningOf, unifyReasoning } from '#shared/translate/upstreams/chat/re
 
 /** What an upstream's chunk adds to the answer. */
 export type Added =
-  /** Text, or nothing, which is an empty one. */
+  /** Text; empty if the chunk adds nothing. */
   | { kind: 'text'; text: string }
   | { kind: 'thinking' }
-  /** Anything else: a tool call, for instance. */
+  /** Anything else, such as a tool call. */
   | { kind: 'other' };
 
-/** How a format of upstreams writes the text of an answer with one choice. */
+/** How an upstream format writes the text of an answer with one choice. */
 export interface UpstreamText {
   /** The data of the event that begins an answer; undefined for a format without one. */
   opening: string | undefined;
@@ -18,13 +18,13 @@ export interface UpstreamText {
   chunk(text: string): string;
   /** The data of the event that ends an answer, with its usage. */
   ending(finishReason: string, usage: JsonObject): string;
-  /** What a choice of an upstream's chunk adds. */
+  /** Returns what a choice of an upstream's chunk adds. */
   added(choice: JsonObject): Added;
-  /** The choice with another text. */
+  /** Returns the choice with another text. */
   withText(choice: JsonObject, text: string): JsonObject;
 }
 
-/** Of chat completions. */
+/** The text of chat completions. */
 export const chatText: UpstreamText = {
   opening: chatChunk({ role: 'assistant', content: '' }, null),
   chunk: (text) => chatChunk({ content: text }, null),
@@ -43,7 +43,7 @@ export const chatText: UpstreamText = {
   },
 };
 
-/** Of text completions. */
+/** The text of text completions. */
 export const completionText: UpstreamText = {
   opening: undefined,
   chunk: (text) => textChunk(text, null),
