@@ -1,4 +1,3 @@
-/** An item that another item may have started. */
 interface Started {
   id?: string | undefined;
   /** The id of the item that started this one; undefined for none. */

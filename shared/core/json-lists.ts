@@ -25,7 +25,6 @@ const backslash = 0x5c;
 /** Bytes of a string up to which a look at each byte is faster than a search for the string's end. */
 const shortLength = 64;
 
-/** Counts the fields of all objects in a value. */
 export function countFields(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;

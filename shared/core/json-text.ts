@@ -4,7 +4,6 @@ import type { JsonObject } from './json.ts';
 import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
 
-/** A parsed JSON text. */
 export interface JsonText {
   /**
    * The value. A long string in it is decoded from the text when it is first used; this is transparent for code that reads the value.

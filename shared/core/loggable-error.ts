@@ -1,6 +1,5 @@
 import { RouterError } from './errors.ts';
 
-/** An error as it appears in log lines. */
 export interface LoggableError {
   type: string;
   code?: string;

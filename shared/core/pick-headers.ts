@@ -1,4 +1,4 @@
-/** Headers of a message, names in lower case. */
+/** Names in lower case. */
 export type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Visible ASCII and spaces: what any server may send in a header. */

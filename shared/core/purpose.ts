@@ -13,7 +13,6 @@ import type { AgentTurn } from './agent-turn.ts';
 export const purposes = ['main', 'subagent', 'workflow', 'compaction', 'auxiliary'] as const;
 export type Purpose = (typeof purposes)[number];
 
-/** The purpose of a request and its context. */
 export interface RequestPurpose {
   /** Undefined if the client neither states the purpose nor is recognized by its signs. */
   purpose: Purpose | undefined;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Milliseconds for a task, including the load of the code. */
+/** Includes the load of the code. */
 const longestMs = 20_000;
 
 /**

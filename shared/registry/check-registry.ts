@@ -14,7 +14,6 @@ export type CheckedRegistry = { text: string; config: Record<string, unknown> } 
 const editable: readonly string[] = editableSections;
 const sections: readonly string[] = Object.keys(registrySchema.shape);
 
-/** Maximum listed problems. */
 const maxProblems = 50;
 
 /**
@@ -67,7 +66,6 @@ function mistakesOf(said: unknown): Mistake[] {
   return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(mistakeOf);
 }
 
-/** Whether a section is refused regardless of its content. */
 function isForeign(section: PropertyKey | undefined): boolean {
   return typeof section === 'string' && !editable.includes(section);
 }

@@ -7,7 +7,6 @@ import type { Registry } from './registry.ts';
 /** Milliseconds between two reads of the file. Polling works on every file system and with every editor. */
 const pollMs = 1_000;
 
-/** A registry that follows its source. */
 export interface LiveRegistry {
   current(): Registry;
   /** The shown sections of the registry in use, as they are written. */

@@ -26,7 +26,6 @@ export function lineOf(document: Document, path: readonly PropertyKey[], lines: 
   return offset === undefined ? undefined : lines.linePos(offset).line;
 }
 
-/** Returns one field of a map, or one entry of a list. */
 function stepInto(node: unknown, step: string): { node: unknown; offset: number | undefined } {
   if (isSeq(node)) {
     const item = node.items[Number(step)];

@@ -2,7 +2,6 @@ import type { LimitStanding } from '#shared/formats/client-format.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** The sender of a request, and its ids in logs, traces and usage records. */
 export interface RequestOrigin {
   /** The client's `x-request-id`, or a generated one. */
   requestId: string;
@@ -13,7 +12,6 @@ export interface RequestOrigin {
   isRecorded?: boolean;
 }
 
-/** The caller that waits for an answer. The answer's bytes go to a sink. */
 export interface Caller extends RequestOrigin {
   /** Called before the answer or a refusal with the status of the tightest limits. */
   onStanding(standing: LimitStanding): void;

@@ -29,7 +29,6 @@ interface LaneNeeds extends Needs {
   required: readonly Capability[];
 }
 
-/** The rules of the registry and the key. */
 export interface LaneRules {
   auto: Registry['auto'];
   /** Returns the price of a model, if it is known. */
@@ -145,7 +144,6 @@ function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | '
   };
 }
 
-/** Whether the registry allows `auto` to choose a model. */
 export function isAllowed(
   id: string,
   tier: Tier,

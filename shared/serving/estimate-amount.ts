@@ -4,7 +4,7 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 
-/** Assumed output limit, in tokens, if neither the client nor the model sets one. */
+/** In tokens; used if neither the client nor the model sets a limit. */
 const assumedOutput = 8_192;
 
 /** The input is estimated at four bytes per token; texts with three are common. */

@@ -3,7 +3,6 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { autoModel } from './resolve-model.ts';
 
-/** What the lists of models and tiers of a key and its owner permit. */
 export interface KeyPermits {
   /** Whether the key or its owner has any list of models or tiers. */
   restricts: boolean;

@@ -23,7 +23,6 @@ export interface LanesRequest {
 }
 
 export interface ModelLanes {
-  /** The requested name. */
   name: string;
   model: ResolvedModel;
   permits: KeyPermits;

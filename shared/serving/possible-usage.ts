@@ -19,10 +19,8 @@ const maxUnseen = 1_048_576;
 /** Minimum bytes of a second of sound, at the lowest rates of stored speech. */
 const bytesPerSecond = 250;
 
-/** Maximum searches of one answer. */
 const maxSearches = 1_000;
 
-/** The values of a request that limit its usage. */
 export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> {
   /** The limit of output tokens; undefined without one. */
   maxOutput: number | undefined;

@@ -5,10 +5,8 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { ruleFor, type RoutingRule } from './rule-for.ts';
 
-/** The name that stands for any able model. */
 export const autoModel = 'auto';
 
-/** The models behind a request's model name. */
 export type ResolvedModel =
   | {
       kind: 'auto';
@@ -24,7 +22,6 @@ export type ResolvedModel =
       isRegistered: boolean;
       /** Fields that are added to requests that lack them. */
       defaults: Readonly<Record<string, Json>>;
-      /** Classes whose streamed requests are hedged. */
       hedge: readonly PriorityClass[];
     };
 

@@ -2,7 +2,6 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { RunningTurn } from '#shared/broker/dispatch/job-request.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 
-/** Builds a turn of an agent session with its key and the key's owner. */
 export function runningTurn(
   turn: AgentTurn,
   { id, kind, ownerId = '' }: Pick<KeyIdentity, 'id' | 'kind' | 'ownerId'>,

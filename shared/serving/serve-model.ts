@@ -29,7 +29,7 @@ import { splitting } from './splitting/split-job.ts';
 import { tiersFor } from './tiers-for.ts';
 import { usedTokens } from './used-tokens.ts';
 
-/** The components that serve requests. One object per process. */
+/** One object per process. */
 export interface ServingParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   workers: LiveWorkers;
@@ -46,7 +46,6 @@ export interface ServingParts {
   record: (request: FinishedRequest) => void;
 }
 
-/** A validated request to a model. */
 export interface ModelRequest extends ClientRequest {
   format: string;
   operation: Operation;
@@ -58,7 +57,6 @@ export interface ModelRequest extends ClientRequest {
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
   session: NamedSession | undefined;
-  /** The purpose of the request. */
   sentFor: RequestPurpose;
   /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
   maxWaitMs: number | undefined;
@@ -68,7 +66,6 @@ export interface ModelRequest extends ClientRequest {
   resolved?: ResolvedModel | undefined;
 }
 
-/** Receives a model's answer. */
 export interface ModelSink extends JobSink {
   /** Estimated tokens of a streamed answer that were relayed. */
   readonly relayedTokens: number;

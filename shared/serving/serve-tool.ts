@@ -14,7 +14,6 @@ import type { ServingParts } from './serve-model.ts';
 import type { ToolRequest } from './tool-request.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
-/** The components that serve tool calls. */
 export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record' | 'connected' | 'noWorkerMs'>;
 
 /**

@@ -4,7 +4,6 @@ import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** What a key's list of tools permits. */
 export interface ToolPermits {
   allows: (tool: Pick<ToolInfo, 'name' | 'givenName' | 'server'>) => boolean;
   /** Whether the key may call a tool with this name that no connected worker has now. */

@@ -44,7 +44,6 @@ export function costOfRequest({ report, usage }: Pick<FinishedRequest, 'report' 
   return model === undefined ? 0 : costOf(usage, priceOf(tier, model));
 }
 
-/** Builds the usage ledger's record of a request. */
 export function usageRecordOf(request: FinishedRequest, cost: number): UsageRecord {
   const { origin, format, operation, asked, purpose, turn, report, usage } = request;
   const { requestId, identity, isRecorded } = origin;

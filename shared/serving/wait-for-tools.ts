@@ -3,7 +3,6 @@ import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts'
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds between two checks for a worker. */
 const lookEveryMs = 50;
 
 export interface WaitForToolsParts {

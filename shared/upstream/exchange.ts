@@ -21,11 +21,9 @@ export interface Listener {
   room?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** Timeouts of an exchange, in milliseconds. */
+/** In milliseconds. */
 export interface ExchangeTimeouts {
-  /** Until the first piece of the answer. */
   firstMs: number;
-  /** Between two pieces. */
   idleMs: number;
 }
 

@@ -1,4 +1,3 @@
-/** Maximum milliseconds that a stream's first piece waits for the count. */
 const mostMs = 50;
 
 /**

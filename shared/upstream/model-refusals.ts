@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-/** Maximum remembered refusals. */
 const maxRefusals = 1_000;
 
 /** Milliseconds for which a refusal is remembered: later the upstream may accept what it refused. */

@@ -71,7 +71,6 @@ export class PausedTurn {
     return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), said] });
   }
 
-  /** Returns the message fields of the whole turn. */
   whole(): { content: Json[]; usage: JsonObject } {
     return { content: this.#content, usage: this.#usage };
   }

@@ -5,7 +5,6 @@ import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json
 
 const nothing = Buffer.alloc(0);
 
-/** A job's request. */
 export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
   given: JsonObject;
   /** Writes the upstream's request, translated from this one. */

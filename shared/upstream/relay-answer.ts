@@ -16,9 +16,7 @@ import { writeAnswer, WholeListener } from './whole-listener.ts';
 
 /** Timeouts of an answer, in milliseconds. */
 export interface AnswerTimeouts {
-  /** For the first token of a stream. */
   firstTokenMs: number;
-  /** Between two tokens of a stream. */
   idleMs: number;
   /** For an answer that is not streamed. */
   answerMs: number;
@@ -39,7 +37,6 @@ export interface RelayOptions {
   room?: (() => Promise<void> | undefined) | undefined;
   /** Resolves when a stream may begin; undefined if it may begin at once. See `Listener.ready`. */
   ready?: (() => Promise<void> | undefined) | undefined;
-  /** The generation to trace, if jobs are traced. */
   trace?: Generation | undefined;
   /** Lowers the limit of output tokens if the upstream refuses it; undefined if requests are not fitted. */
   fit?: OutputFit | undefined;

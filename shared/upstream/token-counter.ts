@@ -5,7 +5,6 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import { countWithTokenizer } from './count-with-tokenizer.ts';
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
-/** Milliseconds for a count by the upstream. */
 const timeoutMs = 30_000;
 
 /** Milliseconds for a count beside an answer that must begin with it. */
@@ -23,7 +22,6 @@ const cached = { max: 1_000, ttl: 10 * 60_000 };
 /** Maximum number of answers per model that calibrate our counts, and maximum bytes of their requests. */
 const lessons = { perModel: 20, maxBytes: 64 * 1024 };
 
-/** The format of the requests that are counted here. */
 export const countedFormat = chatUpstream;
 
 interface Scale {

@@ -23,7 +23,6 @@ export interface UpstreamCall {
   ms: number;
 }
 
-/** Returns the outcome of an answer that arrived completely. */
 export function outcomeOfStatus(status: number): UpstreamOutcome {
   if (status === 429) return '429';
   if (status >= 500) return '5xx';
@@ -31,7 +30,6 @@ export function outcomeOfStatus(status: number): UpstreamOutcome {
   return status >= 300 ? '3xx' : '2xx';
 }
 
-/** Returns the outcome of a request whose answer did not arrive completely. */
 export function outcomeOfFailure(error: unknown, signal: AbortSignal): UpstreamOutcome {
   if (signal.aborted) return 'aborted';
   if (isUnreachable(error)) return 'unreachable';

@@ -28,7 +28,6 @@ export interface UpstreamAnswer {
   body: unknown;
 }
 
-/** A request whose answer is read as it arrives. */
 export interface UpstreamRequest {
   path: string;
   /** JSON in UTF-8, in pieces. */
@@ -37,7 +36,6 @@ export interface UpstreamRequest {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Default milliseconds for a query. */
 const queryTimeoutMs = 5000;
 
 /** Minimum bytes of a body whose pieces are sent one by one: joining shorter bodies takes less time. */
@@ -54,7 +52,6 @@ export class UpstreamHttp {
   readonly #jobs: Pool;
   readonly #queries: Pool;
   readonly #base: string;
-  /** Host name and port of the upstream. */
   readonly server: { address: string; port: number };
   readonly #headers: UpstreamHttpOptions['headers'];
   readonly #onOver: UpstreamHttpOptions['onOver'];

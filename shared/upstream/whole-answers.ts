@@ -10,7 +10,6 @@ const maxAnswerBytes = 64 * 1024 * 1024;
  */
 const answerParts = 10;
 
-/** One answer's share of the memory for whole answers. */
 export interface HeldAnswer {
   /**
    * @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if other answers leave too little
@@ -49,5 +48,4 @@ export class WholeAnswers {
   }
 }
 
-/** The whole answers of this process. */
 export const wholeAnswers = new WholeAnswers(process.constrainedMemory());

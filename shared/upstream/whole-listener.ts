@@ -54,7 +54,6 @@ function errorStatusOf({ error, object }: JsonObject): number | undefined {
   return code >= 400 && code < 600 ? code : 500;
 }
 
-/** Writes a translated answer for the client. */
 export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, body: JsonObject): string {
   return keepsNumbers(upstream) ? writeExact(body) : JSON.stringify(body);
 }
@@ -83,7 +82,6 @@ export class AnswerBody {
   }
 }
 
-/** Maximum bytes of an error's body. */
 const maxErrorBytes = 256 * 1024;
 
 /** Creates the body of an error, with a limit of its own. */

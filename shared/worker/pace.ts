@@ -46,7 +46,6 @@ export class Pace {
   readonly #ticks: NodeJS.Timeout;
   #state: 'open' | 'closed' | 'probing' = 'open';
   #reason = '';
-  /** Failures since the last success. */
   #failures = 0;
   /** How many times it closed since the last success. */
   #closings = 0;

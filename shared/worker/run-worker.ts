@@ -25,7 +25,6 @@ const bodyParts = 8;
 
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
 
-/** The arguments for building a worker. */
 export interface WorkerContext<Config extends WorkerConfig> {
   config: z.output<Config>;
   environment: Environment;

@@ -8,12 +8,10 @@ import type { Registry } from 'prom-client';
 import type { Releases } from '#shared/core/release.ts';
 import { version } from '#shared/core/version.ts';
 
-/** The worker, as its admin port uses it. */
 export interface AdministeredWorker {
   standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean; reason?: string | undefined };
 }
 
-/** The worker's connection to the broker, as its admin port uses it. */
 export interface AdministeredBroker {
   connected: boolean;
   roundTripMs(): Promise<number | undefined>;

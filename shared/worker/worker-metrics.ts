@@ -24,7 +24,6 @@ export interface WorkerStanding {
   reason?: string | undefined;
 }
 
-/** Maximum models that are counted by name. */
 const mostModels = 100;
 
 /** The metrics of every kind of worker. Label values are bounded: models beyond the hundredth count as `other`. */
@@ -135,7 +134,7 @@ export class WorkerMetrics implements WorkerMeter {
     this.#pauses.add();
   }
 
-  /** Counts a finished request to the upstream. */
+  /** Counts a request to the upstream when it has ended. */
   asked({ outcome, firstMs, ms }: UpstreamCall): void {
     this.#upstream[outcome].add();
     if (firstMs !== undefined) this.#upstreamFirst.observe(firstMs / 1000);

@@ -8,7 +8,6 @@ const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 const issuedSchema = z.object({
   name: z.string().regex(ownerPattern),
   role: z.enum(roles),
-  /** The public key of the user. */
   user: z.string(),
   issuedAt: z.number(),
   expiresAt: z.number().optional(),

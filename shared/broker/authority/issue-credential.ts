@@ -59,7 +59,6 @@ export async function issueCredential(
   };
 }
 
-/** Whether a credential is neither revoked nor expired. */
 export function isValid({ expiresAt, revokedAt }: Issued, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }

@@ -8,7 +8,6 @@ export interface Permissions {
   subscribe: string[];
 }
 
-/** Returns the least permissions that a role needs. */
 export function permissionsOf(role: Role, owner: string, prefix: string): Permissions {
   const subjects = createSubjects(prefix);
   switch (role) {
@@ -105,7 +104,6 @@ function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
   };
 }
 
-/** The permissions to store, read and delete objects, all in one stream. */
 function ofObjects({ objectStream: stream, allObjects }: Subjects): string[] {
   return [
     `$JS.API.STREAM.INFO.${stream}`,

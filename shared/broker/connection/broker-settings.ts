@@ -3,7 +3,6 @@ import { ConfigError, readCertificates, setting } from '#shared/core/load-config
 import type { BrokerAccess } from './connection-options.ts';
 import { parseCredential, type Credential } from './credential.ts';
 
-/** The settings of every process that connects to the broker. */
 export const brokerSettings = {
   NATS_URL: setting.text(
     'Addresses of NATS, separated by commas: `nats://`, `tls://`, or `wss://` through HTTPS',

@@ -172,7 +172,7 @@ export class Broker {
     });
   }
 
-  /** Calls all listeners, even if one of them throws. */
+  /** Calls all listeners; an error of one is logged and does not stop the others. */
   #callReconnectListeners(): void {
     for (const listener of this.#reconnectListeners) {
       try {

@@ -3,7 +3,6 @@ import { jwtAuthenticator, type NodeConnectionOptions } from '@nats-io/transport
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Credential } from './credential.ts';
 
-/** NATS' protocol over TCP, or over a WebSocket. */
 export type Transport = 'tcp' | 'websocket';
 
 const transports: Record<string, Transport> = {
@@ -13,7 +12,6 @@ const transports: Record<string, Transport> = {
   'wss:': 'websocket',
 };
 
-/** The addresses of the broker, and the credential for it. */
 export interface BrokerAccess {
   /**
    * One URL or several, comma separated: `nats://user:password@host:4222`; `tls://` requires TLS, `wss://` is a WebSocket through HTTPS.

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** The role of a process in the cluster: an ingress, a batch runner, or a worker of a tier. */
 export const roles = ['ingress', 'runner', ...tiers] as const;
 export type Role = (typeof roles)[number];
 

@@ -18,7 +18,6 @@ export async function onEnoughNodes<T>(broker: Broker, make: (copies: number) =>
   }
 }
 
-/** Whether an error is JetStream's answer with one of these codes. */
 export function isApiError(error: unknown, ...codes: readonly number[]): error is JetStreamApiError {
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }

@@ -4,7 +4,6 @@ import type { Logger } from '#shared/core/log.ts';
 export interface Message {
   subject: string;
   payload: Payload;
-  /** The subject for answers. */
   reply?: string | undefined;
   headers?: MsgHdrs | undefined;
 }

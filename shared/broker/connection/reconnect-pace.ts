@@ -17,19 +17,16 @@ export class ReconnectPace {
   /** When each server was last tried, or will be tried next, in milliseconds of `performance.now()`. */
   #attempts = new Map<string, number>();
 
-  /** Records how the last attempt ended. */
   note(isRefused: boolean): void {
     this.#isRefused = isRefused;
   }
 
-  /** The library's options that apply these pauses. */
   readonly options = {
     // Ends the library's own pause at once, whatever the time of day.
     reconnectDelayHandler: () => Number.NEGATIVE_INFINITY,
     reconnectToServer: (servers: Servers) => this.#next(servers),
   } satisfies Partial<NodeConnectionOptions>;
 
-  /** Returns the next server and the milliseconds until its attempt. */
   #next(servers: Servers): { server: Servers[number]; delay: number } | null {
     const [server] = servers;
     if (!server) return null;

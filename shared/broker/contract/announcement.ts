@@ -130,7 +130,7 @@ const announcementSchema = z.object({
    * `decodeAnnouncement` moves it to `tools`.
    */
   contents: unread.optional().catch(undefined),
-  /** The client formats in which the worker answers. Jobs of other formats are never given to it. */
+  /** Client formats in which the worker answers; jobs of other formats are never given to it. */
   formats: z.array(announcedName),
   slots: z
     .number()
@@ -173,12 +173,12 @@ const announcementSchema = z.object({
     .catch(undefined),
 });
 
-/** Whether a worker's reason is a failing upstream rather than a rate limit. */
+/** Whether the reason is a failing upstream, not a rate limit. */
 export function isFailing(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
 }
 
-/** Whether a worker's reason is a rate limit of its upstream, which ends by itself. */
+/** Whether the reason is a rate limit of the upstream, which ends by itself. */
 export function isLimited(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'limited' || reason.startsWith('limited: '));
 }
@@ -253,10 +253,8 @@ export function decodeAnnouncement(payload: Uint8Array): Announcement | undefine
   return { ...rest, models: readModels, tools: readTools, leftOut };
 }
 
-/** What the workers of one pool have in common. */
 export interface PoolFacts {
   tier: Tier;
-  /** The kind of upstream behind the worker, such as `vllm`. */
   kind: string;
   formats: readonly string[];
   models: readonly ModelInfo[];

@@ -2,7 +2,6 @@ import { headers as natsHeaders, type MsgHdrs } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { parseJson } from './ticket.ts';
 
-/** The NATS header that carries the headers of an answer, as JSON. */
 const headerName = 'Rtr-Answer-Headers';
 
 /** Maximum characters of the JSON. The longest set in use, of `anthropic-ratelimit-unified-…`, has about 1,500. */

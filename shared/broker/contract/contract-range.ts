@@ -23,7 +23,6 @@ export interface ContractRange {
 
 export const ownContract: ContractRange = { oldest: 1, newest: 1 };
 
-/** A version as messages carry it. */
 export const contractVersion = z.number().int().positive();
 
 /** Returns the newest version that both sides support; undefined if there is none. */
@@ -32,7 +31,6 @@ export function agreedVersion(one: ContractRange, other: ContractRange): number 
   return version >= Math.max(one.oldest, other.oldest) ? version : undefined;
 }
 
-/** Whether a range includes a version. */
 export function speaks({ oldest, newest }: ContractRange, version: number): boolean {
   return version >= oldest && version <= newest;
 }

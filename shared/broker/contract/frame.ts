@@ -51,7 +51,6 @@ const errorSchema = z.object({
   cannotContinue: z.enum(continuationFailures).optional().catch(undefined),
 });
 
-/** What an error frame reports about the attempt besides its error. */
 export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
 /**

@@ -14,7 +14,6 @@ export const spreadMs = 150;
 export const announcedMs = againMs + spreadMs;
 
 export interface Beat {
-  /** The digest of the last announcement. */
   digest: string;
   busy: number;
 }
@@ -45,7 +44,6 @@ export function digestOf(announcement: Announcement): string {
 /** The payload with which a dispatcher requests one worker's announcement at `subjects.retransmit`. */
 export const announceAgain = 'announcement';
 
-/** What a dispatcher sends to all workers at `subjects.announceRequest`. */
 export type AnnounceRequest =
   /** The worker must announce itself within a moment. */
   | { kind: 'again' }

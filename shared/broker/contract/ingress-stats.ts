@@ -6,7 +6,6 @@ import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { parseJson } from './ticket.ts';
 
-/** Maximum ejected workers in one message. */
 export const maxEjected = 100;
 
 /** Maximum running turns of agent sessions in one message: some 25 kB. */
@@ -80,7 +79,7 @@ export const ingressStatsSchema = z.object({
   /** How many requests of the last minute got their first byte within each bound of `firstTokenBoundsMs`, and beyond the last one. */
   firstToken: z.array(count).max(64),
   activeStreams: count,
-  /** Requests served in the last hour. */
+  /** In the last hour. */
   servedByTier: byTier,
   /** Waiting requests by lane. A request that waits in several lanes counts in each. */
   lanes: readable(lane, 500),

@@ -60,7 +60,6 @@ export interface UnreadLists {
   inputTokens: number;
 }
 
-/** What a worker reports about a complete answer. */
 export interface JobEnd {
   usage: Usage;
   /** A value of the chat format: stop, length, tool_calls, content_filter. */

@@ -10,7 +10,6 @@ import { parseJson } from './ticket.ts';
  */
 export const awaitedTickets = 1;
 
-/** Returns how many slots of a worker take no offers. */
 export function slotsForTickets(announcement: Pick<Announcement, 'accepting' | 'reason'>): number {
   return isProbing(announcement) ? 0 : awaitedTickets;
 }

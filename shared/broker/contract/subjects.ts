@@ -48,7 +48,6 @@ export function createSubjects(prefix: string) {
 
     /** The name of the JetStream stream that holds a tier's tickets; not a subject. */
     stream: (tier: Tier) => `${prefix}_JOBS_${tier}`,
-    /** The subjects of a tier's stream. */
     jobsOf: (tier: Tier) => `${prefix}.jobs.${tier}.>`,
     /** A `Ticket` from a dispatcher into a lane. JetStream delivers it to the inbox of a worker's pull. */
     jobs: (lane: Lane) => `${prefix}.jobs.${lane.tier}.${lane.pool}.${lane.class}`,
@@ -66,7 +65,6 @@ export function createSubjects(prefix: string) {
 
     /** The name of the JetStream stream that holds stored objects; not a subject. */
     objectStream: `${prefix}_OBJECTS`,
-    /** The subjects of that stream. */
     allObjects: `${prefix}.objects.>`,
     /** A part of an object: a chunk by its number from 0, or `end`, which is stored last and describes the whole object. */
     objectPart: (object: string, part: number | 'end') => `${prefix}.objects.${object}.${part}`,

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { FrameKind } from '../contract/subjects.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
-/** Milliseconds between two requests for missing frames. */
 const askAgainMs = 500;
 
 /** Milliseconds after a request for frames in which the worker's answer shows that it lives now. */
 const justMs = 300;
 
-/** Maximum bytes of an answer that is not streamed. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
 /** One grant of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
@@ -30,7 +28,6 @@ export class Attempt {
   #comparedAt = 0;
   /** Whether the first token comes far later than those of the worker's peers. */
   isLate = false;
-  /** Headers of the upstream's answer that came with the first frame. */
   answerHeaders: Readonly<Record<string, string>> | undefined;
   /** Bytes of the answer that have come so far. */
   answerBytes = 0;
@@ -43,17 +40,14 @@ export class Attempt {
     this.isOffered = isOffered;
   }
 
-  /** The number of the next frame. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** Whether any frame has come. */
   get hasBegun(): boolean {
     return this.#begunAt !== undefined;
   }
 
-  /** When the first frame came. */
   get begunAt(): number | undefined {
     return this.#begunAt;
   }
@@ -81,7 +75,6 @@ export class Attempt {
     return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.claimedAt;
   }
 
-  /** When the last piece of the answer came. */
   get lastDataAt(): number {
     return this.#lastDataAt;
   }

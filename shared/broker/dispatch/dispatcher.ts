@@ -36,7 +36,6 @@ export interface DispatchSettings {
   spillMs: number;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
-  /** Maximum attempts of a job. */
   maxAttempts: number;
   /** Maximum bytes that are kept so that streams can continue on another worker; 0, the default, disables continuation. */
   continueBytes?: number;
@@ -58,7 +57,6 @@ export class Dispatcher {
   readonly #sweep: JobSweep;
   readonly #place = (job: Job): void => this.#placer.place(job);
   readonly #replace = (job: Job): void => this.#queue.tickets.replace(job);
-  /** Timers of jobs to look at again. */
   readonly #later = new Set<NodeJS.Timeout>();
   readonly #release: () => void;
 

@@ -32,7 +32,6 @@ export interface JobEndingsParts {
   checks: DeathChecks;
   judge: OutcomeJudge;
   log: Logger;
-  /** Maximum attempts of a job. */
   maxAttempts: number;
 }
 

@@ -5,7 +5,7 @@ import type { ContinuationOutcome } from './continuation/stream-continuation.ts'
 import type { JobState } from './job-state.ts';
 import type { AttemptTimes } from './job-timeline.ts';
 
-/** How a job went. Times are milliseconds of `performance.now()`. */
+/** Times are milliseconds of `performance.now()`. */
 export interface JobReport {
   state: JobState;
   attempts: number;
@@ -22,9 +22,7 @@ export interface JobReport {
   attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
   /** The attempts, refused offers among them, oldest first; of many, the first ones and the last. */
   timeline: readonly AttemptTimes[];
-  /** Bytes of the answer, over all attempts. */
   answerBytes: number;
-  /** As its worker reported it. */
   end: JobEnd | undefined;
   error: RouterError | undefined;
 }

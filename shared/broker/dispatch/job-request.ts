@@ -34,7 +34,6 @@ export interface JobRequest {
   };
   /** The turn of an agent session, for displays of running work, and the key that it came with. */
   turn?: RunningTurn | undefined;
-  /** The request's place in a trace, if requests are traced. */
   trace?: TraceSpan | undefined;
   /** The client's headers for the worker. They travel with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;

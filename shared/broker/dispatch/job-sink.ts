@@ -1,7 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from './attempt.ts';
 
-/** The facts of a job that its sink gets. */
 export interface ServedJob {
   readonly attempt: Attempt | undefined;
   readonly attempts: number;

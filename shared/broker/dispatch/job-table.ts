@@ -28,7 +28,6 @@ export class JobTable {
     this.#jobs.set(job.id, job);
   }
 
-  /** Records that a worker has the job from now on. */
   give(job: Job, { grant, worker, placement }: Attempt): void {
     worker.held += 1;
     worker.health.find(placement.model)?.took(grant);

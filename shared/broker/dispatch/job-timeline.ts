@@ -3,7 +3,7 @@ import type { Attempt } from './attempt.ts';
 /** One ended attempt of a job. Times are milliseconds of `performance.now()`. */
 export interface AttemptTimes {
   worker: string;
-  /** Whether the job was offered rather than claimed. */
+  /** Whether the job was offered; otherwise it was claimed. */
   isOffered: boolean;
   /** Since when the job waited for this attempt. */
   waitingSince: number;
@@ -38,7 +38,6 @@ export class JobTimeline {
     this.#attempts.push({ worker: worker.id, isOffered, ...times, end });
   }
 
-  /** @property answerBytes bytes of the answer over all attempts */
   read(): { timeline: readonly AttemptTimes[]; answerBytes: number } {
     return { timeline: this.#attempts, answerBytes: this.#answerBytes };
   }

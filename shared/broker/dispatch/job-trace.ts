@@ -3,7 +3,6 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Attempt } from './attempt.ts';
 
-/** The fields of a job that its trace shows. */
 interface TracedJob {
   readonly id: string;
   readonly attempts: number;
@@ -53,7 +52,6 @@ export class JobTrace {
     this.#attempt = undefined;
   }
 
-  /** Marks an attempt that continues the stream of an earlier one. */
   continued(): void {
     this.#attempt?.set({ 'rtr.continued': true });
   }

@@ -85,7 +85,6 @@ export class Job {
     return this.#continuation;
   }
 
-  /** Whether the client has got a part of the answer. */
   get hasBegun(): boolean {
     return this.#firstByteAt !== undefined;
   }
@@ -118,12 +117,10 @@ export class Job {
     return this.#failedPlaces?.workers() ?? nobody;
   }
 
-  /** The workers and pools that failed on the job; undefined while there are none. */
   get failedPlaces(): FailedPlaces | undefined {
     return this.#failedPlaces;
   }
 
-  /** How many offers of the job were refused. */
   get refusals(): number {
     return this.#refusals;
   }
@@ -205,7 +202,6 @@ export class Job {
     if (this.#attempt) this.#avoid(this.#attempt.worker, hasAnswered);
   }
 
-  /** Ends the attempt; the job waits for another worker. */
   lost(error: RouterError): void {
     this.#on('lose');
     this.#trace?.lost(error.code);
@@ -242,7 +238,6 @@ export class Job {
     this.#body = undefined;
   }
 
-  /** Sends a keep-alive to the client of a stream. */
   keepAlive(now: number): void {
     this.#lastWriteAt = now;
     this.sink.keepAlive();

@@ -20,7 +20,6 @@ export class WorkerLink {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #log: Logger;
-  /** The number of pending refusals of each ejected worker. */
   readonly #refusals = new Map<string, number>();
 
   constructor(broker: Broker, ingress: string, log: Logger) {

@@ -13,7 +13,6 @@ import { ObjectStream } from './object-stream.ts';
 /** Bytes of a chunk: a small part of NATS' maximum message, so that other messages on the connection wait for less than a millisecond. */
 const chunkBytes = 256 * 1024;
 
-/** Chunks of one object that are on their way at once. */
 const windowChunks = 4;
 
 /** Milliseconds for one try, for one server to read a part, and between two tries. */
@@ -165,7 +164,6 @@ export class JetStreamObjects {
     }, signal);
   }
 
-  /** Reads one part; undefined if there is none. */
   async #read(subject: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     return this.#retrying(
       async () => (await this.#readDirectly(subject)) ?? (await this.#stream.find(subject)),

@@ -59,7 +59,6 @@ export class ObjectStream {
     return (await streams.info(this.#broker.subjects.objectStream)).created;
   }
 
-  /** Creates the stream again if it is gone. */
   async makeAgain(): Promise<void> {
     this.#made = undefined;
     await this.make();

@@ -25,7 +25,6 @@ export type ClaimOutcome =
   | { kind: 'silent'; grant: Grant | undefined };
 
 interface Pending {
-  /** The dispatcher that gets the claim. */
   ingress: string;
   onNobody: () => void;
   onOutcome: (outcome: ClaimOutcome) => void;
@@ -51,7 +50,6 @@ export interface ClaimerOptions {
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Claims that were given up without an answer, with their dispatchers. */
   readonly #unanswered = new LRUCache<string, string>({ max: maxUnanswered });
   #count = 0;
 

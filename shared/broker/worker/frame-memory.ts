@@ -3,10 +3,8 @@ const blockBytes = 256 * 1024;
 /** Node allocates buffers of half a pool and more outside its pool, so these need no copy. */
 const maxCopiedBytes = Buffer.poolSize / 2;
 
-/** Maximum unused blocks that are kept for new frames. */
 const maxFreeBlocks = 16;
 
-/** Default maximum bytes of kept frames. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 /** The share of the maximum from which there is no room for further frames, and the share below which there is room again. */
@@ -55,7 +53,6 @@ export class FrameMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of frames that were not released. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -72,7 +69,6 @@ export class FrameMemory {
     return this.#roomy.promise;
   }
 
-  /** Frames in the blocks that were not released. */
   get frames(): number {
     return this.#frames;
   }

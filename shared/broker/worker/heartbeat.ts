@@ -35,7 +35,6 @@ export class Heartbeat {
   #next: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
   #again: NodeJS.Timeout | undefined;
-  /** The digest of the last announcement. */
   #digest = '';
   #askedAt = Number.NEGATIVE_INFINITY;
   #shortUntil = Number.NEGATIVE_INFINITY;

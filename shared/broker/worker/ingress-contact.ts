@@ -30,7 +30,6 @@ export class IngressContact {
     this.ingress = ingress;
   }
 
-  /** When the dispatcher last sent something. */
   get cameAt(): number {
     return this.#cameAt;
   }
@@ -56,12 +55,10 @@ export class IngressContact {
     if (isAsked) this.#askedAt ??= this.#sentAt;
   }
 
-  /** Whether the next echo is due. */
   wantsEcho(now: number, everyMs: number): boolean {
     return (this.#askedAt !== undefined || this.#sentAt > this.#echoSentAt) && now - this.#echoSentAt >= everyMs;
   }
 
-  /** Records that an echo with this number is sent. */
   asked(number: number, now: number): void {
     this.#echoNumber = number;
     this.#echoSentAt = now;

@@ -6,7 +6,6 @@ import { IngressContact } from './ingress-contact.ts';
 
 const tickMs = 100;
 
-/** Milliseconds between two echoes to a dispatcher that is sent something. */
 const echoMs = 500;
 
 /** Milliseconds without an answer after which a dispatcher counts as silent, if the broker answers. */

@@ -31,7 +31,6 @@ const probeMs = 5_000;
 interface Running {
   controller: AbortController;
   writer: ReplyWriter;
-  /** The contact of the job's dispatcher. */
   contact: IngressContact;
   /** Whether no sweep has seen the job yet. */
   isNew: boolean;
@@ -163,7 +162,6 @@ export class JobRunner {
     return job !== undefined;
   }
 
-  /** Ends all jobs with an error, which goes to their dispatchers. */
   endAll(error: RouterError): void {
     for (const { controller } of this.#running.values()) controller.abort(error);
   }
@@ -226,7 +224,6 @@ function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'bod
   return { body: body.subarray(0, end), relayed: body.subarray(end) };
 }
 
-/** The abort reason of a job whose client has left. */
 const cancelled = new Error('cancelled');
 
 function asRouterError(error: unknown): RouterError {

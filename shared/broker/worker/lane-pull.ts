@@ -71,7 +71,6 @@ export class LanePull {
     return this.#state === 'waiting' || (this.#unreadSince !== undefined && now - this.#unreadSince > unreadableMs);
   }
 
-  /** Records that a pull goes to the server. */
   begin(state: 'scanning' | 'waiting', number: number, batch: number): void {
     this.#state = state;
     this.#number = number;
@@ -111,7 +110,6 @@ export class LanePull {
     return this.#open === 0;
   }
 
-  /** Marks the lane as empty: its pulls deliver nothing more. */
   empty(): void {
     this.#state = 'empty';
   }

@@ -24,7 +24,6 @@ export interface PullerOptions {
   inbox: string;
   /** Returns the slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;
-  /** Called with the dispatcher that gets a pull. */
   onPull?: (ingress: string) => void;
 }
 
@@ -53,7 +52,6 @@ export class Puller {
   #pulls = 0;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
-  /** Whether a check of the server's connection is under way. */
   #isJudging = false;
   #isClosed = false;
 

@@ -4,7 +4,6 @@ import type { FrameMemory, KeptFrame } from './frame-memory.ts';
 /** Maximum bytes of kept frames of one answer while its dispatcher is in reach. */
 const maxKeptBytes = 1024 * 1024;
 
-/** A frame as it was sent. */
 export interface SentFrame {
   kind: FrameKind;
   payload: Uint8Array;
@@ -39,7 +38,6 @@ export class ReplyTail {
     this.#dropBefore(confirmed, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
   }
 
-  /** Drops the frames that were sent before a time. */
   dropBefore(time: number): void {
     this.#dropBefore(time, Number.POSITIVE_INFINITY);
   }
@@ -49,7 +47,6 @@ export class ReplyTail {
     this.dropBefore(Number.POSITIVE_INFINITY);
   }
 
-  /** Whether a frame sent at this time or later is kept. */
   hasSince(time: number): boolean {
     return (this.#frames.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= time;
   }

@@ -30,7 +30,6 @@ export interface ReplyWriterOptions {
   /** Milliseconds of a stream's coalescing window; 0 sends each piece by itself. */
   coalesceMs: number;
   memory: FrameMemory;
-  /** The contact of the dispatcher that gets the frames. */
   contact: IngressContact;
 }
 
@@ -62,7 +61,6 @@ export class ReplyWriter implements Reply {
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
   #given: Readonly<Record<string, string>> = {};
-  /** The headers that travel with the first frame. */
   #headers: MsgHdrs | undefined;
   #lastSentAt = performance.now();
   #lastProbeAt = performance.now();
@@ -107,7 +105,6 @@ export class ReplyWriter implements Reply {
     return this.#seq > 0;
   }
 
-  /** Bytes kept so that they can be sent again. */
   get keptBytes(): number {
     return this.#tail.bytes;
   }

@@ -168,7 +168,6 @@ export class Worker {
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
-  /** Waits until no job runs, for at most this many milliseconds. */
   async #becomeIdle(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle = resolve;

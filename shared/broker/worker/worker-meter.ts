@@ -18,7 +18,6 @@ export interface MeteredJob {
 export interface WorkerMeter {
   /** Counts the outcome of a ticket, and the milliseconds since the worker took it. */
   claimed(outcome: ClaimOutcome['kind'], ms: number): void;
-  /** Counts the worker's answer to an offer. */
   offered(outcome: 'taken' | 'refused'): void;
   finished(job: MeteredJob): void;
   /** Counts that the worker stopped taking jobs because of its upstream. */

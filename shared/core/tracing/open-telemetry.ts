@@ -28,7 +28,6 @@ import {
 } from './tracing.ts';
 import { WaitingMessages } from './waiting-messages.ts';
 
-/** Milliseconds between two batches of spans. */
 const sendEveryMs = 1_000;
 
 /** Maximum spans that wait to be sent; further ones are dropped, for instance while the collector is down. */

@@ -30,7 +30,6 @@ import { TwiceTried } from './twice-tried.ts';
 const keptMs = 60_000;
 const keptFailureMs = 10_000;
 
-/** Maximum bytes of all cached lists. */
 const keptBytes = 64 * 1024 * 1024;
 
 /** An MCP server for which each person has an account link of their own. */
@@ -39,7 +38,6 @@ export interface ConnectedServer {
   url: string;
 }
 
-/** The MCP account links of people. */
 export interface PersonConnections {
   servers(): readonly ConnectedServer[];
   /** Returns a text for each MCP server that the person has linked now; the text changes when they link it anew. */
@@ -227,7 +225,6 @@ function originOf({ requestId, identity, trace }: Caller): Pick<Caller, 'request
   return { requestId, identity, trace };
 }
 
-/** Returns the prefix of the names of a server's tools. */
 function prefixOf(server: string): string {
   return `${server.replaceAll(/[^\w-]/g, '-')}_`;
 }

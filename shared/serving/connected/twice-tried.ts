@@ -24,7 +24,6 @@ export class TwiceTried {
     this.#options = options;
   }
 
-  /** Receives the first call's answer. */
   get first(): JobSink {
     return withFailure(this.#sink, (error) => {
       if (error.code === 'connection_required') this.#isRefused = true;

@@ -18,7 +18,6 @@ export interface HedgedJobParts {
   name: string;
 }
 
-/** One of the jobs of a request. */
 interface Racer {
   job: Job | undefined;
   hasFailed: boolean;

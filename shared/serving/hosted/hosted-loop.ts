@@ -46,7 +46,6 @@ export class HostedLoop implements RunningRequest {
   readonly #parts: BoundedParts;
   readonly #startedAt = performance.now();
   readonly #stopped = new AbortController();
-  /** Calls so far, by hosted tool. */
   readonly #uses = new Map<HostedCall['hosted'], number>();
   #allUses = 0;
   /** Whether a tool has been called that may change something. */

@@ -7,11 +7,9 @@ import type { ModelSink } from '../serve-model.ts';
 export interface TurnSinkParts {
   sink: ModelSink;
   stream: boolean;
-  /** Whether this is the answer's first turn. */
   isFirst: boolean;
   /** Converts a piece of the turn to the client's events. */
   relay: (piece: Uint8Array) => string;
-  /** Counts the model's output in this turn. */
   counted: Pick<StreamedAnswer, 'relayed' | 'tokens'>;
 }
 

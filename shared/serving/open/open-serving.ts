@@ -65,7 +65,6 @@ export interface OpenServing {
   prices: PriceTable;
 }
 
-/** Milliseconds for which a start waits for Redis. */
 const firstConnectMs = 1_000;
 
 /**

@@ -17,7 +17,6 @@ const mostAtOnce = 16;
 /** Approximate maximum parts of one request at one worker: one that it serves, and one on its way. */
 const mostPerWorker = 2;
 
-/** Receives the whole answer. */
 interface WholeSink extends JobSink {
   hold?(bytes: number): void;
 }

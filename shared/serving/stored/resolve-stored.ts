@@ -4,7 +4,6 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 
-/** The store of answers as requests use it. */
 export interface AnswerStore {
   responses: Pick<StoredResponses, 'keep' | 'find' | 'history' | 'items' | 'remove'>;
   /** Whether answers are stored: an operator may have disabled it. */

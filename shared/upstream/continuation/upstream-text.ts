@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { saysNothing } from '#shared/formats/relayed-answer.ts';
 import { reasoningOf, unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
 
-/** What an upstream's chunk adds to the answer. */
 export type Added =
   /** Text; empty if the chunk adds nothing. */
   | { kind: 'text'; text: string }
@@ -20,11 +19,9 @@ export interface UpstreamText {
   ending(finishReason: string, usage: JsonObject): string;
   /** Returns what a choice of an upstream's chunk adds. */
   added(choice: JsonObject): Added;
-  /** Returns the choice with another text. */
   withText(choice: JsonObject, text: string): JsonObject;
 }
 
-/** The text of chat completions. */
 export const chatText: UpstreamText = {
   opening: chatChunk({ role: 'assistant', content: '' }, null),
   chunk: (text) => chatChunk({ content: text }, null),
@@ -43,7 +40,6 @@ export const chatText: UpstreamText = {
   },
 };
 
-/** The text of text completions. */
 export const completionText: UpstreamText = {
   opening: undefined,
   chunk: (text) => textChunk(text, null),

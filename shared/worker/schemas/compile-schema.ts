@@ -2,7 +2,6 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** A mismatch between a value and a schema. */
 export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'message'> & {
   params: Readonly<Record<string, unknown>>;
 };

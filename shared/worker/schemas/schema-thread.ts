@@ -11,7 +11,6 @@ export interface SchemaTask extends Omit<StrangersSchema, 'schema'> {
 /** The mismatches of the value, or why the schema itself is invalid. */
 export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
 
-/** Maximum compiled schemas that are kept. */
 const maxKept = 20;
 const kept = new Map<string, ReturnType<typeof compileSchema>>();
 

@@ -9,7 +9,6 @@ const lookMs = 500;
 const maxLooks = 40;
 const maxCore = 1_500_000;
 
-/** Maximum megabytes of heap of one thread. */
 const maxHeapMb = 96;
 
 /** Thrown if a check takes too long or too much memory. */

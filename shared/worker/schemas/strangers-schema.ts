@@ -10,7 +10,6 @@ import { SchemaThreads } from './schema-threads.ts';
 const maxSchema = 64 * 1024;
 const maxProduct = 200e6;
 
-/** Thrown for an invalid schema. */
 export class InvalidSchemaError extends Error {
   override name = 'InvalidSchemaError';
 }

@@ -3,13 +3,10 @@ import { freeSlots, type LiveWorker, type Placement } from '../workers/live-pool
 import { chooseWorker } from './choose-worker.ts';
 import { openPlacements } from './placements.ts';
 
-/** An offer of a job to a worker. */
 export interface Offer {
   worker: LiveWorker;
   placement: Placement;
-  /** The worker's subject for offers. */
   at: string;
-  /** The version of the contract that the worker's pool speaks. */
   v: number;
 }
 

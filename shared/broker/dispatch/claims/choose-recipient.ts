@@ -1,11 +1,9 @@
 import type { Job } from '../job.ts';
 import { isLeftOut, isServing, nobody, type LiveWorker } from '../workers/live-pool.ts';
 
-/** A worker that a ticket can be sent to. */
 export interface Recipient {
   /** The worker's subject for offers, which takes tickets, too. */
   at: string;
-  /** The version of the contract that the worker's pool speaks. */
   v: number;
 }
 

@@ -20,7 +20,6 @@ export class FailedPlaces {
     this.#look(now);
   }
 
-  /** Returns the workers to avoid now. */
   workers(now = performance.now()): ReadonlySet<string> {
     if (now >= this.#nextEnd) this.#look(now);
     return this.#workers;

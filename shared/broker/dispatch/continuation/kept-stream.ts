@@ -4,7 +4,6 @@ import type { Payload } from './payload.ts';
 const firstBlock = 4 * 1024;
 const largestBlock = 128 * 1024;
 
-/** Maximum kept bytes of an answer. */
 const mostRelayed = 4 * 1024 * 1024;
 
 /**
@@ -32,7 +31,6 @@ export class KeptStream implements Payload {
     this.#release = release;
   }
 
-  /** Whether the stream was dropped and cannot continue. */
   get isLetGo(): boolean {
     return this.#isLetGo;
   }

@@ -22,7 +22,6 @@ const none: readonly ContinuationOutcome[] = [];
 /** Milliseconds for which a continued stream must put out text until it counts as not the cause of the earlier death. */
 const provenMs = 5_000;
 
-/** Whether workers of a placement continue broken answers. */
 function continues({ pool, model }: Placement): boolean {
   return pool.models.some(({ id, capabilities }) => id === model && capabilities.includes('continue'));
 }
@@ -50,7 +49,6 @@ export class StreamContinuation {
     this.#kept = this.#memory.open(body);
   }
 
-  /** Copies a piece that is relayed to the client. */
   add(piece: Uint8Array): void {
     this.#kept?.add(piece);
   }
@@ -60,7 +58,6 @@ export class StreamContinuation {
     return this.#kept?.isLetGo === false ? this.#kept : undefined;
   }
 
-  /** Whether a placement's workers can continue the stream. */
   canBeAt(placement: Placement): boolean {
     return placement.model === this.#model && continues(placement);
   }
@@ -106,7 +103,6 @@ export class StreamContinuation {
     return this.#outcomes;
   }
 
-  /** Releases the memory when the job has ended. */
   close(): void {
     this.#kept?.letGo();
     this.#kept = undefined;

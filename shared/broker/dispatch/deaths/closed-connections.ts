@@ -12,7 +12,6 @@ const closedAskMs = 80;
 /** Milliseconds without an answer after which a worker counts as connected: the broker reports a closed connection at once. */
 const answerMs = 200;
 
-/** Milliseconds for which a question is remembered. */
 const rememberedMs = 1_000;
 
 /**
@@ -31,10 +30,9 @@ const togetherMs = 500;
 /** Milliseconds after a reconnect of this dispatcher in which all workers may still be reconnecting. */
 const reconnectMs = 2_000;
 
-/** The known state of one worker's connection. Times are milliseconds of `performance.now()`. */
+/** Times are milliseconds of `performance.now()`. */
 interface Contact {
   askedAt: number;
-  /** Whether the last question may still be answered. */
   isAsking: boolean;
   /** When the broker first and last reported that the connection is closed. */
   closedSince: number | undefined;
@@ -55,9 +53,7 @@ export class ClosedConnections {
   /** The contacts of the last second's questions, by number. */
   readonly #asked = new Map<number, { contact: Contact; at: number }>();
   #questions = 0;
-  /** Contacts whose connection was found closed in the last second. */
   readonly #closed = new Set<Contact>();
-  /** When a connection was last found closed. */
   #closedAt = Number.NEGATIVE_INFINITY;
 
   constructor(broker: Broker) {

@@ -6,7 +6,6 @@ import type { WorkerLink } from '../worker-link.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
 
-/** Milliseconds between two questions to a worker. */
 const askMs = 200;
 
 /** Milliseconds after its death in which a worker may still show that it lives: as long as a silent worker is not lost. */
@@ -16,7 +15,6 @@ const doubtMs = 3_300;
 const answerMs = 1_000;
 
 export interface DeathCheck {
-  /** Whether the job still waits for the verdict. */
   isWanted: () => boolean;
   /** Whether other signs have shown that the worker lives. */
   isRefuted: () => boolean;
@@ -81,7 +79,6 @@ export class DeathChecks {
     setImmediate(look);
   }
 
-  /** Handles the answer to a question. */
   onAnswer(grant: string, { startedAt }: ErrorFacts): void {
     const check = this.#checks.get(grant);
     // Older releases do not report when they were started.

@@ -10,11 +10,9 @@ export const heartbeatMs = 1_100;
 /** The death of a worker, recorded in one of the jobs that it had. */
 export interface Death {
   worker: LiveWorker;
-  /** The grant of the worker's attempt. */
   grant: string;
   /** In milliseconds of `performance.now()`. */
   at: number;
-  /** Milliseconds for which the worker had the job. */
   afterMs: number;
   /** The digest of the job's body, see `digestOf`. */
   digest: string;

@@ -9,7 +9,6 @@ const refusedMs = 10 * 60_000;
 /** Maximum refused bodies. Beyond it, the least recently requested body is accepted again. */
 const maxRefused = 10_000;
 
-/** The form of a digest in messages. */
 const digestPattern = /^[\w-]{43}$/;
 
 /**

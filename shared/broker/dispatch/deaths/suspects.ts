@@ -4,7 +4,6 @@ import type { Death } from './death.ts';
 /** Milliseconds added to the time after which the worker of a quarantined job died: a job that runs for longer has not caused the death. */
 const marginMs = 500;
 
-/** The fields of a job that quarantine reads. */
 export interface SuspectJob {
   readonly state: JobState;
   readonly death: Pick<Death, 'worker' | 'at' | 'afterMs'> | undefined;
@@ -40,7 +39,6 @@ export class Suspects {
     return death !== undefined && now - death.at <= maxWaitMs;
   }
 
-  /** Records that a worker is given a job. */
   gave(worker: object, job: SuspectJob, now = performance.now()): void {
     if (job.death) this.#given.set(worker, [...this.#on(worker, now), job]);
   }

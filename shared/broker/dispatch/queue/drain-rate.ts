@@ -1,7 +1,6 @@
 /** Milliseconds over which claims are counted. Older claims count half. */
 const windowMs = 20_000;
 
-/** Seconds to wait if the job has no lane. */
 const unknownSeconds = 10;
 
 /** Measures how fast a lane drains, by the claims that were granted while jobs waited in it. */

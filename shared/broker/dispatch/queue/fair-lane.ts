@@ -8,7 +8,6 @@ const aheadMs = 50;
 /** Minimum tickets of a dispatcher in a lane, for a lane that drains slowly. */
 const minTickets = 2;
 
-/** Seconds over which the rate of claims is averaged. */
 const averagedSeconds = 5;
 
 /**
@@ -24,12 +23,10 @@ const stillMs = 1_000;
 /** Maximum keys that are checked for one claim. */
 const maxLooks = 16;
 
-/** The fields of a job that determine its order. */
 interface Sent {
   readonly request: { readonly sender: Readonly<JobRequest['sender']> };
 }
 
-/** A job's place in one lane. */
 export interface LanePlace<Job extends Sent> {
   readonly job: Job;
   /** Whether the job has no ticket yet. */
@@ -37,20 +34,16 @@ export interface LanePlace<Job extends Sent> {
 }
 
 export interface FairLaneOptions<Job> {
-  /** Called to publish a job's ticket. */
   publish: (job: Job) => void;
   /** Called when a job does not wait in this lane any more. */
   onLeave: (job: Job) => void;
 }
 
-/** The places of one key. */
 interface KeyPlaces<Job extends Sent> {
   held: Set<LanePlace<Job>>;
-  /** The number of places with a ticket. */
   published: number;
 }
 
-/** The keys of an owner. */
 type OwnerPlaces<Job extends Sent> = TurnOrder<KeyPlaces<Job>>;
 
 /**
@@ -195,7 +188,6 @@ export class FairLane<Job extends Sent> {
     for (let count = 0; count < wanted; count += 1) this.#publishOne();
   }
 
-  /** Counts a claim that was granted to a job. */
   #count({ request }: Job): void {
     const now = performance.now();
     this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;

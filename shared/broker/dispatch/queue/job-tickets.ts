@@ -1,9 +1,7 @@
 import type { LivePool, Placement } from '../workers/live-pool.ts';
 
-/** Milliseconds between two tickets of a job that are sent straight to a worker. */
 const handOverMs = 1_000;
 
-/** A ticket that stands for a job in one pool's lane. */
 export interface PlacedTicket {
   /** The placement that is granted to the worker that claims the ticket. */
   placement: Placement;
@@ -15,7 +13,6 @@ export interface PlacedTicket {
   publishedAt: number;
   /** When it was first published; undefined before that. */
   waitingSince: number | undefined;
-  /** The broker's answer to the ticket. */
   answer: 'none' | 'stored' | 'full';
   /** The sequence number of the stored ticket in the broker's stream. */
   seq: number | undefined;

@@ -15,7 +15,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
 import { isApiError, onEnoughNodes } from '../../connection/on-enough-nodes.ts';
 
-/** Limits of the queue, the same for all nodes of a cluster. */
+/** The same limits for all nodes of a cluster. */
 export interface QueueSettings {
   /** Maximum tickets that may wait in all lanes of a tier together. Further tickets are refused. */
   maxQueued: number;

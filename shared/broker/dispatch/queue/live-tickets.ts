@@ -26,7 +26,6 @@ export interface LiveTicketsOptions {
  */
 export class LiveTickets {
   readonly #options: LiveTicketsOptions;
-  /** When each job was reported. */
   readonly #seen = new Map<string, number>();
   readonly #stop: () => void;
 

@@ -11,7 +11,6 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 import { TicketStreams } from './ticket-streams.ts';
 import { Tickets } from './tickets.ts';
 
-/** The broker's answer to a published ticket. */
 type TicketAnswer = 'stored' | 'full' | 'no-stream' | 'unknown';
 
 const answerSchema = z.object({

@@ -10,7 +10,6 @@ import {
 } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Milliseconds between two checks of the stream while jobs wait in it. */
 const checkMs = 2_000;
 
 /** Milliseconds for JetStream to elect a leader at the start, and milliseconds between two tries. */

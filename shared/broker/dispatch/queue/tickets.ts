@@ -58,12 +58,10 @@ function leastBusy(placements: readonly Placement[], count: number): readonly Pl
   return sorted.slice(0, count).map(({ placement }) => placement);
 }
 
-/** Whether a ticket waits although its pool has free slots. */
 function isOverdue(pool: LivePool, { waitingSince }: Pick<PlacedTicket, 'waitingSince'>, now: number): boolean {
   return waitingSince !== undefined && now - waitingSince > overdueMs && freeSlots(pool) > -pool.waiting;
 }
 
-/** Publishes the tickets of waiting jobs. */
 export class Tickets {
   readonly #broker: Broker;
   readonly #ingress: string;

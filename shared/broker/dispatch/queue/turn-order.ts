@@ -17,7 +17,6 @@ export class TurnOrder<T> {
     return this.#entries.size;
   }
 
-  /** The sum of all weights. */
   get weights(): number {
     return this.#weights;
   }
@@ -26,7 +25,6 @@ export class TurnOrder<T> {
     return this.#entries.get(name)?.item;
   }
 
-  /** Adds an item behind the others. */
   add(name: string, item: T, weight: number): void {
     this.delete(name);
     this.#entries.set(name, { item, weight, left: weight });

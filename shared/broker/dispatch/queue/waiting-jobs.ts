@@ -1,6 +1,5 @@
 import type { Job } from '../job.ts';
 
-/** The fields of a job that are counted. */
 type Sent = { readonly request: Pick<Job['request'], 'sender'> };
 
 /**

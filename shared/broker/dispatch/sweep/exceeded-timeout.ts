@@ -21,7 +21,6 @@ export interface Timeouts {
   brokerMs: number;
 }
 
-/** The fields of a job that its timeouts read. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
   readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'whyUnplaced'>;
   readonly attempt: Pick<Attempt, 'claimedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;

@@ -35,11 +35,9 @@ export interface JobSweepOptions {
   guard: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
   /** Returns the milliseconds until a waiting job is claimed; undefined while it has no lane. */
   expectedWaitMs: (job: Job, now: number) => number | undefined;
-  /** Called if the worker of a job has fallen silent. */
   onLost: (job: Job) => void;
   /** Called at every sweep for each job whose worker's connection is closed, the latest job first. */
   onClosed: (job: Job) => void;
-  /** Called if a job has exceeded a timeout. */
   onExceeded: (job: Job, error: RouterError) => void;
   /** Called at every sweep if the worker that got an offer has sent no frame in time. */
   onIgnored: (job: Job, now: number) => void;
@@ -56,7 +54,6 @@ export class JobSweep {
   readonly #options: JobSweepOptions;
   readonly #timer: NodeJS.Timeout;
   #lastSweep = performance.now();
-  /** Jobs whose worker is silent. */
   readonly #silent = new Set<Job>();
   /** Jobs of the current sweep whose worker's connection is closed. */
   #closed: Job[] = [];

@@ -5,7 +5,6 @@ import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts
 import { AnnouncementRates } from './announcement-rates.ts';
 import type { ModelClaims } from './model-claims.ts';
 
-/** Maximum model names in one log line. */
 const maxLogged = 10;
 
 /** Parses announcements, within limits for each owner, and checks their worker's address and models. */

@@ -2,7 +2,6 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { announceAgain } from '../../contract/heartbeats.ts';
 import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 
-/** Milliseconds between two requests to one worker. */
 const everyMs = 1_000;
 
 /** Milliseconds over which requests to many workers are spread: half of the cluster may have become known at once. */

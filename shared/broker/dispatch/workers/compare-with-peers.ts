@@ -50,7 +50,6 @@ export function isSlow(worker: LiveWorker, model: string, ms: number | undefined
   return median !== undefined && ms >= median * slow.times && ms >= median + slow.ms;
 }
 
-/** Whether a worker has had enough first tokens for a comparison. */
 export function hasFirstTokens(average: OutcomeAverage, now: number): boolean {
   return average.firstTokens(now) >= slow.firstTokens;
 }

@@ -1,6 +1,5 @@
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Names of models, or of tools, that were served, with their tiers. */
 export class KnownNames {
   readonly #tiers = new Map<string, ReadonlySet<Tier>>();
   readonly #maxNames: number;

@@ -4,7 +4,6 @@ import type { WorkerAddress } from '../../contract/worker-address.ts';
 import type { ProofOfLife } from './proof-of-life.ts';
 import type { WorkerHealth } from './worker-health.ts';
 
-/** One worker as this dispatcher sees it. */
 export interface LiveWorker {
   /** Its name in the whole cluster, see `workerIdOf`. */
   id: string;
@@ -47,7 +46,6 @@ export interface LivePool {
   pool: string;
   /** The version of the contract that is spoken with its workers; undefined if they and this dispatcher share none. */
   contract: number | undefined;
-  /** Client formats in which its workers answer. */
   formats: readonly string[];
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
@@ -107,7 +105,6 @@ export function isLeftOut({ health, pool }: LiveWorker, model: string, now = per
   return false;
 }
 
-/** Whether a pool has a model or tool with this name. */
 export function serves({ models, tools }: Pick<LivePool, 'models' | 'tools'>, name: string): boolean {
   return models.some(({ id }) => id === name) || tools.some((tool) => tool.name === name);
 }

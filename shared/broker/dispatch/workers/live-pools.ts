@@ -12,7 +12,7 @@ export class LivePools {
   readonly #contract: ContractRange;
   /** By what they serve, see `poolFor`. */
   readonly #pools = new Map<string, LivePool>();
-  /** Lost pools and when they were lost, oldest first. */
+  /** Oldest first. */
   readonly #lost = new Map<string, { pool: LivePool; at: number }>();
   /** The names that lost pools have served: a request for such a name waits instead of a response with 404. */
   readonly #lostModels = new KnownNames();

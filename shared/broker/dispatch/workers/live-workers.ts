@@ -29,7 +29,6 @@ const maxWorkers = 10_000;
 /** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
 const promptMs = 500;
 
-/** Milliseconds for workers to answer a request for announcements. */
 const announceWaitMs = announcedMs + 50;
 
 /**

@@ -6,7 +6,6 @@ import type { LiveWorker } from './live-pool.ts';
 /** The models that workers may serve, by their credential: names, or prefixes of names followed by `*`. */
 export type CredentialModels = Readonly<Record<string, { models: readonly string[] }>>;
 
-/** Maximum names that are remembered with their tiers. */
 const maxNames = 10_000;
 
 /**

@@ -1,7 +1,5 @@
-/** Milliseconds in which a count loses half its weight. */
 const halfLifeMs = 10_000;
 
-/** Milliseconds without a fault after which the count of faults in a row restarts. */
 const rowMs = 30_000;
 
 /** What can go wrong with a job: the worker fails, or it refuses the request. Each kind is compared with the same kind of its peers. */
@@ -9,7 +7,6 @@ export type Fault = 'failure' | 'refusal';
 
 interface FaultCount {
   weight: number;
-  /** Faults since the last job that was served. */
   row: number;
   countedAt: number;
   comparedAt: number;
@@ -29,14 +26,12 @@ export class OutcomeAverage {
   #firstTokensComparedAt = 0;
   readonly #faults: Record<Fault, FaultCount> = { failure: noFaults(), refusal: noFaults() };
 
-  /** Counts a job that was served. */
   countGood(now: number): void {
     this.#decay(now);
     this.#good += 1;
     for (const fault of Object.values(this.#faults)) Object.assign(fault, { row: 0, standsOut: false });
   }
 
-  /** Counts a job that was not served. */
   countFault(kind: Fault, now: number): void {
     this.#decay(now);
     const fault = this.#faults[kind];

@@ -37,7 +37,6 @@ export class OutcomeJudge {
     this.#log = log;
   }
 
-  /** Counts the first piece of a job's streamed answer. */
   firstToken(job: Job, { worker, placement, claimedAt }: Attempt, now: number): void {
     this.#disprove(job, worker, now);
     const { model } = placement;
@@ -48,7 +47,6 @@ export class OutcomeJudge {
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
-  /** Counts an attempt that has served its job. */
   served(job: Job, attempt: Attempt, now: number): void {
     const { worker, placement, claimedAt, grant, isLate } = attempt;
     this.#disprove(job, worker, now);

@@ -7,7 +7,6 @@ import { mayEject } from './outcome-judge.ts';
 /** Milliseconds after which the list of a silent dispatcher is dropped. */
 const silentMs = 10_000;
 
-/** Maximum remembered dispatchers. */
 const maxIngresses = 1_000;
 
 /**
@@ -16,7 +15,6 @@ const maxIngresses = 1_000;
  */
 export class SharedEjections {
   readonly #workers: LiveWorkers;
-  /** The last list of each other dispatcher. */
   readonly #listed = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; at: number }>();
 
   constructor(workers: LiveWorkers) {

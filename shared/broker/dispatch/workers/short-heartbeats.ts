@@ -9,7 +9,6 @@ const permissionMs = 5_000;
 /** Milliseconds after which a component that publishes no stats counts as gone. */
 const goneAfterMs = 3_300;
 
-/** Maximum known components. */
 const maxParts = 1_000;
 
 /**
@@ -38,7 +37,6 @@ export class ShortHeartbeats {
     this.#timer = setInterval(() => this.#allow(), everyMs);
   }
 
-  /** Records the stats of a dispatcher, this one included. */
   onStats(from: string, { beats }: Pick<IngressStats, 'beats'>): void {
     if (!this.#parts.has(from) && this.#parts.size >= maxParts) return;
     this.#parts.set(from, { understands: beats === true, at: performance.now() });

@@ -12,7 +12,6 @@ export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> 
 /** What one dispatcher records about a worker from the outcomes of its jobs, and the models or tools with which it is ejected. */
 export class WorkerHealth {
   readonly #models = new Map<string, ModelHealth>();
-  /** The models with an ejection, usually none. */
   readonly #ejected = new Set<ModelHealth>();
   #lastEjection: PastEjection | undefined;
 
@@ -21,7 +20,7 @@ export class WorkerHealth {
     return this.#lastEjection;
   }
 
-  /** Iterates over the current ejections, oldest first. */
+  /** Oldest first. */
   *ejections(): Iterable<Readonly<Ejection>> {
     for (const { ejection } of this.#ejected) if (ejection) yield ejection;
   }
@@ -37,7 +36,6 @@ export class WorkerHealth {
     return this.#ejected.size === 0 || (this.#models.get(model)?.mayTake(now) ?? true);
   }
 
-  /** Returns the outcomes with a model; undefined if there are none. */
   find(model: string): ModelHealth | undefined {
     return this.#models.get(model);
   }
