@@ -2,7 +2,7 @@
 export const agentPrograms = ['claude-code', 'codex', 'opencode', 'other'] as const;
 export type AgentProgram = (typeof agentPrograms)[number];
 
-/** How long the client's own tools took between the previous turn and this one. Tools that ran at the same time count each. */
+/** The time that the client's own tools took between the previous turn and this one. Tools that ran at the same time count each. */
 export interface ToolTimes {
   /** The sum, in milliseconds. */
   ms: number;

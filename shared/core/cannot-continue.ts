@@ -1,8 +1,8 @@
 import { RouterError } from './errors.ts';
 
 /**
- * Why an answer cannot be continued exactly: `refused` if its worker does not continue such answers; `mismatch` if the new output would
- * not follow on the client's text.
+ * The reason why an answer cannot be continued exactly: `refused` if its worker does not continue such answers; `mismatch` if the new
+ * output would not follow on the client's text.
  */
 export const continuationFailures = ['refused', 'mismatch'] as const;
 export type ContinuationFailure = (typeof continuationFailures)[number];

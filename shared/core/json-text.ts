@@ -24,7 +24,7 @@ export interface JsonText {
 /** Bytes of a text up to which it is always parsed as a whole. */
 export const maxWhole = 64 * 1024;
 
-/** How many characters of a long string its replacement begins with. */
+/** Characters of a long string that its replacement keeps at its start. */
 const startLength = 32;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What models can do: generate an answer, continue a text, compute vectors of texts, rank documents, moderate texts, draw images, edit
- * images, speak a text, transcribe speech, translate speech into English.
+ * The operations of models: generate an answer, continue a text, compute vectors of texts, rank documents, moderate texts, draw images,
+ * edit images, speak a text, transcribe speech, translate speech into English.
  */
 export const modelOperations = [
   'generate',

@@ -21,7 +21,7 @@ const httpServer = z.looseObject({
   auth: z.literal('oauth').optional(),
 });
 
-/** How the router requests tokens for an `oauth` server, if it cannot discover that by itself. */
+/** The OAuth client that the router uses for an `oauth` server, as far as it cannot discover it by itself. */
 const oauthClient = z.strictObject({
   /** The client that the authorization server has registered; default: one is registered for each person who links an account. */
   clientId: z.string().min(1).optional(),

@@ -4,7 +4,7 @@ import type { Conversation } from '#shared/formats/conversation.ts';
 
 export interface NamedSession {
   name: string;
-  /** Whether a conversation starts anew under the same name, after a compaction: nothing of its prompt is cached then. */
+  /** Whether a conversation starts over under the same name, after a compaction: nothing of its prompt is cached then. */
   restarts: boolean;
 }
 

@@ -4,7 +4,7 @@ import { does, type Operation } from '#shared/core/operation.ts';
 import type { RegistryTarget } from '#shared/registry/registry.ts';
 import { modelNotFound, type ResolvedModel } from './resolve-model.ts';
 
-/** What a model that cannot do an operation does not do, for error messages. */
+/** Phrases for error messages about a model that cannot do an operation. */
 const wants: Partial<Record<Operation, string>> = {
   complete: 'does not continue texts',
   embed: 'gives no embeddings',

@@ -12,9 +12,9 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits while the workers that had tools are away, for a minute at most, as calls do: a list without their tools would be wrong, and
- * clients keep it. Resolves at once if a worker of the tools tier takes calls, and when the caller has left.
- * @throws RouterError `no_worker_available`
+ * Waits, as calls do, while the workers that had tools have been away for less than a minute: a list without their tools would be wrong,
+ * and clients keep it. Resolves at once if a worker of the tools tier takes calls, and when the caller has left.
+ * @throws RouterError `no_worker_available` after `noWorkerMs`
  */
 export async function waitForTools(
   { workers, noWorkerMs }: WaitForToolsParts,

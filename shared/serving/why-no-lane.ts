@@ -19,7 +19,7 @@ export interface NoLane {
   waits: boolean;
 }
 
-/** How long a request waits while no worker can serve it, in milliseconds. */
+/** Milliseconds that a request waits while no worker can serve it. */
 export interface WaitsForWorker {
   /** The operator's setting. */
   noWorkerMs: number;

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * What a chunk adds to the answer: `nothing`, or less than a piece; `more`, a piece; `finished`, a piece after which at most the usage
+ * The part of the answer in a chunk: `nothing`, or less than a piece; `more`, a piece; `finished`, a piece after which at most the usage
  * or another choice can follow; `complete`, the rest of the answer.
  */
 export type Progress = 'nothing' | 'more' | 'finished' | 'complete';

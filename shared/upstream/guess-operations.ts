@@ -1,6 +1,6 @@
 import type { ModelOperation } from '#shared/core/operation.ts';
 
-/** Names of models that rank, and of models that compute vectors: most contain the word, the others are families of such models. */
+/** Names of models that rank, and of models that compute vectors: most contain the word, the others are series of such models. */
 const ranks = /rerank|(^|[/-])llama-rank/i;
 const embeds = /embed|retrieval|(^|[/-])(bge|e5|gte|minilm)-|sentence-t/i;
 

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isUnreachable } from './upstream-failure.ts';
 
-/** How a request to an upstream ended: the class of its status, or how it broke off. `aborted`: no job waited for it any more. */
+/** The outcome of a request to an upstream: the class of its status, or how it broke off. `aborted`: no job waited for it any more. */
 export const upstreamOutcomes = [
   '2xx',
   '3xx',

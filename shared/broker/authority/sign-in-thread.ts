@@ -2,7 +2,7 @@ import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { Authority } from './authority.ts';
 import type { CredentialRequest, IssuedCredential } from './issue-credential.ts';
 
-/** What a thread signs: a credential, or, without a request, the servers' configuration. */
+/** The task of a signing thread: a credential, or, without a request, the servers' configuration. */
 export interface SigningTask {
   authority: Authority;
   request?: CredentialRequest;

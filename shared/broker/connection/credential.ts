@@ -23,7 +23,7 @@ export interface Credential {
   expiresAt: number | undefined;
 }
 
-/** Stores facts besides permissions in a user's token, as tags, which NATS does not interpret. */
+/** Stores facts in addition to permissions in a user's token, as tags, which NATS does not interpret. */
 export const tags = {
   of: ({ role, prefix }: Pick<Credential, 'role' | 'prefix'>): string[] => [`role:${role}`, `prefix:${prefix}`],
   read: (list: readonly string[], name: 'role' | 'prefix'): string | undefined =>

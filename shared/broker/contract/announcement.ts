@@ -10,7 +10,7 @@ import { nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { does, modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
-/** What a model supports beyond text in, text out. `continue`: the worker continues a broken answer exactly where it stopped. */
+/** Abilities of a model beyond text in, text out. `continue`: the worker continues a broken answer exactly where it stopped. */
 export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
 
 /** A capability, or a kind of hosted tool that the model's upstream runs itself for requests of one client format: `web_search@…`. */
@@ -34,7 +34,7 @@ export const maxAnnouncementBytes = 512 * 1024;
 /** Maximum fields and elements of an announcement: a dispatcher reads that many in less than 0.1 s. */
 const maxValues = { values: 50_000, groups: 50_000 };
 
-/** Maximum tokens of a model's context or output; an announcement of more is ignored. */
+/** Maximum tokens of a model's context or output; a larger value is ignored. */
 const maxTokens = 100_000_000;
 
 /** Maximum slots of a worker, the same bound as for `SLOTS`. */
@@ -104,8 +104,8 @@ const tool = z.object({
 });
 
 /**
- * What a worker publishes at `subjects.heartbeat` on change, on request, and each second unless it sends short heartbeats instead (see
- * `heartbeats.ts`). Every dispatcher subscribes. Times are milliseconds since 1970.
+ * The message that a worker publishes at `subjects.heartbeat` on change, on request, and each second unless it sends short heartbeats
+ * instead (see `heartbeats.ts`). Every dispatcher subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
   /** The newest version of the contract that the worker speaks, and the oldest if that is a different one. */
@@ -138,13 +138,13 @@ const announcementSchema = z.object({
     .nonnegative()
     .transform((slots) => Math.min(slots, maxSlots)),
   busy: z.number().int().nonnegative(),
-  /** False while the worker drains, while its engine does not answer, and while its circuit breaker is open. */
+  /** False while the worker drains, while its engine does not answer, and while its circuit breaker stops new jobs. */
   accepting: z.boolean(),
   /** True while the worker takes nothing new because an operator has drained it or because it stops. */
   draining: z.boolean().optional(),
   /**
-   * Why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`, `unhealthy` or
-   * `no_models`; `tools failing: <names>` if only these tools take no calls. Later releases may add others.
+   * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
+   * `unhealthy` or `no_models`; `tools failing: <names>` if only these tools take no calls. Later releases may add others.
    */
   reason: announcedText(100).optional().catch(undefined),
   /** When the worker takes jobs again, if it can say so; absent while it accepts. */

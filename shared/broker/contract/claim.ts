@@ -59,8 +59,8 @@ const grantSchema = z.object({
   /** Bytes of the whole body, over all parts. */
   bodyBytes: count,
   /**
-   * How many bytes at the end of the body are the answer that the client already has, in the client's format. The worker continues that
-   * answer. Only workers whose model has the capability `continue` get such a grant. Absent for an answer that has not begun.
+   * The number of bytes at the end of the body that are the client's part of the answer, in the client's format. The worker continues
+   * that answer. Only workers whose model has the capability `continue` get such a grant. Absent for an answer that has not begun.
    */
   relayedBytes: count.optional(),
 });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { encodeAnnouncement, type Announcement } from './announcement.ts';
 
-/**
- * What a worker publishes at `subjects.heartbeat` each second: its announcement, or, if every dispatcher supports it, a short heartbeat
- * of a few bytes. A short heartbeat means that nothing but the busy slots has changed since the last announcement.
+/*
+ * The message that a worker publishes at `subjects.heartbeat` each second: its announcement, or, if every dispatcher supports it, a
+ * short heartbeat of a few bytes. A short heartbeat means that nothing but the busy slots has changed since the last announcement.
  */
 
 /** Milliseconds between two announcements on request, and the milliseconds over which many workers spread their answers to one request. */

@@ -59,8 +59,8 @@ function readable<T extends z.ZodType>(entry: T, most: number) {
 }
 
 /**
- * What a dispatcher publishes at `subjects.ingressStats` each second. Every dispatcher subscribes and also gets its own. Each message
- * has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
+ * The message that a dispatcher publishes at `subjects.ingressStats` each second. Every dispatcher subscribes and also gets its own.
+ * Each message has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
   /** The newest and the oldest version of the contract that the dispatcher speaks. */

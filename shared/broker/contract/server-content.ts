@@ -1,4 +1,4 @@
-/** What an MCP server may offer besides tools; the router passes it through. */
+/** Kinds of content that an MCP server may offer in addition to tools; the router passes them through. */
 export const contentKinds = ['resources', 'prompts', 'completions'] as const;
 
 export type ContentKind = (typeof contentKinds)[number];

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { contractVersion } from './contract-range.ts';
 
 /**
- * What waits in a lane for a worker: which job to claim, and from which dispatcher. Published at `subjects.jobs` and delivered by
- * JetStream. Never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's workers.
+ * A message that waits in a lane for a worker and names the job to claim and its dispatcher. Published at `subjects.jobs` and delivered
+ * by JetStream. Never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's workers.
  */
 const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 

@@ -173,9 +173,9 @@ export class JobEndings {
   }
 
   /**
-   * Handles an error that the worker reports: the job moves if another worker may do better.
-   * If another process than the one that had taken the job answers, the first process has died with the job. Which of them was started
-   * first is not compared, because clocks can be set.
+   * Handles an error that the worker reports: the job moves if another worker may do better. If the answer comes from another process
+   * than the job's, the job's process has died with it. The start times only need to differ: their order proves nothing, because clocks
+   * can be set.
    */
   onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;

@@ -22,8 +22,8 @@ export interface JobRequest {
   stream: boolean;
   class: PriorityClass;
   /**
-   * Who sent the request: a key, and its owner, which is a person, a team, or the key itself. Owners and keys share the queue by weights
-   * of 1 or more, default 1. A request that kills workers is refused for one owner only.
+   * The sender of the request: a key, and its owner, which is a person, a team, or the key itself. Owners and keys share the queue by
+   * weights of 1 or more, default 1. A request that kills workers is refused for one owner only.
    */
   sender: {
     owner: string;

@@ -77,7 +77,7 @@ export class JetStreamObjects {
         chunks += 1;
       }
       for (const storing of sent) await storing;
-      // A stream that was created anew meanwhile has lost the first chunks.
+      // A stream that was created again meanwhile has lost the first chunks.
       if ((await this.#retrying(() => this.#stream.madeAt(), signal)) !== madeAt)
         throw unavailable(new Error('the stream of objects was made anew'));
       signal?.throwIfAborted();

@@ -78,7 +78,7 @@ export class IngressContacts {
     return true;
   }
 
-  /** Returns the dispatcher that sent something last, within the last minute; never one that is silent or absent. */
+  /** Returns the dispatcher that sent something most recently, within the last minute; silent and absent ones are skipped. */
   liveliest(): string | undefined {
     let best: IngressContact | undefined;
     for (const contact of this.#contacts.values()) {

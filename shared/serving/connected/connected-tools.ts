@@ -40,7 +40,7 @@ export interface ConnectedServer {
 
 export interface PersonConnections {
   servers(): readonly ConnectedServer[];
-  /** Returns a text for each MCP server that the person has linked now; the text changes when they link it anew. */
+  /** Returns a text for each MCP server that the person has linked now; the text changes when they link it again. */
   versionsOf(person: string): Promise<ReadonlyMap<string, string>>;
   /** @param refused a token that the server has just refused @throws RouterError `connection_required`, `upstream_failed` */
   tokenOf(person: string, server: ConnectedServer, refused?: string): Promise<string>;

@@ -20,7 +20,7 @@ export class TurnSink implements ModelSink {
   /** The placement that serves the turn, once it is known. */
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
-  /** Why the turn cannot be relayed. The job then fails with a router error. */
+  /** The error if the turn cannot be relayed. The job then fails with a router error. */
   #thrown: RouterError | undefined;
 
   constructor(parts: TurnSinkParts) {

@@ -39,7 +39,7 @@ export interface OpenServingOptions {
   releases: Releases;
 }
 
-/** What a process needs to serve requests: its connections, and the components that use them. */
+/** The connections of a process that serves requests, and the components that use them. */
 export interface OpenServing {
   redis: RedisConnection;
   /** A connection of its own for records that may have megabytes. */

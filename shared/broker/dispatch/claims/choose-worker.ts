@@ -9,7 +9,7 @@ const roomyPart = 0.5;
 /** Above that share, a worker takes them while its load is at most this many times the mean. */
 const mostOfMean = 1.25;
 
-/** How many times longer the first token may take at the conversation's worker than at the next one. */
+/** The factor by which the first token may take longer at the conversation's worker than at the next one. */
 const mostTimesLater = 3;
 
 /** Milliseconds added to all times to the first token, so that imperceptible differences decide nothing. */

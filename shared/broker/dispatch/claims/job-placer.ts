@@ -139,8 +139,8 @@ export class JobPlacer {
   }
 
   /**
-   * Finds the worker that claims; undefined if it is not known. If another process claims than the one that was announced, it may just
-   * have replaced that process. It is refused: a job granted to it under the old announcement would count as lost with the dead process.
+   * Finds the worker that claims; undefined if it is not known. A process other than the announced one may just have replaced it. Its
+   * claim is refused: a job granted to it under the old announcement would count as lost with the dead process.
    */
   #claimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
     const { broker, workers } = this.#parts;

@@ -1,4 +1,7 @@
-/** What a worker gets with a grant: the request's body, followed by the client's part of the stream if the stream is to continue. */
+/**
+ * The bytes that a worker gets with a grant: the request's body, followed by the client's part of the stream if the stream is to
+ * continue.
+ */
 export interface Payload {
   readonly length: number;
   /** Undefined for an answer that has not begun. */

@@ -53,7 +53,7 @@ export class StreamContinuation {
     this.#kept?.add(piece);
   }
 
-  /** What another worker needs; undefined if the stream cannot continue. */
+  /** The data that another worker needs; undefined if the stream cannot continue. */
   get kept(): KeptStream | undefined {
     return this.#kept?.isLetGo === false ? this.#kept : undefined;
   }

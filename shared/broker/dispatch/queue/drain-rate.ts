@@ -8,7 +8,7 @@ export class DrainRate {
   #since = 0;
   #claims = 0;
 
-  /** Starts anew when the first job comes into an empty lane: an empty lane says nothing about its workers. */
+  /** Restarts the measurement when the first job comes into an empty lane: an empty lane says nothing about its workers. */
   restart(now: number): void {
     this.#since = now;
     this.#claims = 0;
@@ -21,7 +21,7 @@ export class DrainRate {
 
   /**
    * Estimates the milliseconds until this many jobs are claimed. It counts one claim more than there were, so that a lane that has just
-   * got jobs does not seem to stand still.
+   * got jobs does not seem to be stalled.
    */
   waitMs(jobs: number, now: number): number {
     this.#forget(now);

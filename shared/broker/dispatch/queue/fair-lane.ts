@@ -10,10 +10,7 @@ const minTickets = 2;
 
 const averagedSeconds = 5;
 
-/**
- * Milliseconds after which a lane that stands still although its pool has free slots gets more tickets, and the maximum of these
- * tickets.
- */
+/** Milliseconds after which a stalled lane gets more tickets although its pool has free slots, and the maximum of these tickets. */
 const stuckMs = 250;
 const maxStuckTickets = 4;
 

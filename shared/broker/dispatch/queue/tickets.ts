@@ -23,7 +23,7 @@ export interface TicketsOptions {
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
   spillMs: number;
-  /** Offers a job that waits in a lane that stands still. Returns false if no worker is known to wait for a job. */
+  /** Offers a job that waits in a stalled lane. Returns false if no worker is known to wait for a job. */
   offer: (job: Job) => boolean;
   /** Sends a job's ticket straight to a worker, once a second at most. */
   handOver: (job: Job) => void;
@@ -32,8 +32,8 @@ export interface TicketsOptions {
 }
 
 /**
- * How many lanes a job first waits in if none has a free slot, and the maximum: beyond it, the job waits only in further lanes with a
- * free slot. A job in hundreds of lanes would cost hundreds of tickets, of which one is claimed.
+ * The number of lanes in which a job first waits if none has a free slot, and the maximum: beyond it, the job waits only in further
+ * lanes with a free slot. A job in hundreds of lanes would cost hundreds of tickets, of which one is claimed.
  */
 const firstLanes = 8;
 const maxLanes = 16;
@@ -125,7 +125,7 @@ export class Tickets {
 
   /**
    * Maintains a waiting job's tickets: lets one overflow into the next lane when it is due, and publishes tickets again that were not
-   * stored. JetStream may have no leader, or may have lost a ticket: if a lane stands still, its jobs with tickets are offered, and an
+   * stored. JetStream may have no leader, or may have lost a ticket: if a lane has stalled, its jobs with tickets are offered, and an
    * overdue ticket is sent straight to a worker. Each job that leaves makes the next one publish its ticket.
    */
   maintain(job: Job, now: number): void {

@@ -3,7 +3,7 @@ import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { retryAfterOf } from '../queue/drain-rate.ts';
 
-/** How long each kind of wait may last, in milliseconds. */
+/** Maximum milliseconds of each kind of wait. */
 export interface Timeouts {
   /** In the queue, until a worker claims the job. */
   queueMs: number;

@@ -33,7 +33,7 @@ export interface LiveWorker {
   others: number;
   /** Whether it gets no offers until its next heartbeat: it has refused an offer since the last one, or the next one is late. */
   hasRefused: boolean;
-  /** What the outcomes of its jobs show: the models with which it is ejected, and its times to the first token. */
+  /** The record of its jobs' outcomes: the models with which it is ejected, and its times to the first token. */
   health: WorkerHealth;
 }
 

@@ -8,7 +8,7 @@ const maxProbeMs = 30_000;
 /** Milliseconds after a recovery in which a new ejection continues the old one's backoff. */
 const relapseMs = 60_000;
 
-/** Why a worker is ejected: the code of the errors with which it stands out among its peers, or `slow`. */
+/** The reason of an ejection: the code of the errors with which it stands out among its peers, or `slow`. */
 export type EjectionReason = ErrorCode | 'slow';
 
 /**
@@ -27,7 +27,7 @@ export interface Ejection {
   probe: string | undefined;
 }
 
-/** What one dispatcher records about a worker from the outcomes of its jobs with one model, and its ejection. */
+/** A dispatcher's record of a worker from the outcomes of its jobs with one model, and its ejection. */
 export class ModelHealth {
   readonly model: string;
   readonly outcomes = new OutcomeAverage();

@@ -2,7 +2,7 @@ const halfLifeMs = 10_000;
 
 const rowMs = 30_000;
 
-/** What can go wrong with a job: the worker fails, or it refuses the request. Each kind is compared with the same kind of its peers. */
+/** The kinds of faults of a job: the worker fails, or it refuses the request. Each kind is compared with the same kind of its peers. */
 export type Fault = 'failure' | 'refusal';
 
 interface FaultCount {

@@ -1,4 +1,4 @@
-/** Minimum milliseconds between two heartbeats of which the second proves that the worker was alive at the first. */
+/** Minimum milliseconds between two heartbeats for the second to prove that the worker was alive at the first. */
 const apartMs = 500;
 
 /**

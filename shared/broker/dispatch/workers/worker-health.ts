@@ -9,7 +9,7 @@ export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> 
   endedAt: number | undefined;
 }
 
-/** What one dispatcher records about a worker from the outcomes of its jobs, and the models or tools with which it is ejected. */
+/** A dispatcher's record of a worker from the outcomes of its jobs, and the models or tools with which it is ejected. */
 export class WorkerHealth {
   readonly #models = new Map<string, ModelHealth>();
   readonly #ejected = new Set<ModelHealth>();

@@ -16,7 +16,7 @@ function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number
   });
 }
 
-/** Drops each of these frames the first time it is sent. @returns the frames that were not sent yet, and whether numbers were in subjects */
+/** Drops each of these frames the first time it is sent. @returns the frames not sent yet, and whether numbers were in subjects */
 function loseOnce(worker: TappedBroker, frames: readonly string[]) {
   const left = new Set(frames);
   // Ends that nobody has asked for are kept while the connection is young.
