@@ -12,8 +12,8 @@ import { z } from 'zod';
  * - A message to everyone (an announcement, ingress stats) names the range of its sender, and its fields are only ever added to. Ingress
  *   stats are read if both ranges share a version; an entry that cannot be parsed, such as one of an unknown tier, is skipped alone.
  * - Key changes and price changes are signals without a version. A change of an unknown kind means that anything may have changed.
- * - Credentials limit the subjects. A version that needs more subjects is spoken only by processes whose credentials allow them, so it
- *   comes a release after the one whose credentials allow them.
+ * - Credentials limit the subjects. A version with new subjects comes a release after the one whose credentials allow these subjects,
+ *   because only processes with such credentials can speak it.
  * - Workers of different ranges never share a lane (see `poolOf`): no worker pulls a ticket that it cannot read.
  */
 export interface ContractRange {

@@ -213,7 +213,7 @@ export class JobEndings {
   }
 
   /**
-   * Moves a streamed job that waits for its first piece at an ejected worker far later than that worker's peers, if another worker
+   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker
    * serves. The job stays while the worker may have died with it: another worker has died with it before, or this one does not answer a
    * request for a frame.
    */

@@ -90,8 +90,8 @@ export class WorkerLink {
   }
 
   /**
-   * Asks a worker that counts as dead for a frame that cannot exist, of a job that it had. The worker answers with an error that says
-   * when it was started. If it still runs the job, it stops it.
+   * Asks a worker that counts as dead for an impossible frame of its former job. The worker answers with an error that says when it was
+   * started. If it still runs the job, it stops it.
    */
   askWhetherAlive({ worker, grant }: { worker: LiveWorker; grant: string }): void {
     this.#broker.publish(

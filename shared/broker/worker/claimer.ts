@@ -61,8 +61,7 @@ export class Claimer {
    * Claims the job of a ticket.
    * @param ackSubject JetStream's ack subject for the ticket; the dispatcher that answers the claim acks the ticket
    * @param onNobody called once if no dispatcher subscribes: the caller must then ack the ticket
-   * @param onOutcome called once, in the same turn as the message that decides the outcome, so that a cancel that follows a grant finds
-   * the job
+   * @param onOutcome called once, in the same turn as the deciding message: a cancel right after a grant must find the job
    */
   claim(ticket: Ticket, ackSubject: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
     this.#count += 1;

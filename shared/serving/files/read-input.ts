@@ -21,7 +21,7 @@ const pieceBytes = 192 * 1024;
 
 /**
  * Reads a file as the input of a request.
- * @param place the field of the request that names it, and the bytes that are left for it
+ * @param place the field of the request with the file's id, and the bytes that are left for the file
  * @throws RouterError `invalid_request` for a file that no model can read, `body_too_large`, or as `Files.read` does
  */
 export async function readInput(

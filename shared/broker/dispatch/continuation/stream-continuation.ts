@@ -30,7 +30,7 @@ function continues({ pool, model }: Placement): boolean {
 export class StreamContinuation {
   readonly #memory: ContinuationMemory;
   #kept: KeptStream | undefined;
-  /** Whether the worker that began the stream has peers that can continue it, so that it was to be kept. */
+  /** Whether the stream was to be kept, because workers like its first one can continue it. */
   #wasWanted = false;
   #model: string | undefined;
   #broken: RouterError | undefined;

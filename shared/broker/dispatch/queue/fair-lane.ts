@@ -139,7 +139,7 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * Chooses the job that gets a claim whose own job still waits, and counts the claim for that job's owner and key.
+   * Chooses the job for a claim while the claim's own job still waits. Counts the claim for the chosen job's owner and key.
    * @param mayTake whether the worker may have a job
    */
   turn(claimed: Job, mayTake: (job: Job) => boolean): Job {
@@ -149,7 +149,7 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * Chooses the job that gets a claim whose own job does not wait any more. The ticket is used up. @returns undefined if no job without
+   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up. @returns undefined if no job without
    * a ticket may be taken
    */
   turnOfSpare(mayTake: (job: Job) => boolean): Job | undefined {
