@@ -1,4 +1,3 @@
-/** Holds an entry's value until the entry is deleted. */
 interface Slot<Value> {
   value: Value | undefined;
 }

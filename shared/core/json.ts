@@ -1,6 +1,5 @@
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 
-/** A JSON object with unchecked fields. */
 export interface JsonObject {
   [field: string]: Json | undefined;
 }

@@ -19,7 +19,6 @@ const writeEveryMs = 50;
 /** Milliseconds for the last lines if the process ends and its reader is slow. */
 const maxLastWriteMs = 1_000;
 
-/** Write the last lines of this process's logs when it ends. */
 const lastWrites: (() => void)[] = [];
 
 const redacted = (): string => '[redacted]';

@@ -9,7 +9,6 @@ export interface LoggableError {
   cause?: LoggableError;
 }
 
-/** Maximum depth of causes; deeper ones are dropped. */
 const maxDepth = 5;
 
 /**

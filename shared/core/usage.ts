@@ -46,7 +46,6 @@ export function unitsOf({ units: used }: Pick<Usage, 'units'>, unit: Unit): numb
   return used?.[unit] ?? 0;
 }
 
-/** Computes a value for each unit. */
 export function mapUnits<Value>(valueOf: (unit: Unit) => Value): Record<Unit, Value> {
   return {
     images: valueOf('images'),

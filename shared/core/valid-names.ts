@@ -5,7 +5,6 @@ const maxLength = 64;
 
 const hashLength = 8;
 
-/** Whether a name is valid in OpenAI's formats and in the messages format. */
 function isValid(name: string): boolean {
   return /^[\w-]{1,64}$/.test(name);
 }

@@ -8,7 +8,6 @@ export interface RequestOrigin {
   identity: KeyIdentity;
   /** The request's span; undefined if tracing is off. */
   trace: TraceSpan | undefined;
-  /** Whether the request's body and answer are recorded. */
   isRecorded?: boolean;
 }
 

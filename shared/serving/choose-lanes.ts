@@ -31,7 +31,6 @@ interface LaneNeeds extends Needs {
 
 export interface LaneRules {
   auto: Registry['auto'];
-  /** Returns the price of a model, if it is known. */
   priceOf: (tier: Tier, model: string) => { output: number } | undefined;
   /** Whether the key allows a tier and, for `auto`, a model. */
   permits: (tier: Tier, model?: string) => boolean;

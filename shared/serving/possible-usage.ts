@@ -24,7 +24,6 @@ const maxSearches = 1_000;
 export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> {
   /** The limit of output tokens; undefined without one. */
   maxOutput: number | undefined;
-  /** Bytes of the body as the worker got it. */
   bodyBytes: number;
 }
 

@@ -44,7 +44,6 @@ export async function serveTool(
   return runToolJob(parts, { ...request, place }, sink, caller);
 }
 
-/** A validated tool call, and its lanes. */
 export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connection'> {}
 
 /** Reserves, dispatches and records one tool call. @throws RouterError as `reserve` does */

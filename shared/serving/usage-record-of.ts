@@ -10,7 +10,6 @@ import type { Usage } from '#shared/core/usage.ts';
 import type { RequestOrigin } from './caller.ts';
 import type { PriceOf } from './estimate-amount.ts';
 
-/** A dispatched request that has ended. */
 export interface FinishedRequest {
   origin: RequestOrigin;
   format: string;

@@ -33,7 +33,6 @@ export interface NoLaneParts extends WaitsForWorker {
   lostPools: Iterable<LivePool>;
 }
 
-/** A model that a request may name, and a pool that serves it. */
 interface Offer {
   pool: LivePool;
   model: ModelInfo;

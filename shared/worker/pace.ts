@@ -205,7 +205,6 @@ export class Pace {
   }
 }
 
-/** Returns the milliseconds without jobs after this many closings in a row. */
 export function closedMs(closings: number): number {
   return Math.min(maxClosedMs, firstClosedMs * 2 ** (closings - 1)) * (0.75 + Math.random() * 0.5);
 }

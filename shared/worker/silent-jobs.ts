@@ -68,7 +68,6 @@ export class SilentJobs {
     if (this.isOlder(job)) this.#older -= 1;
   }
 
-  /** Makes all running jobs older ones. */
   mark(): void {
     this.#marks += 1;
     this.#older = this.#running.size;

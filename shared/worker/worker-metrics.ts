@@ -134,7 +134,6 @@ export class WorkerMetrics implements WorkerMeter {
     this.#pauses.add();
   }
 
-  /** Counts a request to the upstream when it has ended. */
   asked({ outcome, firstMs, ms }: UpstreamCall): void {
     this.#upstream[outcome].add();
     if (firstMs !== undefined) this.#upstreamFirst.observe(firstMs / 1000);

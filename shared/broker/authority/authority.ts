@@ -39,7 +39,6 @@ const authoritySchema = z.object({
 
 export type Authority = z.output<typeof authoritySchema>;
 
-/** NATS' value for no limit. */
 const unlimited = -1;
 
 export async function createAuthority(prefix: string, ca: string | undefined): Promise<Authority> {

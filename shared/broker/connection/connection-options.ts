@@ -63,7 +63,6 @@ export function connectionOptions(
   };
 }
 
-/** Requires TLS if a URL has `tls:` or a CA is given. */
 function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
   if (ca !== undefined) return { tls: { ca: [...rootCertificates, ca].join('\n') } };
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};

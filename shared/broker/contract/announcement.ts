@@ -111,7 +111,6 @@ const announcementSchema = z.object({
   /** The newest version of the contract that the worker speaks, and the oldest if that is a different one. */
   v: contractVersion,
   oldest: contractVersion.optional(),
-  /** The last token of the worker's address. */
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),
   /** See `poolOf`. */
@@ -209,7 +208,6 @@ export type Announcement = Omit<
 };
 export type ToolInfo = z.infer<typeof tool>;
 
-/** Whether clients can call a tool by this name. */
 export function isCalled({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, called: string): boolean {
   return name === called || givenName === called;
 }

@@ -69,7 +69,6 @@ const answerSchema = z.discriminatedUnion('answer', [
   grantSchema,
   /** The job has ended or is unknown. */
   z.object({ answer: z.literal('gone') }),
-  /** Another worker has the job. */
   z.object({ answer: z.literal('taken') }),
   /** This worker has just failed on the job, or the dispatcher does not know it yet: the ticket is delivered again. */
   z.object({ answer: z.literal('later') }),

@@ -35,7 +35,6 @@ export function decodeBeat(payload: Uint8Array): Beat | undefined {
   return digest === undefined ? undefined : { digest, busy: Number(busy) };
 }
 
-/** Computes the digest of an announcement without its busy slots. */
 export function digestOf(announcement: Announcement): string {
   const text = encodeAnnouncement({ ...announcement, busy: 0, digest: undefined });
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);

@@ -22,7 +22,6 @@ export const serverConnection = z.object({
 
 export type ServerConnection = z.infer<typeof serverConnection>;
 
-/** A job as a worker's handler gets it, with the complete body. */
 export interface GrantedJob {
   id: string;
   /** The client's `x-request-id`, for every log line. */

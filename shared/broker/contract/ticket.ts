@@ -16,7 +16,6 @@ export function encodeTicket(ticket: Ticket): string {
   return JSON.stringify(ticket);
 }
 
-/** Reads a ticket; undefined for anything else. */
 export function decodeTicket(payload: Uint8Array): Ticket | undefined {
   return parseJson(payload, ticketSchema);
 }

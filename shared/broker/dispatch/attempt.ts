@@ -29,7 +29,6 @@ export class Attempt {
   /** Whether the first token comes far later than those of the worker's peers. */
   isLate = false;
   answerHeaders: Readonly<Record<string, string>> | undefined;
-  /** Bytes of the answer that have come so far. */
   answerBytes = 0;
   #parts: Uint8Array[] = [];
   #partsBytes = 0;
@@ -98,7 +97,6 @@ export class Attempt {
     return this.#partsBytes <= maxWholeAnswerBytes;
   }
 
-  /** Joins the kept parts and the last bytes. */
   whole(lastBytes: Uint8Array): Uint8Array {
     return this.#parts.length === 0 ? lastBytes : Buffer.concat([...this.#parts, lastBytes]);
   }

@@ -135,7 +135,6 @@ export class Dispatcher {
     return this.#jobs.size;
   }
 
-  /** Bytes that are kept so that streams can continue on another worker. */
   get keptBytes(): number {
     return this.#memory?.bytes ?? 0;
   }

@@ -9,9 +9,7 @@ import type { AttemptTimes } from './job-timeline.ts';
 export interface JobReport {
   state: JobState;
   attempts: number;
-  /** The error of each move to another worker. */
   moves: readonly ErrorCode[];
-  /** The outcome of each loss of a worker in the middle of the stream. */
   continuations: readonly ContinuationOutcome[];
   queuedAt: number;
   /** When the worker that gave the first byte claimed the job; if there was no byte, the last worker that had it. */

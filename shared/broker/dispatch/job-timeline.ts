@@ -5,7 +5,6 @@ export interface AttemptTimes {
   worker: string;
   /** Whether the job was offered; otherwise it was claimed. */
   isOffered: boolean;
-  /** Since when the job waited for this attempt. */
   waitingSince: number;
   givenAt: number;
   /** When the first frame came, which shows that the worker has the job; undefined if none came. */

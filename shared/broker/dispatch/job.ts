@@ -160,7 +160,6 @@ export class Job {
     return this.#tiers;
   }
 
-  /** Records the result of a search for workers that can serve the job. */
   foundWorkers(some: boolean): void {
     if (some) this.#noWorkerSince = undefined;
     else this.#noWorkerSince ??= performance.now();
@@ -189,7 +188,6 @@ export class Job {
     this.#death = death;
   }
 
-  /** Clears the death: the worker that seemed to have died lives. */
   survived(): void {
     this.#death = undefined;
   }
@@ -224,7 +222,6 @@ export class Job {
     this.sink.data(piece);
   }
 
-  /** Handles the beginning of a worker's answer, before its first bytes. */
   #begin(now: number): void {
     if (this.hasBegun) {
       this.#continuation?.continued(now);

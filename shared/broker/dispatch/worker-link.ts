@@ -15,7 +15,6 @@ export const impossibleFrame = -1;
 /** Milliseconds before an ejected worker's claim is refused: less than the second after which a dispatcher counts as silent. */
 const ejectedMs = 500;
 
-/** Sends a dispatcher's messages to the workers that serve its jobs. */
 export class WorkerLink {
   readonly #broker: Broker;
   readonly #ingress: string;

@@ -33,7 +33,6 @@ const endSchema = z.object({ bytes: z.int().min(0), chunkBytes: z.int().min(1) }
 type End = z.output<typeof endSchema>;
 
 export interface JetStreamObjectsOptions {
-  /** Maximum bytes of all objects together. */
   maxBytes: number;
   log: Logger;
   /** Milliseconds for which calls are retried while the broker is away. Default 15 s. */
@@ -213,7 +212,6 @@ export class JetStreamObjects {
   }
 }
 
-/** Returns the status in a message's headers; 0 for a stored message. */
 function statusOf({ headers }: Msg): number {
   return headers?.code ?? 0;
 }

@@ -21,7 +21,6 @@ const streamNotFound = 10059;
 /** JetStream's errors for a stream that is larger than the limit of the servers or the account, or than the room of any server. */
 const noRoom = [10002, 10005, 10023, 10028, 10047];
 
-/** Minimum bytes of a store that is worth having. */
 const leastBytes = 16 * 1024 * 1024;
 
 /**

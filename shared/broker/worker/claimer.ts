@@ -75,7 +75,6 @@ export class Claimer {
     contacts.at(ingress).sent(true);
   }
 
-  /** Gives up all claims at a dispatcher that has fallen silent. */
   giveUp(ingress: string): void {
     for (const [id, pending] of this.#pending) if (pending.ingress === ingress) this.#giveUp(id);
   }

@@ -13,9 +13,7 @@ const roomyShare = 0.5;
 
 interface Block {
   bytes: Buffer;
-  /** Bytes from the start that are in use. */
   used: number;
-  /** Frames in the block that were not released. */
   frames: number;
 }
 

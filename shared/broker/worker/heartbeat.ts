@@ -57,7 +57,6 @@ export class Heartbeat {
     this.now();
   }
 
-  /** Announces the worker at once because something changed. */
   now(): void {
     clearTimeout(this.#soon);
     clearTimeout(this.#again);
@@ -82,7 +81,6 @@ export class Heartbeat {
     }, waitMs);
   }
 
-  /** Stops the heartbeats and sends `goodbye`. */
   stop(): void {
     clearTimeout(this.#next);
     clearTimeout(this.#soon);

@@ -34,7 +34,6 @@ export class IngressContact {
     return this.#cameAt;
   }
 
-  /** When something was last sent to the dispatcher, or came from it. */
   get usedAt(): number {
     return Math.max(this.#sentAt, this.#cameAt);
   }
@@ -70,7 +69,6 @@ export class IngressContact {
     return this.#silentSince === undefined && this.#askedAt !== undefined && now - this.#askedAt > ms;
   }
 
-  /** Marks the dispatcher as silent, because it has not answered in time. */
   fallSilent(): void {
     this.#silentSince = this.#askedAt;
   }
@@ -104,7 +102,6 @@ export class IngressContact {
     this.#youngUntil = performance.now() + youngMs;
   }
 
-  /** Whether frames that are sent now may get lost. */
   isDoubtful(now: number): boolean {
     return this.#isLate(now) || now < this.#youngUntil;
   }

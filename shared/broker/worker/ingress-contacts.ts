@@ -55,7 +55,6 @@ export class IngressContacts {
     for (const contact of this.#contacts.values()) contact.reset();
   }
 
-  /** Returns the contact of a dispatcher, and creates it if there is none. */
   at(ingress: string): IngressContact {
     const known = this.#contacts.get(ingress);
     if (known) return known;

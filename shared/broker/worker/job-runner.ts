@@ -32,7 +32,6 @@ interface Running {
   controller: AbortController;
   writer: ReplyWriter;
   contact: IngressContact;
-  /** Whether no sweep has seen the job yet. */
   isNew: boolean;
 }
 

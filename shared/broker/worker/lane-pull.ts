@@ -114,7 +114,6 @@ export class LanePull {
     this.#state = 'empty';
   }
 
-  /** Marks the lane as broken: the consumer is missing, or has lost the pull. */
   break(): void {
     this.#state = 'broken';
     this.#unreadSince ??= performance.now();

@@ -45,7 +45,6 @@ export class Puller {
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
-  /** The dispatcher that passes this worker's pulls and acks on. */
   #ingress = '';
   /** Runs for a while after the worker has requested lanes, answered or not. */
   #asked: NodeJS.Timeout | undefined;

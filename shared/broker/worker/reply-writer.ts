@@ -57,7 +57,6 @@ export class ReplyWriter implements Reply {
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** Runs while pieces of a stream are held. */
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
   #given: Readonly<Record<string, string>> = {};
@@ -141,7 +140,6 @@ export class ReplyWriter implements Reply {
     return true;
   }
 
-  /** Sends the held pieces and the end of the answer. */
   end(end: JobEnd): void {
     const last = this.#takeHeld();
     if (last.length > maxFrameBytes) this.#sendData(last);

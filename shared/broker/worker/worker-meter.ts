@@ -20,6 +20,5 @@ export interface WorkerMeter {
   claimed(outcome: ClaimOutcome['kind'], ms: number): void;
   offered(outcome: 'taken' | 'refused'): void;
   finished(job: MeteredJob): void;
-  /** Counts that the worker stopped taking jobs because of its upstream. */
   paused(): void;
 }

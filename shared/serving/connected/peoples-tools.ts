@@ -9,7 +9,6 @@ export type ServeCall = (request: ToolRequest, sink: JobSink, caller: Caller) =>
 
 /** The tools that depend on the person who asks. */
 export interface PeoplesTools {
-  /** Lists the tools that the caller's person may use now. */
   list(caller: Caller): Promise<ListedTool[]>;
   /**
    * Finds the function that serves calls of a tool; undefined if the tool does not depend on the person.

@@ -19,7 +19,6 @@ export interface InputFiles {
 export interface InlineOptions {
   format: Pick<ClientFormat, 'read'>;
   operation: ClientRoute['operation'];
-  /** The owner whose files the request may name. */
   owner: string;
   /** Called with the additional bytes of the request before they are read, and awaited. An error that it throws ends the request. */
   onBytes: (bytes: number) => void | Promise<void>;

@@ -14,7 +14,6 @@ const lookMs = 100;
 export interface HedgedJobParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   hedges: Hedges;
-  /** The registry name that the client requests. */
   name: string;
 }
 

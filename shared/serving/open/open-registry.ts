@@ -7,7 +7,6 @@ import { followRegistry, type LiveRegistry } from '#shared/registry/follow-regis
 import { followStoredRegistry, type StoredVersion } from '#shared/registry/follow-stored-registry.ts';
 
 export interface OpenRegistryOptions {
-  /** The file that `ROUTER_CONFIG` names. */
   file: string | undefined;
   versions: Pick<Accounts['registryVersions'], 'newest' | 'before' | 'find'>;
   broker: Broker;

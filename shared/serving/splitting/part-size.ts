@@ -7,7 +7,6 @@ const most = 256;
 /** Approximate maximum bytes of a part's body: a worker can be offered a body of 512 KiB without a ticket. */
 const mostBytes = 256 * 1024;
 
-/** Whether a request has enough inputs to be split. */
 export function isWorthSplitting(inputs: number): boolean {
   return inputs >= 2 * fewest;
 }

@@ -11,7 +11,6 @@ import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import type { JobDispatcher } from '../run-job.ts';
 import { isWorthSplitting, partSize } from './part-size.ts';
 
-/** Maximum parts of one request that run at once. */
 const mostAtOnce = 16;
 
 /** Approximate maximum parts of one request at one worker: one that it serves, and one on its way. */

@@ -72,7 +72,6 @@ export async function resolveStored(
   };
 }
 
-/** Adds fields for the worker to a request. */
 export function withFields(request: ClientRequest, fields: ResolvedRequest['fields']): ClientRequest {
   if (!fields) return request;
   const repeated = request.repeated && { ...request.repeated, ...fields };

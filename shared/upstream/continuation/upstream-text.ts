@@ -9,7 +9,6 @@ export type Added =
   /** Anything else, such as a tool call. */
   | { kind: 'other' };
 
-/** How an upstream format writes the text of an answer with one choice. */
 export interface UpstreamText {
   /** The data of the event that begins an answer; undefined for a format without one. */
   opening: string | undefined;
@@ -17,7 +16,6 @@ export interface UpstreamText {
   chunk(text: string): string;
   /** The data of the event that ends an answer, with its usage. */
   ending(finishReason: string, usage: JsonObject): string;
-  /** Returns what a choice of an upstream's chunk adds. */
   added(choice: JsonObject): Added;
   withText(choice: JsonObject, text: string): JsonObject;
 }

@@ -11,7 +11,6 @@ const maxCore = 1_500_000;
 
 const maxHeapMb = 96;
 
-/** Thrown if a check takes too long or too much memory. */
 export class CostlySchemaError extends Error {
   override name = 'CostlySchemaError';
 }

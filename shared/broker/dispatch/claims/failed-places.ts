@@ -25,7 +25,6 @@ export class FailedPlaces {
     return this.#workers;
   }
 
-  /** Returns how many times workers of a pool reported a failure of this job. */
   failuresOf(pool: LivePool): number {
     return this.#pools.get(pool) ?? 0;
   }

@@ -16,7 +16,6 @@ export class KeptStream implements Payload {
   readonly #release: () => void;
   /** All blocks but the last one are full. */
   #blocks: Buffer[] = [];
-  /** Bytes of the last block that are in use. */
   #used = 0;
   #relayedBytes = 0;
   #isLetGo = false;

@@ -70,12 +70,10 @@ export class StreamContinuation {
     return this.#broken;
   }
 
-  /** Records the loss of the worker; the stream waits for another one. */
   lost(error: RouterError): void {
     this.#broken ??= error;
   }
 
-  /** Records that another worker continues the stream. */
   continued(now: number): void {
     this.#broken = undefined;
     this.#provenAt = now + provenMs;

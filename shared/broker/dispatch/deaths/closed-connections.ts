@@ -50,7 +50,6 @@ export class ClosedConnections {
   /** Subject prefix of the broker's answers. Their last token is the question's number. */
   readonly #answers: string;
   readonly #stopListening: () => void;
-  /** The contacts of the last second's questions, by number. */
   readonly #asked = new Map<number, { contact: Contact; at: number }>();
   #questions = 0;
   readonly #closed = new Set<Contact>();

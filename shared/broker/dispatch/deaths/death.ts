@@ -7,7 +7,6 @@ import type { LiveWorker } from '../workers/live-pool.ts';
  */
 export const heartbeatMs = 1_100;
 
-/** The death of a worker, recorded in one of the jobs that it had. */
 export interface Death {
   worker: LiveWorker;
   grant: string;

@@ -17,7 +17,6 @@ const maxStuckTickets = 4;
 /** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
 const stillMs = 1_000;
 
-/** Maximum keys that are checked for one claim. */
 const maxLooks = 16;
 
 interface Sent {
@@ -32,7 +31,6 @@ export interface LanePlace<Job extends Sent> {
 
 export interface FairLaneOptions<Job> {
   publish: (job: Job) => void;
-  /** Called when a job does not wait in this lane any more. */
   onLeave: (job: Job) => void;
 }
 
@@ -72,7 +70,6 @@ export class FairLane<Job extends Sent> {
     this.#onLeave = onLeave;
   }
 
-  /** Returns the recent rate of granted claims per second. */
   ratePerSecond(now: number): number {
     return (this.#claims * Math.exp((this.#claimedAt - now) / 1000 / averagedSeconds)) / averagedSeconds;
   }
@@ -218,7 +215,6 @@ export class FairLane<Job extends Sent> {
     return undefined;
   }
 
-  /** Whether the lane has fewer tickets than it should have. */
   #hasRoom(): boolean {
     const rate = this.ratePerSecond(performance.now());
     return this.#published + this.#spare < Math.max(minTickets, Math.ceil((rate * aheadMs) / 1000));

@@ -3,7 +3,6 @@ import type { LivePool, Placement } from '../workers/live-pool.ts';
 const handOverMs = 1_000;
 
 export interface PlacedTicket {
-  /** The placement that is granted to the worker that claims the ticket. */
   placement: Placement;
   /** The job's place in the lane, and the function that gives the place up. */
   place: Readonly<{ isHeld: boolean }>;
@@ -14,7 +13,6 @@ export interface PlacedTicket {
   /** When it was first published; undefined before that. */
   waitingSince: number | undefined;
   answer: 'none' | 'stored' | 'full';
-  /** The sequence number of the stored ticket in the broker's stream. */
   seq: number | undefined;
 }
 
@@ -29,7 +27,6 @@ export class JobTickets {
   #spillAt = Number.POSITIVE_INFINITY;
   #handedAt = Number.NEGATIVE_INFINITY;
 
-  /** The job's tickets by pool. */
   get placed(): ReadonlyMap<LivePool, Readonly<PlacedTicket>> {
     return this.#placed ?? none;
   }

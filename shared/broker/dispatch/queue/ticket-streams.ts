@@ -33,12 +33,10 @@ export class TicketStreams {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));
   }
 
-  /** Checks the stream of a tier at once, because its tickets may be lost. */
   suspect(tier: Tier): void {
     this.#streams.get(tier)?.suspect();
   }
 
-  /** Checks all streams at once, because any tickets may be lost. */
   suspectAll(): void {
     for (const stream of this.#streams.values()) stream.suspect();
   }

@@ -31,7 +31,6 @@ export class TurnOrder<T> {
     this.#weights += weight;
   }
 
-  /** Changes the weight of an item; does nothing for an unknown name. */
   reweigh(name: string, weight: number): void {
     const entry = this.#entries.get(name);
     if (!entry || entry.weight === weight) return;

@@ -11,9 +11,7 @@ export interface Timeouts {
   noWorkerMs: number;
   /** From the claim or offer to the first piece of a streamed answer. */
   firstTokenMs: number;
-  /** Between two pieces of a streamed answer. */
   idleMs: number;
-  /** From the request to its end. */
   totalMs: number;
   /** Without any frame, keep-alives included, until the worker counts as lost. */
   silenceMs: number;

@@ -55,7 +55,6 @@ export class JobSweep {
   readonly #timer: NodeJS.Timeout;
   #lastSweep = performance.now();
   readonly #silent = new Set<Job>();
-  /** Jobs of the current sweep whose worker's connection is closed. */
   #closed: Job[] = [];
   #isJudging = false;
   #isSweeping = false;

@@ -16,7 +16,6 @@ const reportMs = 60_000;
 const sweepAt = 1_000;
 
 interface Rate {
-  /** Bytes left, at a time of `performance.now()`. */
   left: number;
   at: number;
   reportedAt: number;

@@ -54,7 +54,6 @@ export interface LivePool {
   waiting: number;
 }
 
-/** A pool that can serve a job, and the model that would serve it. */
 export interface Placement {
   pool: LivePool;
   model: string;
@@ -109,7 +108,6 @@ export function serves({ models, tools }: Pick<LivePool, 'models' | 'tools'>, na
   return models.some(({ id }) => id === name) || tools.some((tool) => tool.name === name);
 }
 
-/** Whether a pool has a worker that takes jobs, besides those to avoid. */
 export function isServing(pool: Pick<LivePool, 'workers'>, avoid: ReadonlySet<string>): boolean {
   for (const { id, announcement } of pool.workers) if (announcement.accepting && !avoid.has(id)) return true;
   return false;

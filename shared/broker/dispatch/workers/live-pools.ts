@@ -73,7 +73,6 @@ export class LivePools {
     return live;
   }
 
-  /** Removes a worker from its pool. A pool without workers is lost. */
   leave(worker: LiveWorker): void {
     const { pool } = worker;
     pool.workers.delete(worker);

@@ -23,7 +23,6 @@ export interface Ejection {
   at: number;
   /** When the next probe is due: one job that shows whether the worker serves again. */
   probeAt: number;
-  /** The grant of the probing job, while there is one. */
   probe: string | undefined;
 }
 

@@ -90,7 +90,6 @@ export class OutcomeAverage {
     this.#firstTokenMs = 0;
   }
 
-  /** Returns the faults of a kind since the last job that was served. */
   row(kind: Fault): number {
     return this.#faults[kind].row;
   }

@@ -10,7 +10,6 @@ import type { Fault } from './outcome-average.ts';
 /** Milliseconds for which the result of a comparison with the peers holds: each comparison goes through the whole pool. */
 const comparedMs = { faults: 100, firstTokens: 1_000 };
 
-/** Milliseconds after which a first token may count as late. */
 const lateMs = 2_000;
 
 /** Classifies what an error shows about the worker that reports it: a failure, a refusal of the request, or nothing. */
@@ -106,7 +105,6 @@ export class OutcomeJudge {
     this.#eject(worker, model, reason, now);
   }
 
-  /** Whether only this worker may refuse the request, as far as is known. */
   #isRefusedAlone(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
     const first = this.#refused.get(job)?.attempt;
     if (first) {

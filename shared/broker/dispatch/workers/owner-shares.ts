@@ -1,6 +1,5 @@
 import { openOwner } from '../../contract/worker-address.ts';
 
-/** Maximum workers of one credential. */
 const maxWorkers = 1_000;
 
 /** Maximum bytes of all their announcements, because each dispatcher keeps them in memory. */
