@@ -1,4 +1,3 @@
-/** Holds an entry's value until the entry is deleted. */
 interface Slot<Value> {
   value: Value | undefined;
 }
@@ -18,7 +17,6 @@ const minDeleted = 512;
  */
 export class ShortLivedMap<Value extends object> {
   #slots = new Map<string, Slot<Value>>();
-  /** Entries deleted since the last move. */
   #deleted = 0;
 
   get size(): number {
@@ -29,12 +27,12 @@ export class ShortLivedMap<Value extends object> {
     return this.#slots.get(id)?.value;
   }
 
-  /** Adds an entry. There must be none of the same id. */
+  /** Adds an entry. There must be none with the same id. */
   set(id: string, value: Value): void {
     this.#slots.set(id, { value });
   }
 
-  /** Deletes an entry; returns false if there is none. */
+  /** Deletes an entry. Returns false if there is none. */
   delete(id: string): boolean {
     const slot = this.#slots.get(id);
     if (!slot) return false;
@@ -45,7 +43,7 @@ export class ShortLivedMap<Value extends object> {
     return true;
   }
 
-  /** Iterates over all values. Entries deleted meanwhile are skipped; entries added meanwhile may be. */
+  /** Iterates over all values. Skips entries that are deleted meanwhile; may skip entries that are added meanwhile. */
   *values(): Generator<Value, void> {
     for (const { value } of this.#slots.values()) if (value) yield value;
   }

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Logger } from './log.ts';
 
-/** The answer of /health: `ready` decides between 200 and 503, `facts` are its body. */
+/** The answer of /health: `ready` selects 200 or 503, `facts` is the body. */
 export interface Readiness {
   ready: boolean;
   facts: object;
@@ -12,7 +12,7 @@ export interface AdminPages {
   log: Pick<Logger, 'error'>;
   registry: Registry;
   health: () => Readiness | Promise<Readiness>;
-  /** Further pages by path, each a JSON value; undefined is answered with 503. */
+  /** Further pages by path, each a JSON value. A page that returns undefined is answered with 503. */
   further?: Readonly<Record<string, () => object | undefined>>;
 }
 
@@ -25,8 +25,8 @@ interface Answer {
 const failed: Answer = { status: 500, type: 'text/plain', body: 'The page failed; see the log.\n' };
 
 /**
- * The operators' port, never exposed to clients. `/metrics` is for Prometheus; `/health` answers 200 if the service is ready for
- * work, else 503; `/live` answers 200 while the event loop turns; further pages are the service's own.
+ * Creates the server of the operators' port, which must never be exposed to clients. `/metrics` is for Prometheus; `/health` answers 200
+ * if the service is ready for work, otherwise 503; `/live` answers 200 while the event loop runs; further pages are the service's own.
  */
 export function createAdminServer(pages: AdminPages): Server {
   const { log, registry, health, further = {} } = pages;

@@ -1,21 +1,21 @@
 import { RouterError } from './errors.ts';
 
 /**
- * Why an answer cannot be continued exactly: `refused` if its worker does not continue such ones; `mismatch` if what came would not
- * have followed on what the client has.
+ * The reason why an answer cannot be continued exactly: `refused` if its worker does not continue such answers; `mismatch` if the new
+ * output would not follow on the client's text.
  */
 export const continuationFailures = ['refused', 'mismatch'] as const;
 export type ContinuationFailure = (typeof continuationFailures)[number];
 
 /**
- * The error of a worker that cannot continue an answer. No other worker can do it better, and it says nothing of the worker or its
- * upstream.
+ * The error of a worker that cannot continue an answer. No other worker can do better, and neither the worker nor its upstream is at
+ * fault.
  */
 export class CannotContinue extends RouterError {
   override name = 'CannotContinue';
   readonly failure: ContinuationFailure;
 
-  /** @param message for the log: the client gets the error that the stream would have ended with on its first worker */
+  /** @param message for the log only: the client gets the error that ended the stream on its first worker */
   constructor(failure: ContinuationFailure, message: string, cause?: unknown) {
     super('invalid_request', message, { cause });
     this.failure = failure;

@@ -1,14 +1,16 @@
 import { endOfString } from './json-lists.ts';
 
-/** How many values a JSON text has: elements of lists and fields of objects; and how many lists and objects it has, which cost more. */
+/**
+ * Counts of a JSON text: `values` are elements of lists and fields of objects; `groups` are lists and objects, which cost more to parse.
+ */
 export interface ValueCounts {
   values: number;
   groups: number;
 }
 
 /**
- * The most of a request: as many values as the token ids of the largest embeddings, and as many lists and objects as a process parses and
- * checks within 0.2 s, while it serves nobody else.
+ * The limits of a request: enough values for the token ids of the largest embeddings, and as many lists and objects as a process parses
+ * and checks within 0.2 s, during which it serves no other request.
  */
 export const maxOfRequest: ValueCounts = { values: 500_000, groups: 100_000 };
 
@@ -17,9 +19,9 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** Whether a JSON text in UTF-8 has more values than this, without parsing it. It stops at the first one too many. */
+/** Whether a JSON text in UTF-8 has more values than `max`, without parsing it. Stops at the first value beyond. */
 export function hasMoreValues(text: Buffer, max: ValueCounts = maxOfRequest): boolean {
-  // Each takes a byte at least.
+  // Each value takes at least a byte.
   if (text.length <= Math.min(max.values, max.groups)) return false;
   let { values, groups } = max;
   for (let at = 0; at < text.length; at += 1) {

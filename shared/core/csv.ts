@@ -1,12 +1,12 @@
 export type CsvCell = string | number | undefined;
 
-/** One line of CSV (RFC 4180). */
+/** Writes one line of CSV (RFC 4180). */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
 /**
- * Spreadsheets run text that begins like a formula, and users choose names: such text gets an apostrophe before it
+ * Writes one cell. Spreadsheets run text that begins like a formula, and users choose names, so such text gets a leading apostrophe
  * (OWASP, "CSV Injection").
  */
 function csvCell(cell: CsvCell): string {

@@ -1,18 +1,17 @@
 import type { JsonObject } from './json.ts';
 
 /**
- * Everything that can go wrong with a request. How a format words each row stands in that format's own table
- * (`shared/formats/<format>/error.ts`).
+ * All errors of requests. Each format has its own table for the wording of each row (`shared/formats/<format>/error.ts`).
  *
  * - `status`: the HTTP status, unless the client's format has another one for it.
- * - `movable`: the router may give the job to another worker, as long as nothing of an answer has reached the client.
+ * - `movable`: the router may give the job to another worker, as long as no part of an answer has reached the client.
  * - `clientMayRetry`: the same request may succeed later. If false, the answer carries `x-should-retry: false`.
  */
 export const errorTable = {
   missing_key: { status: 401, movable: false, clientMayRetry: false },
   invalid_api_key: { status: 401, movable: false, clientMayRetry: false },
   permission_denied: { status: 403, movable: false, clientMayRetry: false },
-  /** The person who calls a tool is not connected to its MCP server, or no longer. */
+  /** The person who calls a tool has no account link to its MCP server, or the link has expired. */
   connection_required: { status: 403, movable: false, clientMayRetry: false },
   invalid_json: { status: 400, movable: false, clientMayRetry: false },
   invalid_request: { status: 400, movable: false, clientMayRetry: false },
@@ -23,7 +22,7 @@ export const errorTable = {
   context_length_exceeded: { status: 400, movable: false, clientMayRetry: false },
   model_not_found: { status: 404, movable: false, clientMayRetry: false },
   previous_response_not_found: { status: 400, movable: false, clientMayRetry: false },
-  /** Events that a client has seen of a response in the background are none of it any more. */
+  /** The events of a background response that a client has got are not part of it any more. */
   response_begun_anew: { status: 400, movable: false, clientMayRetry: false },
   not_found: { status: 404, movable: false, clientMayRetry: false },
   method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
@@ -31,7 +30,7 @@ export const errorTable = {
   request_timeout: { status: 408, movable: false, clientMayRetry: true },
   /** The idempotency key was used for another request. */
   idempotency_key_reused: { status: 422, movable: false, clientMayRetry: false },
-  /** A request with the idempotency key was executed, and its answer, or the part that is asked for, is not kept. */
+  /** A request with the idempotency key was executed, but its answer, or the requested part, is not kept. */
   answer_not_kept: { status: 409, movable: false, clientMayRetry: false },
   body_too_large: { status: 413, movable: false, clientMayRetry: false },
   storage_quota_exceeded: { status: 403, movable: false, clientMayRetry: false },
@@ -59,31 +58,29 @@ export const errorTable = {
   total_timeout: { status: 504, movable: false, clientMayRetry: false },
 } as const satisfies Record<string, { status: number; movable: boolean; clientMayRetry: boolean }>;
 
-/** The name of one row of the error table. */
 export type ErrorCode = keyof typeof errorTable;
 
-/** An upstream's own error, for clients of the same format: they act on its wording. */
+/** An upstream's own error, for clients of the same format, which act on its wording. */
 export interface OriginalError {
-  /** Name of the format that it is written in. */
+  /** The name of the error's format. */
   format: string;
-  /** HTTP status. */
   status: number;
   body: JsonObject;
-  /** Its headers that concern clients, names in lower case. */
+  /** Headers for clients, names in lower case. */
   headers: Record<string, string>;
 }
 
 /** Further facts of an error that a client may need. */
 export interface ErrorDetails {
-  /** Path of the offending field, such as `messages[0].content`. */
+  /** Path of the invalid field, such as `messages[0].content`. */
   param?: string | undefined;
   /** Seconds after which a retry makes sense, sent as `retry-after`; between 1 and 30 for errors that SDKs retry. */
   retryAfter?: number | undefined;
-  /** Whether the request has called tools that may have changed something: clients are then not to repeat it by themselves. */
+  /** Whether the request has called tools that may have changed something: clients must not repeat it automatically then. */
   hadEffects?: boolean | undefined;
-  /** Whether an upstream refuses the credentials of the worker: none of its jobs can succeed until these are renewed. */
+  /** Whether an upstream refuses the worker's credentials: no job of the worker can succeed until they are renewed. */
   refusesCredentials?: boolean | undefined;
-  /** Whether an upstream reports it: whoever asked the upstream is as good as before. */
+  /** Whether an upstream reports the error, so that the process that asked the upstream is not at fault. */
   byUpstream?: boolean | undefined;
   /** The underlying error. For logs only, never sent. */
   cause?: unknown;
@@ -91,11 +88,11 @@ export interface ErrorDetails {
   details?: { error_code: string; [field: string]: string | string[] } | undefined;
   /** The upstream's own error, if clients of its format may see it. */
   original?: OriginalError | undefined;
-  /** The code of an upstream's refusal in OpenAI's formats, in place of that of the row. */
+  /** The code of an upstream's refusal in OpenAI's formats; it replaces the code of the table's row. */
   upstreamCode?: string | undefined;
 }
 
-/** An error as clients see it: a row of the table, a sentence, and details. The message must hold no secrets. */
+/** An error as clients see it: a row of the table, a sentence, and details. The message must contain no secrets. */
 export class RouterError extends Error {
   override name = 'RouterError';
   readonly code: ErrorCode;
@@ -121,17 +118,17 @@ export class RouterError extends Error {
     this.upstreamCode = details.upstreamCode;
   }
 
-  /** Whether the job may go to another worker, as long as nothing of an answer has reached the client. */
+  /** Whether the job may go to another worker, as long as no part of an answer has reached the client. */
   get movable(): boolean {
     return errorTable[this.code].movable;
   }
 
-  /** The same error, which clients of the original's format receive as the upstream wrote it. */
+  /** Returns a copy with an original error, which clients of the original's format receive as the upstream wrote it. */
   quoting(original: OriginalError | undefined): RouterError {
     return new RouterError(this.code, this.message, { ...this.#kept(), original });
   }
 
-  /** The same error, of a request that has had effects. */
+  /** Returns a copy that marks the request as having had effects. */
   afterEffects(): RouterError {
     return new RouterError(this.code, this.message, { ...this.#kept(), hadEffects: true });
   }
@@ -143,12 +140,12 @@ export class RouterError extends Error {
   }
 }
 
-/** Whether an error is one of the router or of an upstream, and none that the request itself brought about. */
+/** Whether the router or an upstream is at fault, rather than the request itself. */
 export function isFault(code: ErrorCode): boolean {
   return errorTable[code].status >= 500;
 }
 
-/** Whether a string, for instance from a worker, names a row of the error table. */
+/** Whether a string, for instance from a worker, is a code of the error table. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorTable, code);
 }

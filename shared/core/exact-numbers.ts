@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** A value that `stringify` writes as this text, which is that of a number. */
+    /** Wraps the text of a number in a value that `stringify` writes as this text. */
     rawJSON(text: string): unknown;
     parse(
       text: string,
@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** Texts of the numbers of an object or array which `JSON.stringify` writes in another way, by name or index. */
+/** Texts of those numbers of an object or array that `JSON.stringify` would write differently, by name or index. */
 const numbersAsGiven = Symbol('numbers as given');
 
 interface Holder {
@@ -17,8 +17,8 @@ interface Holder {
 }
 
 /**
- * Matches where a number may stand that changes when it is parsed and written: one with more than 15 digits, an exponent, a zero at
- * the end of its fraction, a small fraction, or -0. In a string it means nothing.
+ * Matches a number that may change when it is parsed and written: more than 15 digits, an exponent, a zero at the end of its fraction, a
+ * small fraction, or -0. A match within a string is harmless.
  */
 const changing = /\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d+[\s,\]}\\]|\.\d*0[\s,\]}\\]|\.000000)|-0[\s,\]}\\]/;
 
@@ -28,8 +28,8 @@ export function mayChangeNumbers(text: string): boolean {
 }
 
 /**
- * Parses a JSON text. `writeExact` writes the numbers of its value, and of copies of objects in it that were made by spread, as they
- * stand in the text: also `1.0`, `1e400`, and integers that are larger than a number holds exactly. See
+ * Parses a JSON text so that `writeExact` can write its numbers as they were: also `1.0`, `1e400`, and integers that are larger than a
+ * number holds exactly. This works for the value itself and for copies of its objects made by spread. See
  * docs/decisions/0030-numbers-as-given.md.
  * @throws SyntaxError
  */
@@ -37,7 +37,7 @@ export function parseExact(text: string): unknown {
   return mayChangeNumbers(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
 }
 
-/** Writes a value as JSON, with the numbers that `parseExact` has read as they came. */
+/** Writes a value as JSON, with numbers from `parseExact` as they were. */
 export function writeExact(value: unknown): string {
   return JSON.stringify(value, givenNumber);
 }
@@ -52,6 +52,6 @@ function keepNumber(this: Holder, key: string, value: unknown, { source }: { sou
 function givenNumber(this: Holder, key: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
   const given = this[numbersAsGiven]?.get(key);
-  // The number may be another one by now.
+  // The value may have been replaced since.
   return given !== undefined && Object.is(Number(given), value) ? JSON.rawJSON(given) : value;
 }

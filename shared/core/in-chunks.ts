@@ -1,5 +1,5 @@
 /**
- * The same bytes in chunks of one size; only the last one may be shorter. A chunk is not written to again.
+ * Yields the same bytes in chunks of one size; only the last one may be shorter. A chunk is not written to again.
  * @param chunkBytes bytes of a chunk
  */
 export async function* inChunks(body: AsyncIterable<Uint8Array>, chunkBytes: number): AsyncGenerator<Uint8Array> {

@@ -1,13 +1,12 @@
-/** Something that another one of its kind may have started. */
 interface Started {
   id?: string | undefined;
-  /** The id of that one; undefined for none. */
+  /** The id of the item that started this one; undefined for none. */
   parent?: string | undefined;
 }
 
 /**
- * Things with their depth in the tree of what has started what, each right below the one that has started it. One whose parent is unknown,
- * or that would be above itself, stands at the top.
+ * Sorts items into a tree, each right below the item that has started it, with its depth. An item whose parent is unknown, or that would
+ * be its own ancestor, stands at the top.
  */
 export function inTreeOrder<T extends Started>(all: readonly T[]): { each: T; depth: number }[] {
   const ids = new Set(all.map(({ id }) => id));

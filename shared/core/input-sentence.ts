@@ -15,8 +15,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with an input, for a person, as the rest of a sentence about it: `must be a number`. For the schemas that say nothing
- * themselves; it is given to `safeParse` as `error`.
+ * Describes what is wrong with an input, for a person, as the rest of a sentence: `must be a number`. For schemas without messages of
+ * their own; pass it to `safeParse` as `error`.
  */
 export function inputPhrase(issue: Issue): string {
   switch (issue.code) {
@@ -43,7 +43,7 @@ export function inputPhrase(issue: Issue): string {
   }
 }
 
-/** The same as a sentence: `This must be a number.` */
+/** Describes the same as a sentence: `This must be a number.` */
 export function inputSentence(issue: Issue): string {
   return issue.code === 'unrecognized_keys' ? 'There is no such field.' : `This ${inputPhrase(issue)}.`;
 }

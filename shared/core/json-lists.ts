@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { parseExact, writeExact } from './exact-numbers.ts';
 import { isJsonObject, mostLevels, type Json, type JsonObject } from './json.ts';
 
-/** Lists at the top of a JSON object, by name, each with the number of fields that all objects in it have. */
+/** Lists at the top of a JSON object by name, each with the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
 
-/** A JSON object whose lists were not parsed: one text, the list's mark, stands in each of them for all its elements. */
+/** A JSON object whose lists were not parsed: in each of them, one text, the list's mark, replaces all elements. */
 export interface AroundLists {
   value: JsonObject;
-  /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements come from the text, as they stand there. */
+  /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements are copied from the original text. */
   write: (object: JsonObject) => Buffer[];
 }
 
 interface ListRange {
   name: string;
-  /** Of its elements, without brackets. */
+  /** The range of the list's elements, without brackets. */
   start: number;
   end: number;
 }
@@ -22,10 +22,9 @@ interface ListRange {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Bytes of a string up to which looking at each takes less time than a call to search for its end. */
+/** Bytes of a string up to which a look at each byte is faster than a search for the string's end. */
 const shortLength = 64;
 
-/** The number of fields that all objects in a value have. */
 export function countFields(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -40,13 +39,13 @@ export function countFields(value: Json | undefined): number {
 /**
  * Parses the text of a JSON object except for some lists. See docs/decisions/0022-lists-passed-unread.md.
  * @param text valid JSON in UTF-8
- * @returns undefined if it has to be parsed as a whole: a list is missing or there twice, it has another number of fields, so that
- * an object in it may have two of one name, or it is nested too deeply
+ * @returns undefined if the text must be parsed as a whole: a list is missing, appears twice or is nested too deeply, or its number of
+ * fields differs, so that an object in it may have two fields of one name
  */
 export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | undefined {
   const found = findLists(text, lists);
   if (!found) return undefined;
-  // Made when the text is here already, so that it cannot occur in it.
+  // Generated after the text has come, so that the text cannot contain it.
   const mark = randomUUID();
   let skeleton = '';
   let from = 0;
@@ -78,14 +77,14 @@ function writeAround(text: string, mark: string, elements: readonly Buffer[]): B
   return [...pieces, Buffer.from(text.slice(from))];
 }
 
-/** Finds the lists in one pass over the text, which reads nothing but brackets, colons and the ends of strings. */
+/** Finds the lists in one pass over the text, which looks only at brackets, colons and the ends of strings. */
 function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
   const found: ListRange[] = [];
   let levels = 0;
   let fields = 0;
   let name = '';
   let [stringStart, stringEnd] = [0, 0];
-  /** The list that is being passed. */
+  /** The list that the pass is in. */
   let open: { name: string; start: number } | undefined;
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
@@ -121,7 +120,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
   return found.length === Object.keys(lists).length ? found : undefined;
 }
 
-/** The position of the quote that ends a string. @param start the position after the quote that begins it */
+/** Returns the position of the quote that ends a string. @param start the position after the quote that begins it */
 export function endOfString(text: Buffer, start: number): number {
   let at = start;
   for (const near = Math.min(start + shortLength, text.length); at < near; at += text[at] === backslash ? 2 : 1) {
@@ -133,7 +132,7 @@ export function endOfString(text: Buffer, start: number): number {
   return text.length;
 }
 
-/** Whether a backslash before a character belongs to it. @param from where no character is escaped */
+/** Whether a backslash escapes the character at `end`. @param from a position at which no character is escaped */
 function isEscaped(text: Buffer, end: number, from: number): boolean {
   let slashes = 0;
   while (end - slashes > from && text[end - slashes - 1] === backslash) slashes += 1;

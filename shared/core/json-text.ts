@@ -4,34 +4,33 @@ import type { JsonObject } from './json.ts';
 import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
 
-/** A JSON text that was parsed. */
 export interface JsonText {
   /**
-   * Its value. A long string in it is read from the text when it is first used; whoever reads the value notices nothing. See
-   * `parseExact` for its numbers.
+   * The value. A long string in it is decoded from the text when it is first used; this is transparent for code that reads the value.
+   * See `parseExact` for its numbers.
    */
   value: unknown;
   /**
-   * Writes an object as JSON, in UTF-8, in pieces. Long strings that it has from `value` and that nobody has moved to other objects
-   * are pieces of the text, and its numbers are written as `writeExact` does.
+   * Writes an object as JSON, in UTF-8, in pieces. Long strings of `value` that were not moved to other objects are written as pieces of
+   * the text, and numbers as `writeExact` does.
    */
   write: (object: JsonObject) => Buffer[];
-  /** Runs a check for which the first 32 characters of long strings are enough: short ones stand in their places meanwhile. */
+  /** Runs a check for which the first 32 characters of long strings are enough: short strings replace the long ones meanwhile. */
   skim: <Result>(check: () => Result) => Result;
-  /** Whether lists in `value` were not read: one text stands in each of them for all its elements. */
+  /** Whether lists in `value` were not parsed: in each of them, one text replaces all elements. */
   hasUnreadLists: boolean;
 }
 
-/** Bytes of a text that is always parsed in the usual way. */
+/** Bytes of a text up to which it is always parsed as a whole. */
 export const maxWhole = 64 * 1024;
 
-/** Characters of a long string that what stands for it begins with. */
+/** Characters of a long string that its replacement keeps at its start. */
 const startLength = 32;
 
 /**
- * Parses a JSON text in UTF-8. Its long strings, such as images, are neither scanned nor copied as long as they are only passed on.
- * See docs/decisions/0021-long-strings.md.
- * @param unread lists in a valid text that nobody has to read
+ * Parses a JSON text in UTF-8. Its long strings, such as images, are neither scanned nor copied if they are only passed on. See
+ * docs/decisions/0021-long-strings.md.
+ * @param unread lists of a valid text that the caller need not read
  * @throws SyntaxError
  */
 export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
@@ -51,11 +50,11 @@ function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined
   return parsed && { ...parsed, skim: (check) => check(), hasUnreadLists: true };
 }
 
-/** Undefined if the text has no long strings as values. */
+/** Returns undefined if the text has no long strings as values. */
 function parseInParts(text: Buffer): JsonText | undefined {
   const found = findLongStrings(text);
   if (found.length === 0) return undefined;
-  // Made when the text is here already, so that it cannot occur in it.
+  // Generated after the text has come, so that the text cannot contain it.
   const mark = randomUUID();
   let skeleton = '';
   let from = 0;
@@ -83,19 +82,19 @@ function parseInParts(text: Buffer): JsonText | undefined {
 
 interface PassedString {
   bytes: Buffer;
-  /** Once it was used. */
+  /** The decoded string, once it was used. */
   text: string | undefined;
 }
 
 interface Passing {
-  /** Stands, between its start and its number, for each string in the text that is parsed or written. */
+  /** Replaces, between its start and its number, each long string in the text that is parsed or written. */
   mark: string;
   strings: readonly PassedString[];
-  /** Whether the marks are read instead of the strings. */
+  /** Whether reads of a long string give its replacement. */
   isSkimmed: boolean;
 }
 
-/** Replaces the marks in a value by properties that give the strings. @returns false if some stand elsewhere: in a field's name */
+/** Replaces the marks in a value by properties that return the strings. @returns false if a mark is elsewhere: in a field's name */
 function putBack(value: unknown, state: Passing): boolean {
   let left = state.strings.length;
   const open = [value];
@@ -130,7 +129,7 @@ function skim<Result>(state: Passing, run: () => Result): Result {
   }
 }
 
-/** How an object is written whose numbers came in a text. The usual way is faster. */
+/** Chooses the writer for an object whose numbers came in a text; `JSON.stringify` is faster. */
 function writerOf(text: string): (object: JsonObject) => string {
   return mayChangeNumbers(text) ? writeExact : JSON.stringify;
 }

@@ -1,7 +1,5 @@
-/** Any JSON value. */
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 
-/** A JSON object with unchecked fields. */
 export interface JsonObject {
   [field: string]: Json | undefined;
 }
@@ -12,12 +10,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Levels of arrays and objects within each other that a JSON value may have. Far more than any request needs, and far
- * fewer than fill the stack of `JSON.stringify`, which calls itself for each level while `JSON.parse` does not.
+ * Maximum levels of nested arrays and objects in a JSON value. Far more than any request needs, and far fewer than fill the stack of
+ * `JSON.stringify`, which recurses for each level while `JSON.parse` does not.
  */
 export const mostLevels = 500;
 
-/** Whether a JSON value has more levels than can be written again. */
+/** Whether a JSON value is nested too deeply to be written again. */
 export function nestsTooDeeply(value: Json | undefined, levels = mostLevels): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

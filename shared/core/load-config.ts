@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The environment that configures a service: `process.env`, or an object in tests. */
 export type Environment = Record<string, string | undefined>;
 
-/** A setting is missing or invalid. The message names the variable and is shown to the operator unchanged. */
+/** The error for a missing or invalid setting. The message names the variable and is shown to the operator unchanged. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -46,15 +46,15 @@ export const setting = {
       .describe(doc),
 };
 
-/** Decimal digits only: `0x1F90`, `1e3` or a blank are more likely mistakes. */
+/** Accepts decimal digits only: `0x1F90`, `1e3` or a blank are more likely mistakes. */
 function wholeNumber(min: number, max: number) {
   const isInRange = (value: string): boolean => /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;
   return z.string().refine(isInRange, `must be a whole number from ${min} to ${max}`).transform(Number);
 }
 
 /**
- * Reads a service's settings from the environment. An empty variable counts as unset. Instead of any variable `X`, `X_FILE` may
- * name a file that holds its value, the usual way of passing secrets to containers.
+ * Reads a service's settings from the environment. An empty variable counts as unset. Instead of any variable `X`, `X_FILE` may name a
+ * file that holds its value, which is the usual way to pass secrets to containers.
  * @throws ConfigError with one sentence for every invalid variable
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, environment: Environment): z.output<T> {
@@ -76,7 +76,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
     const value = given[name];
-    // An address with a user may hold a password, a file a secret: neither is repeated.
+    // An address with a user may contain a password, a file a secret: the error repeats neither.
     const isSecret =
       value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);
     const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;

@@ -6,7 +6,7 @@ export type { Logger };
 
 export interface LogOptions {
   service: string;
-  /** Least severe level to print. */
+  /** The least severe level to print. */
   level: string;
   /** `json`: one object per line; `pretty`: text for people; `auto`: pretty in a terminal, else JSON. */
   format: 'auto' | 'json' | 'pretty';
@@ -16,20 +16,19 @@ export interface LogOptions {
 const writeAtLength = 8 * 1024;
 const writeEveryMs = 50;
 
-/** Milliseconds that the last lines get when the process ends and its reader is slow. */
+/** Milliseconds for the last lines if the process ends and its reader is slow. */
 const maxLastWriteMs = 1_000;
 
-/** What the logs of this process write when it ends. */
 const lastWrites: (() => void)[] = [];
 
 const redacted = (): string => '[redacted]';
 
 /**
- * Creates a service's logger. Callers must never pass keys, request or answer bodies, or prompts. As a second line of defence,
- * top-level fields that usually carry secrets are redacted; searching nested objects would cost more than writing the line.
+ * Creates a service's logger. Callers must never pass keys, request or answer bodies, or prompts. As a second line of defence, top-level
+ * fields that usually carry secrets are redacted; a search in nested objects would cost more than writing the line.
  *
- * JSON lines are written in batches and without waiting for the reader. The last batch is written when the process exits,
- * also after an uncaught error.
+ * JSON lines are written in batches and without waiting for the reader. The last batch is written when the process exits, also after an
+ * uncaught error.
  */
 export function createLog({ service, level, format }: LogOptions): Logger {
   const options = {
@@ -51,7 +50,7 @@ export function createLog({ service, level, format }: LogOptions): Logger {
   return pino(options, batchLines());
 }
 
-/** Writes lines to the standard output in batches. A process whose reader is gone goes on without a log, and ends as any other. */
+/** Writes lines to the standard output in batches. A process whose reader is gone runs on without a log, and ends normally. */
 function batchLines(): { write: (line: string) => void } {
   const destination = pino.destination({ sync: false });
   let lines = '';
@@ -61,7 +60,7 @@ function batchLines(): { write: (line: string) => void } {
   const writeOut = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    // One batch at a time: what the library holds besides, it would write for ever at the end of a process without a reader.
+    // One batch at a time: at the end of a process without a reader, the library would try to write further batches for ever.
     if (isWriting || lines === '') return;
     isWriting = true;
     destination.write(lines);
@@ -89,7 +88,7 @@ function batchLines(): { write: (line: string) => void } {
   };
 }
 
-/** Writes to the standard output before the process ends: what its reader takes within a second. */
+/** Writes to the standard output before the process ends, as much as its reader takes within a second. */
 function writeLast(text: string): void {
   let rest: Uint8Array = Buffer.from(text);
   const endsAt = performance.now() + maxLastWriteMs;

@@ -1,6 +1,5 @@
 import { RouterError } from './errors.ts';
 
-/** An error as it appears in log lines. */
 export interface LoggableError {
   type: string;
   code?: string;
@@ -10,14 +9,12 @@ export interface LoggableError {
   cause?: LoggableError;
 }
 
-/** Maximum depth of causes; deeper ones are left out. */
 const maxDepth = 5;
 
 /**
- * The parts of an error that may be logged: its type, code and stack, and its message unless that may quote a client or a
- * model. A parser's message quotes its input; a refusal of a request may be an upstream's sentence, which may quote the
- * request, and so may the sentence of any error that has a property `quotesUpstream`. A cause that is not an error may be such a
- * sentence and is left out.
+ * Extracts the parts of an error that may be logged: its type, code and stack, and its message unless that may quote a client or a
+ * model. A parser's message quotes its input. A refusal of a request may be an upstream's sentence, which may quote the request; so may
+ * the message of any error with a property `quotesUpstream`. A cause that is not an error may be such a sentence and is dropped.
  */
 export function loggableError(error: unknown, depth = 0): LoggableError | undefined {
   if (!(error instanceof Error) || depth >= maxDepth) return undefined;

@@ -1,25 +1,25 @@
-/** Where a string stands in a JSON text, without its quotes. */
+/** The position of a string in a JSON text, without its quotes. */
 export interface LongString {
   start: number;
   end: number;
 }
 
-/** Bytes of a string that is worth finding. */
+/** Minimum bytes of a string that is worth finding. */
 const minLength = 32 * 1024;
 
-/** Bytes between two places that are looked at: every string that is worth finding has one within it. */
+/** Bytes between two positions that are checked: every string that is worth finding contains one. */
 const stride = minLength / 2;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Finds the long strings of a JSON text that are written as they are: ASCII without escapes, such as the base64 of an image. It
- * looks at a few places of the text only, so it is much faster than a parser, and may miss some.
+ * Finds the long strings of a JSON text that need no decoding: ASCII without escapes, such as the base64 of an image. It checks only a
+ * few positions of the text, so it is much faster than a parser, and may miss some strings.
  *
- * In valid JSON every one found is a whole string, a value or a field's name. In invalid JSON it may stand elsewhere; the text
- * stays invalid when others of the same kind (a letter or digit, then ASCII without quotes, escapes and control characters)
- * are put in its place.
+ * In valid JSON every found string is whole: a value or a field's name. In invalid JSON it may be something else; the text stays invalid
+ * if other strings of the same kind (a letter or digit, then ASCII without quotes, escapes and control characters) replace the found
+ * ones.
  */
 export function findLongStrings(text: Buffer): LongString[] {
   const found: LongString[] = [];
@@ -35,8 +35,8 @@ export function findLongStrings(text: Buffer): LongString[] {
 }
 
 /**
- * Whether the quote before a position opens a string. An escaped quote does not; after one that closes a string comes neither a
- * letter nor a digit.
+ * Whether the quote before a position opens a string. An escaped quote does not, and neither a letter nor a digit follows a quote that
+ * closes a string.
  */
 function isWhole(text: Buffer, start: number): boolean {
   const first = text[start] ?? 0;
@@ -45,14 +45,14 @@ function isWhole(text: Buffer, start: number): boolean {
   return start > 0 && text[start - 2] !== backslash && (isLetter || isDigit || first === 0x2b || first === 0x2f);
 }
 
-/** Whether it is ASCII without control characters and backslashes. */
+/** Whether all bytes are ASCII without control characters and backslashes. */
 function isPlain(text: Buffer): boolean {
   if (text.includes(backslash)) return false;
   const head = Math.min(text.length, -text.byteOffset & 3);
   const words = new Int32Array(text.buffer, text.byteOffset + head, (text.length - head) >> 2);
   // Four bytes at a time: a byte's highest bit is set in `odd` if it is below a space or not ASCII.
   let odd = 0;
-  // Iterating over the array takes eight times as long.
+  // An iterator over the array takes eight times as long.
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? 0;
     odd |= ((word - 0x20202020) & ~word) | word;

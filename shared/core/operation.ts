@@ -1,6 +1,6 @@
 /**
- * What models are asked for: to generate an answer, to continue a text, for vectors of texts, to rank documents, to judge texts, for
- * pictures, for changed pictures, to speak a text, to write down what is said, also in English.
+ * The operations of models: generate an answer, continue a text, compute vectors of texts, rank documents, moderate texts, draw images,
+ * edit images, speak a text, transcribe speech, translate speech into English.
  */
 export const modelOperations = [
   'generate',
@@ -16,14 +16,12 @@ export const modelOperations = [
 ] as const;
 export type ModelOperation = (typeof modelOperations)[number];
 
-/** What a request asks of a worker. */
 export const operations = [...modelOperations, 'count_tokens', 'execute_tool'] as const;
 export type Operation = (typeof operations)[number];
 
-/** What a model does that announces no operations, as those of releases that know no others. */
+/** The operations of a model that announces none: announcements omit the list for a model that only generates. */
 const plainOperations: readonly ModelOperation[] = ['generate'];
 
-/** The operations of a model. */
 export function operationsOf({
   operations: announced = plainOperations,
 }: {
@@ -32,13 +30,13 @@ export function operationsOf({
   return announced;
 }
 
-/** Whether a model can be asked for an operation. Tokens are counted by those that generate. */
+/** Whether a model can do an operation. Models that generate also count tokens. */
 export function does(model: Parameters<typeof operationsOf>[0], operation: Operation): boolean {
   const needed = operation === 'count_tokens' ? 'generate' : operation;
   return operationsOf(model).some((each) => each === needed);
 }
 
-/** What a worker announces of the operations of a model: nothing if it only generates. */
+/** Returns the operations that a worker announces for a model; nothing if the model only generates. */
 export function announcedOperations(found: readonly ModelOperation[]): { operations?: ModelOperation[] } {
   const isPlain = found.length === 1 && found[0] === 'generate';
   return isPlain ? {} : { operations: modelOperations.filter((operation) => found.includes(operation)) };

@@ -1,4 +1,4 @@
-/** Headers of a message, names in lower case. */
+/** Names in lower case. */
 export type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Visible ASCII and spaces: what any server may send in a header. */
@@ -6,7 +6,7 @@ const plainText = /^[\x20-\x7e]+$/;
 
 /**
  * Returns the headers that have one of these names and one value of plain text.
- * @param names in lower case; one that ends in `*` stands for any name so begun
+ * @param names in lower case; a name that ends in `*` is a prefix
  */
 export function pickHeaders(headers: GivenHeaders, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};

@@ -1,3 +1,3 @@
-/** Priority classes of requests, highest first. A key has one; it selects the lane in which a request waits. */
+/** Priority classes of requests, highest first. Each key has a class, which selects the lane in which its requests wait. */
 export const priorityClasses = ['high', 'normal', 'low'] as const;
 export type PriorityClass = (typeof priorityClasses)[number];

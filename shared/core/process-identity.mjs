@@ -3,8 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
- * The start time of a process, which distinguishes it from a later process with the same id. Undefined when no such process
- * runs.
+ * Returns the start time of a process, which distinguishes it from a later process with the same id; undefined if no such process runs.
  * @param {number} pid
  * @returns {string | undefined}
  */
@@ -24,7 +23,8 @@ export function processIdentity(pid) {
 }
 
 /**
- * Where process ids are unique: this machine, or this container. The processes of another one cannot be seen from here.
+ * Returns the name of the space in which process ids are unique: this machine, or this container. Processes of another space are not
+ * visible from here.
  * @returns {string}
  */
 export function processSpace() {

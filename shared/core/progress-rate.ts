@@ -1,19 +1,18 @@
-/** Milliseconds over which a rate is measured. */
 const windowMs = 60_000;
 
-/** How fast something progresses, from looks at it: over the last minute, or since the first look until there was one a minute ago. */
+/** Measures how fast something progresses: over the last minute, or since the first sample while that is more recent. */
 export class ProgressRate {
   #looks: { at: number; done: number }[] = [];
 
-  /** @param beganAt when nothing was done yet, in ms since 1970: the first look then tells a rate */
+  /** @param beganAt when nothing was done yet, in milliseconds since 1970: then the first sample gives a rate */
   constructor(beganAt?: number) {
     if (beganAt !== undefined) this.note(0, beganAt);
   }
 
-  /** Notes how much is done. @param at ms since 1970 */
+  /** Adds a sample of the amount done. @param at milliseconds since 1970 */
   note(done: number, at = Date.now()): void {
     const last = this.#looks.at(-1);
-    // Clocks are set, and what counts may be counted anew.
+    // The clock may be set back, and the counter may restart.
     if (last && (at < last.at || done < last.done)) this.#looks = [];
     else if (last?.at === at) this.#looks.pop();
     this.#looks.push({ at, done });
@@ -21,7 +20,7 @@ export class ProgressRate {
     if (isBefore > 0) this.#looks.splice(0, isBefore);
   }
 
-  /** How much is done in a second; undefined before there were two looks. */
+  /** The amount done per second; undefined before the second sample. */
   get perSecond(): number | undefined {
     const [first] = this.#looks;
     const last = this.#looks.at(-1);
@@ -29,7 +28,7 @@ export class ProgressRate {
     return ((last.done - first.done) * 1_000) / (last.at - first.at);
   }
 
-  /** As `1,200 a second`, `3 a minute`, `5 an hour`; undefined while it does not progress. */
+  /** The rate as `1,200 a second`, `3 a minute`, `5 an hour`; undefined without progress. */
   get text(): string | undefined {
     const rate = this.perSecond;
     if (rate === undefined || rate <= 0) return undefined;
@@ -38,7 +37,7 @@ export class ProgressRate {
     return `${amount.toLocaleString('en', { maximumFractionDigits: 0 })} ${unit}`;
   }
 
-  /** When all is done, in ms since 1970, if it goes on so; undefined while it does not progress. */
+  /** Estimates when everything is done, in milliseconds since 1970; undefined without progress. */
   endsAt(total: number): number | undefined {
     const rate = this.perSecond;
     const last = this.#looks.at(-1);

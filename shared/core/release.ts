@@ -2,19 +2,19 @@
 export type Release = () => void | Promise<void>;
 
 /**
- * A stack of resources to release, last acquired first. A release that fails does not prevent the others. Every service owns
- * one, which runs on SIGTERM and SIGINT (see `runService`).
+ * A stack of resources to release, last acquired first. A release that fails does not prevent the others. Every service has one, which
+ * runs on SIGTERM and SIGINT (see `runService`).
  */
 export class Releases {
   readonly #stack: { name: string; release: Release }[] = [];
   #running: Promise<Error[]> | undefined;
 
-  /** Registers a release. The name appears in the error if it fails. */
+  /** Registers a release. The name appears in the error if the release fails. */
   add(name: string, release: Release): void {
     this.#stack.push({ name, release });
   }
 
-  /** Runs all releases, last in first out, and resolves with the errors of those that failed. Further calls join the first. */
+  /** Runs all releases, last in first out, and resolves with the errors of failed ones. Further calls join the first. */
   run(): Promise<Error[]> {
     this.#running ??= this.#runAll();
     return this.#running;

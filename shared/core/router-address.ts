@@ -1,18 +1,21 @@
 import { RouterError } from './errors.ts';
 
-/** What of an HTTP request says at which address it came in. */
+/** The parts of an HTTP request that contain the address at which it came in. */
 export interface AddressedRequest {
   readonly protocol: string;
   get(name: 'host'): string | undefined;
 }
 
-/** A host name, an IPv4 address or an IPv6 address in brackets, and a port: what a URL may have there besides, such as `user@`, is no host. */
+/**
+ * A host name, an IPv4 address or an IPv6 address in brackets, and a port. Other parts of a URL's authority, such as `user@`, are not
+ * allowed.
+ */
 const hostHeader = /^(?:(?<name>[\w.-]+)|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * The address at which people reach the router, without a slash at its end.
+ * Returns the address at which people reach the router, without a trailing slash.
  * @param publicUrl `PUBLIC_URL`; the address of the request if unset
- * @throws RouterError `invalid_request` for a request whose `Host` is none
+ * @throws RouterError `invalid_request` for a request whose `Host` is not a host name
  */
 export function routerAddress(request: AddressedRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, '');
@@ -20,7 +23,7 @@ export function routerAddress(request: AddressedRequest, publicUrl: string | und
   const found = hostHeader.exec(host);
   const url = found && URL.parse(`${request.protocol}://${host}`);
   const name = found?.groups?.['name']?.toLowerCase();
-  // A URL also has `0x7f.1` and `2130706433` for 127.0.0.1.
+  // The URL parser also accepts `0x7f.1` and `2130706433` for 127.0.0.1.
   if (!url || (name !== undefined && url.hostname !== name)) {
     throw new RouterError('invalid_request', 'The header `Host` is not the name of a host.');
   }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Milliseconds for a task, the loading of the code included. */
+/** Includes the load of the code. */
 const longestMs = 20_000;
 
 /**
- * Runs a module in a thread of its own, for what would keep this thread from the streams that it relays.
+ * Runs a module in a thread of its own, for work that would block the streams that this thread relays.
  * @param module posts its answer as one message
  * @param task its `workerData`
  * @returns the answer

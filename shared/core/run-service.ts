@@ -1,13 +1,13 @@
 import { ConfigError, type Environment } from './load-config.ts';
 import { Releases } from './release.ts';
 
-/** Exit code of a service with invalid settings (EX_CONFIG of sysexits(3)), for which a restart is pointless. */
+/** The exit code of a service with invalid settings (EX_CONFIG of sysexits(3)), for which a restart is pointless. */
 export const configExitCode = 78;
 
 /**
- * Runs a service: builds it, and releases everything on SIGTERM, on SIGINT, or when the parent process that started it with an
- * IPC channel is gone. Exits with 0 after a clean release, 1 if a release or the start failed, 78 if a setting is invalid. A
- * second signal ends the process at once.
+ * Runs a service: builds it, and releases everything on SIGTERM, on SIGINT, or when the parent process that started it with an IPC
+ * channel has ended. Exits with 0 after a clean release, 1 if a release or the start failed, 78 if a setting is invalid. A second signal
+ * ends the process at once.
  */
 export async function runService(
   build: (environment: Environment, releases: Releases) => Promise<void>,
@@ -28,7 +28,7 @@ export async function runService(
   try {
     await build(process.env, releases);
   } catch (error) {
-    // The stop aborted the build: this is no failure, and the process is about to exit.
+    // The stop aborted the build: this is not a failure, and the process is about to exit.
     if (stopping) return;
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);

@@ -1,27 +1,26 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
-/** Seals texts with one key, and opens them again. */
 export interface Sealer {
-  /** Encrypts and authenticates a text. The same text becomes the same sealed text, as base64url. */
+  /** Encrypts and authenticates a text, as base64url. The same text gives the same sealed text. */
   seal: (text: string) => string;
-  /** Does the same for the bytes of a text, in slices between which the event loop goes on. */
+  /** Seals the bytes of a text, in slices between which the event loop continues. */
   sealBytes: (pieces: readonly Uint8Array[]) => Promise<string>;
-  /** The text; undefined if it was not sealed with this key, or was changed. */
+  /** Opens a sealed text; undefined if it was not sealed with this key, or was changed. */
   unseal: (sealed: string) => string | undefined;
-  /** The bytes, for what is no text; undefined as `unseal` says. */
+  /** Opens sealed bytes that are not text; undefined as for `unseal`. */
   unsealBytes: (sealed: string) => Buffer | undefined;
 }
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Bytes that are worked on at once, for about 0.2 ms. */
+/** Bytes of a slice, which takes about 0.2 ms. */
 const sliceBytes = 256 * 1024;
 
 /**
- * AES-256-GCM with a nonce that is derived from the text (as in RFC 8452), so that sealing needs no randomness, and equal texts of
- * a conversation stay equal for prompt caches.
+ * Creates a sealer with AES-256-GCM and a nonce that is derived from the text (as in RFC 8452). Sealing needs no randomness, and equal
+ * texts of a conversation stay equal for prompt caches.
  * @param key 32 bytes
  */
 export function sealer(key: Uint8Array): Sealer {
@@ -37,7 +36,7 @@ export function sealer(key: Uint8Array): Sealer {
       const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
       return Buffer.concat([opened, decipher.final()]);
     } catch {
-      // Any text may come from a client: one that another key has sealed, or none.
+      // Any text may come from a client: sealed with another key, or not sealed at all.
       return undefined;
     }
   };
@@ -63,7 +62,7 @@ export function sealer(key: Uint8Array): Sealer {
   };
 }
 
-/** The bytes in slices. Waits for the event loop after each but small ones. */
+/** Yields the bytes in slices and lets the event loop continue after every 256 KiB. */
 async function* slicesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for (const piece of pieces) {
@@ -78,12 +77,12 @@ async function* slicesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   }
 }
 
-/** A key of 32 bytes for one purpose, derived from another one (RFC 5869). */
+/** Derives a key of 32 bytes for one purpose from another key (RFC 5869). */
 export function derive(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
 }
 
-/** Seals with the first of several keys, and opens what any of them has sealed; undefined without a key. */
+/** Creates a sealer that seals with the first of several keys and opens texts of any of them; undefined without a key. */
 export function sealerOf(keys: readonly Uint8Array[]): Sealer | undefined {
   const [newest, ...older] = keys.map(sealer);
   if (!newest) return undefined;

@@ -6,8 +6,8 @@ import { processIdentity, processSpace } from './process-identity.mjs';
 /**
  * Takes a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
  * @param {string} file
- * @param {number} [unseenMs] for how long a holder on another machine or in another container, which cannot be seen from here,
- *   counts as alive; by default all are taken for processes of this machine
+ * @param {number} [unseenMs] for how long a holder on another machine or in another container, which is not visible from here, counts as
+ * alive; by default all holders count as processes of this machine
  * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
 export function takeLock(file, unseenMs = 0) {
@@ -35,7 +35,7 @@ export function takeLock(file, unseenMs = 0) {
 }
 
 /**
- * The process id of the lock's holder; undefined when the lock is free.
+ * Returns the process id of the lock's holder; undefined if the lock is free.
  * @param {string} file
  * @returns {number | undefined}
  */
@@ -51,14 +51,14 @@ export function lockHolder(file) {
 function aliveHolder(file, content, unseenMs) {
   if (content === undefined) return undefined;
   const { pid, identity, space = processSpace() } = parseLock(content);
-  // By default it does not matter: the name of a machine, on which this rests, may change while it holds a lock.
+  // By default the space is ignored: it contains the machine's name, which may change while a process holds a lock.
   if (unseenMs > 0 && space !== processSpace()) return ageMs(file) < unseenMs ? pid : undefined;
   const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
   return isAlive ? pid : undefined;
 }
 
 /**
- * The content of a lock; empty when the file is damaged, as after a power failure: such a lock has no holder.
+ * Parses the content of a lock. A damaged file, as after a power failure, gives an empty object: such a lock has no holder.
  * @param {string} content
  */
 function parseLock(content) {
@@ -70,8 +70,8 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged:
- * another process may have found the same dead lock and put its own in place.
+ * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged: another process
+ * may have found the same dead lock and put its own in place.
  * @param {string} file
  * @param {string} stale content of the dead lock
  * @param {string} draft
@@ -92,7 +92,7 @@ function removeStale(file, stale, draft, unseenMs) {
 }
 
 /**
- * Content of a lock file; undefined when there is none.
+ * Reads a lock file; undefined if there is none.
  * @param {string} file
  */
 function read(file) {
@@ -106,7 +106,7 @@ function read(file) {
 }
 
 /**
- * Milliseconds since a lock was taken; for ever when there is none.
+ * Returns the milliseconds since a lock was taken; a very large number if there is none.
  * @param {string} file
  */
 function ageMs(file) {
@@ -115,7 +115,7 @@ function ageMs(file) {
 }
 
 /**
- * Whether a call succeeded; false when it failed with just this code.
+ * Whether a call succeeded; false if it failed with this code. Other errors are thrown.
  * @param {string} code
  * @param {() => void} call
  */

@@ -2,5 +2,4 @@
 export const tiers = ['gpu', 'cli', 'cloud', 'tools'] as const;
 export type Tier = (typeof tiers)[number];
 
-/** The tiers whose workers serve models. */
 export const modelTiers = ['gpu', 'cli', 'cloud'] as const;

@@ -1,25 +1,22 @@
-/** What requests use besides tokens: pictures made, seconds of sound heard, characters spoken, web searches. Each has a price. */
+/** Units besides tokens, each with a price: generated images, seconds of transcribed sound, spoken characters, web searches. */
 export const units = ['images', 'seconds', 'characters', 'searches'] as const;
 export type Unit = (typeof units)[number];
 
-/** How much of each unit; absent ones are 0. Whole numbers. */
+/** The amount of each unit, in whole numbers; absent ones are 0. */
 export type Units = Partial<Record<Unit, number>>;
 
 /** Token counts of one finished answer, as the upstream counted them. Whole numbers, 0 or more. */
 export interface Usage {
   /** All input tokens, cached ones included. */
   promptTokens: number;
-  /** Input tokens read from a cache. */
   cachedTokens: number;
-  /** Input tokens written to a cache. */
   cacheWriteTokens: number;
-  /** Those of them that stay in the cache for an hour; absent where the upstream does not tell. */
+  /** The cache-written tokens that stay in the cache for an hour; absent if the upstream does not report them. */
   hourCacheWriteTokens?: number | undefined;
   /** All output tokens, thinking included. */
   completionTokens: number;
-  /** Output tokens spent on thinking. */
   reasoningTokens: number;
-  /** Absent for an answer that is of tokens alone. */
+  /** Absent for an answer that uses tokens only. */
   units?: Units | undefined;
 }
 
@@ -32,7 +29,6 @@ export const noUsage: Usage = {
   reasoningTokens: 0,
 };
 
-/** The usage of two answers together. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const hourCacheWriteTokens = (one.hourCacheWriteTokens ?? 0) + (other.hourCacheWriteTokens ?? 0);
   return {
@@ -46,12 +42,10 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** How much of a unit was used. */
 export function unitsOf({ units: used }: Pick<Usage, 'units'>, unit: Unit): number {
   return used?.[unit] ?? 0;
 }
 
-/** A value for each unit. */
 export function mapUnits<Value>(valueOf: (unit: Unit) => Value): Record<Unit, Value> {
   return {
     images: valueOf('images'),

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** Characters of a tool's name at most, in OpenAI's formats; the messages format allows more. */
+/** Maximum characters of a tool's name in OpenAI's formats; the messages format allows more. */
 const maxLength = 64;
 
 const hashLength = 8;
 
-/** Whether a name is valid in OpenAI's formats and in the messages format. */
 function isValid(name: string): boolean {
   return /^[\w-]{1,64}$/.test(name);
 }
 
 /**
- * Gives every name a form that OpenAI's formats and the messages format take. A valid name keeps it. Characters that are not valid
- * become `_`. Where that leaves nothing to read, is too long, or is the name of another tool, a hash of the name ends it: no name
- * ever stands for another tool because of the order or the number of the others.
+ * Gives every name a form that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters
+ * become `_`. If the result has no letter or digit, is too long, or equals that of another name, a hash of the name is appended: the
+ * form of a name never depends on the order or the number of the other names.
  * @param names each once
  */
 export function validNames(names: readonly string[]): Map<string, string> {

@@ -2,8 +2,7 @@ import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { CheckedRegistry, RegistryInput } from './check-registry.ts';
 
 /**
- * Checks a registry as `checkRegistry` does, in a thread of its own: YAML of 256 KiB takes a second, and this thread has streams to
- * relay.
+ * Runs `checkRegistry` in a thread of its own: YAML of 256 KiB takes a second, which would delay the streams of this thread.
  * @throws what the thread failed with
  */
 export function checkInThread(input: RegistryInput): Promise<CheckedRegistry> {

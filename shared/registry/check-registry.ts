@@ -5,21 +5,20 @@ import { lineOf, type RegistryProblem } from './registry-problem.ts';
 import { noProtoFields, plainValue, protoFields } from './plain-value.ts';
 import { registrySchema } from './registry.ts';
 
-/** What somebody wants the registry to be: the text of a file, or the same as JSON. */
+/** A proposed registry: the text of a file, or the same as JSON. */
 export type RegistryInput = { text: string } | { config: Readonly<Record<string, unknown>> };
 
-/** A registry that can be stored, as text and as what the text says; or what is wrong with it. */
+/** A registry that can be stored, as text and parsed; or its mistakes. */
 export type CheckedRegistry = { text: string; config: Record<string, unknown> } | { problems: RegistryProblem[] };
 
 const editable: readonly string[] = editableSections;
 const sections: readonly string[] = Object.keys(registrySchema.shape);
 
-/** Most problems that are listed. */
 const maxProblems = 50;
 
 /**
- * Checks a registry that is edited at run time, as its file is checked. It takes a second for the largest one: where others wait,
- * call `checkInThread`.
+ * Checks a registry that is edited at run time, with the same rules as a file. The largest one takes a second: in a process with other
+ * work, call `checkInThread`.
  */
 export function checkRegistry(input: RegistryInput): CheckedRegistry {
   const text = 'text' in input ? input.text : stringify(input.config);
@@ -27,7 +26,7 @@ export function checkRegistry(input: RegistryInput): CheckedRegistry {
   try {
     return check(text);
   } catch (error) {
-    // Aliases that stand for too much, or a nesting that is too deep for the parser.
+    // Aliases may expand to too much, or the nesting may be too deep for the parser.
     const message = error instanceof Error ? error.message : String(error);
     return { problems: [{ message: `the text cannot be read: ${message}` }] };
   }
@@ -37,7 +36,7 @@ function check(text: string): CheckedRegistry {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
-  // As JSON has it, which is what is stored.
+  // The JSON form, which is what gets stored.
   const said = plainValue(document);
   const unnameable = protoFields(said).map((path): Mistake => ({ path, message: noProtoFields }));
   const problems = [...foreignSections(said), ...unnameable, ...mistakesOf(said)].map(({ path, message }) =>
@@ -55,7 +54,7 @@ interface Mistake {
   message: string;
 }
 
-/** Sections of a file that cannot be edited at run time. */
+/** Finds the sections that are allowed only in a file. */
 function foreignSections(said: unknown): Mistake[] {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) return [];
   const foreign = Object.keys(said).filter((section) => sections.includes(section) && !editable.includes(section));
@@ -67,12 +66,11 @@ function mistakesOf(said: unknown): Mistake[] {
   return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(mistakeOf);
 }
 
-/** A section that is refused whatever it says. */
 function isForeign(section: PropertyKey | undefined): boolean {
   return typeof section === 'string' && !editable.includes(section);
 }
 
-/** A field that does not exist is named itself, not the one around it. */
+/** Converts an issue. For an unknown field, the path names the field itself, not its parent. */
 function mistakeOf(issue: z.core.$ZodIssue): Mistake {
   const { message } = issue;
   return { path: issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path, message };
@@ -89,7 +87,7 @@ function problemAt(
   return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
 }
 
-/** The first line of the parser's message, whose others show the text. */
+/** Takes only the first line of the parser's message, because the others quote the text. */
 function syntaxProblem({ message, linePos }: YAMLParseError): RegistryProblem {
   const [said = ''] = message.split('\n');
   const line = linePos?.[0].line;

@@ -1,17 +1,17 @@
 /**
- * The sections that can be edited at run time. All others stand only in the file that `ROUTER_CONFIG` names: who may come in
- * (`sign_in`, `token_issuers`), what processes are started with (`engines`, `providers`, `clis`, `mcpServers`), and `prices`, which
- * have a page of their own. See docs/decisions/0035-stored-registry.md.
+ * The sections that can be edited at run time. All others are allowed only in the file that `ROUTER_CONFIG` names: access (`sign_in`,
+ * `token_issuers`), the start of processes (`engines`, `providers`, `clis`, `mcpServers`), and `prices`, which have a page of their own.
+ * See docs/decisions/0035-stored-registry.md.
  */
 export const editableSections = ['models', 'auto', 'hosted_tools', 'credentials'] as const;
 
-/** What a file's registry shows of itself. The rest may contain keys of providers and addresses with passwords. */
+/** The sections of a file that the console shows. The rest may contain keys of providers and addresses with passwords. */
 export const shownSections: readonly string[] = [...editableSections, 'prices'];
 
-/** Most bytes of a registry that is edited at run time, as text and as JSON. */
+/** Maximum bytes of a registry that is edited at run time, as text and as JSON. */
 export const maxRegistryBytes = 256 * 1024;
 
-/** Why a section cannot be edited at run time. */
+/** Returns the reason why a section cannot be edited at run time. */
 export function whyNotEditable(section: string): string {
   const where = `write it into the file that ROUTER_CONFIG names, which then is the whole registry`;
   switch (section) {

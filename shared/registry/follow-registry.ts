@@ -4,22 +4,21 @@ import type { Logger } from '#shared/core/log.ts';
 import { parseRegistryFile, readRegistryText } from './read-registry.ts';
 import type { Registry } from './registry.ts';
 
-/** Interval of reading the file, in milliseconds. Polling works on every file system and however an editor saves. */
+/** Milliseconds between two reads of the file. Polling works on every file system and with every editor. */
 const pollMs = 1_000;
 
-/** A registry that follows its file. */
 export interface LiveRegistry {
   current(): Registry;
-  /** The sections of the registry in use that it shows, as they are written. */
+  /** The shown sections of the registry in use, as they are written. */
   shown(): Readonly<Record<string, unknown>>;
-  /** Has a listener called after each change of the registry in use. */
+  /** Calls the listener after each change of the registry in use. */
   onChange(listener: () => void): void;
   close(): void;
 }
 
 /**
- * Reads the registry file, and reads it again when it changes. After an invalid edit the previous registry stays in use, and the
- * log names the mistake.
+ * Reads the registry file, and reads it again when it changes. After an invalid edit the previous registry stays in use, and the log
+ * names the mistake.
  * @throws ConfigError if the file is missing or invalid at the start
  */
 export function followRegistry(file: string, log: Logger): LiveRegistry {

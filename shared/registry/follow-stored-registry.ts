@@ -2,26 +2,28 @@ import type { Logger } from '#shared/core/log.ts';
 import type { LiveRegistry } from './follow-registry.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
-/** Milliseconds between two looks for a new version, should an announcement be lost. */
+/** Milliseconds between two looks for a new version, in case an announcement is lost. */
 const pollMs = 3_000;
 
-/** A stored version: its number, and the digest of its text, by which it differs from one of that number in a store that was replaced. */
+/**
+ * A stored version: its number, and the digest of its text, which distinguishes it from a version with the same number in a store that
+ * was replaced.
+ */
 export interface StoredVersion {
   number: number;
   etag: string;
 }
 
-/** Where versions are stored. All methods may fail. */
+/** The store of versions. All methods may reject. */
 export interface VersionSource {
-  /** The newest version; undefined when there is none. */
+  /** Returns the newest version; undefined if there is none. */
   newest: () => Promise<StoredVersion | undefined>;
-  /** The newest version before that of this number; undefined when there is none. */
+  /** Returns the newest version before this number; undefined if there is none. */
   before: (number: number) => Promise<StoredVersion | undefined>;
-  /** What the version with this number says; undefined when it is gone. */
+  /** Returns the content of a version; undefined if it is gone. */
   configOf: (number: number) => Promise<unknown>;
 }
 
-/** A registry that follows the newest stored version. */
 export interface StoredRegistry extends LiveRegistry {
   /** The version in use; undefined while it is the empty registry. */
   version(): StoredVersion | undefined;
@@ -30,8 +32,9 @@ export interface StoredRegistry extends LiveRegistry {
 }
 
 /**
- * Reads the newest stored version of the registry, and follows it. While the store is away, after it was emptied, and when the
- * newest version is not valid for this release, the version in use stays. A process that has none yet uses the newest one that it can read.
+ * Reads the newest stored version of the registry, and follows it. The version in use stays while the store is away, after it was
+ * emptied, and if the newest version is not valid for this release. A process that has none yet uses the newest version that it can
+ * read.
  */
 export async function followStoredRegistry(source: VersionSource, log: Logger): Promise<StoredRegistry> {
   let inUse: { version?: StoredVersion; registry: Registry; shown: Record<string, unknown> } = {
@@ -43,7 +46,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
   let isAway = false;
   const listeners: (() => void)[] = [];
 
-  /** Uses a version, if it is valid for this release. */
+  /** Uses a version if it is valid for this release. */
   const take = async (version: StoredVersion): Promise<'taken' | 'invalid' | 'gone'> => {
     const config = await source.configOf(version.number);
     if (config === undefined) return 'gone';
@@ -66,7 +69,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     const newest = await source.newest();
     if (newest === undefined || isSame(newest, seen)) return;
     const outcome = await take(newest);
-    // Gone since, so there is a newer one.
+    // It was deleted meanwhile, so there is a newer one.
     if (outcome === 'gone') return;
     let earlier = outcome === 'invalid' && inUse.version === undefined ? await source.before(newest.number) : undefined;
     while (earlier && (await take(earlier)) !== 'taken') earlier = await source.before(earlier.number);
@@ -84,7 +87,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     }
   };
 
-  /** One look after the other: a change that is announced during one is found by the next. */
+  /** Runs one look after the other: the next look finds a change that is announced during one. */
   let looking = Promise.resolve();
   const refresh = (): Promise<void> => (looking = looking.then(tryToLook));
   await refresh();

@@ -8,7 +8,7 @@ const stdioServer = z.looseObject({
   type: z.literal('stdio').optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to the variables that every server gets. */
+  /** Variables in addition to those that every server gets. */
   env: texts.default({}),
   cwd: z.string().optional(),
 });
@@ -17,16 +17,16 @@ const httpServer = z.looseObject({
   type: z.enum(['http', 'streamable-http', 'streamableHttp']).optional(),
   url: z.url({ protocol: /^https?$/ }),
   headers: texts.default({}),
-  /** `oauth`: each person connects to the server in the console. Absent: all share what `headers` say. */
+  /** `oauth`: each person links an account to the server in the console. Absent: all share the credentials in `headers`. */
   auth: z.literal('oauth').optional(),
 });
 
-/** How the router asks people's servers for tokens, where it cannot find that out by itself. */
+/** The OAuth client that the router uses for an `oauth` server, as far as it cannot discover it by itself. */
 const oauthClient = z.strictObject({
-  /** The client that the authorization server knows; default: one is registered for each person who connects. */
+  /** The client that the authorization server has registered; default: one is registered for each person who links an account. */
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
-  /** Default: what the server names. */
+  /** Default: the scopes that the server names. */
   scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a scope has no spaces or quotes')).optional(),
 });
 
@@ -34,13 +34,13 @@ const oauthServer = z.object({ url: httpServer.shape.url, oauth: oauthClient.def
 
 const file = z.looseObject({ mcpServers: z.record(z.string().min(1), z.looseObject({})) });
 
-/** How to reach one MCP server. An `oauth` one is reached as an `http` one, for one person at a time. */
+/** How to reach one MCP server. An `oauth` server is reached like an `http` one, for one person at a time. */
 export type McpServerEntry = { name: string } & (
   | { kind: 'stdio'; server: z.output<typeof stdioServer> }
   | { kind: 'http' | 'oauth'; server: z.output<typeof httpServer> }
 );
 
-/** A server that each person connects to, as the ingress knows it. */
+/** An MCP server with account links, as the ingress sees it. */
 export interface OauthServer {
   name: string;
   url: string;
@@ -52,19 +52,19 @@ export type WrittenServers = Readonly<Record<string, Readonly<Record<string, unk
 
 export interface OauthServers {
   servers: OauthServer[];
-  /** Entries that are not valid, each with the reason. */
+  /** Invalid entries, each with the reason. */
   refused: { name: string; reason: string }[];
 }
 
 export interface McpServers {
   servers: McpServerEntry[];
-  /** Entries that are not valid, each with the reason. */
+  /** Invalid entries, each with the reason. */
   refused: { name: string; reason: string }[];
 }
 
 /**
  * Reads a file in the form that MCP clients share: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
- * @throws ConfigError when the file as a whole cannot be used
+ * @throws ConfigError if the file as a whole cannot be used
  */
 export function readMcpConfig(path: string): WrittenServers {
   const parsed = file.safeParse(readJson(path));
@@ -78,8 +78,8 @@ export function readMcpConfig(path: string): WrittenServers {
 }
 
 /**
- * Checks entries. `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with
- * `"disabled": true` are left out.
+ * Checks entries. `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with `"disabled": true`
+ * are skipped.
  */
 export function readMcpServers(written: WrittenServers, environment: Environment): McpServers {
   const config: McpServers = { servers: [], refused: [] };
@@ -92,7 +92,7 @@ export function readMcpServers(written: WrittenServers, environment: Environment
   return config;
 }
 
-/** The entries that each person connects to. What else is wrong with an entry, the tools workers report. */
+/** Reads the entries with account links. The tools workers report other mistakes of these entries. */
 export function readOauthServers(written: WrittenServers, environment: Environment): OauthServers {
   const read: OauthServers = { servers: [], refused: [] };
   for (const [name, { url, auth, disabled, oauth }] of Object.entries(written)) {
@@ -106,7 +106,7 @@ export function readOauthServers(written: WrittenServers, environment: Environme
   return read;
 }
 
-/** @returns the entry, or the reason why it is not valid */
+/** @returns the entry, or the reason why it is invalid */
 function readEntry(name: string, written: WrittenServers[string], environment: Environment): McpServerEntry | string {
   // Only the ingress has the variables of a client.
   const { value, missing } = expandVariables({ ...written, oauth: undefined }, environment);

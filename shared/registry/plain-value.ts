@@ -1,8 +1,8 @@
 import type { Document } from 'yaml';
 
 /**
- * What a YAML document says, as JSON has it.
- * @throws Error with a sentence, for aliases that stand for too much, or for something that contains them
+ * Converts a YAML document to plain JSON values.
+ * @throws Error with a sentence, for aliases that expand to too much, or for an alias of something that contains it
  */
 export function plainValue(document: Document): unknown {
   const said: unknown = document.toJS() ?? {};
@@ -16,8 +16,8 @@ export function plainValue(document: Document): unknown {
 }
 
 /**
- * The fields that are called `__proto__`, as paths: a JavaScript object has no such field of its own, so that schemas leave them out and
- * nobody would find what they name.
+ * Finds the paths of fields that are named `__proto__`. A JavaScript object has no such field of its own, so schemas drop these fields
+ * silently.
  */
 export function protoFields(said: unknown, path: readonly string[] = []): string[][] {
   if (typeof said !== 'object' || said === null) return [];
@@ -27,5 +27,4 @@ export function protoFields(said: unknown, path: readonly string[] = []): string
   });
 }
 
-/** What is said of such a field. */
 export const noProtoFields = 'nothing can have this name';

@@ -6,7 +6,7 @@ import { noProtoFields, plainValue, protoFields } from './plain-value.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
 /**
- * Reads the registry once, for services that use it at their start only.
+ * Reads the registry once, for services that use it only at their start.
  * @param file if undefined, the registry is empty
  * @throws ConfigError if the file is missing or invalid
  */
@@ -25,10 +25,10 @@ export function readRegistryText(file: string): string {
   }
 }
 
-/** A registry, and what it shows of itself. */
+/** A registry, and its shown sections. */
 export interface ReadRegistry {
   registry: Registry;
-  /** Its `shownSections`, as they are written. */
+  /** The `shownSections`, as they are written. */
   shown: Record<string, unknown>;
 }
 
@@ -40,7 +40,7 @@ export function parseRegistry(text: string, file: string): Registry {
   return parseRegistryFile(text, file).registry;
 }
 
-/** As `parseRegistry`, with what the registry shows of itself. */
+/** Parses like `parseRegistry`, and also returns the shown sections. */
 export function parseRegistryFile(text: string, file: string): ReadRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)

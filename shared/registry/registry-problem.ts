@@ -1,22 +1,20 @@
 import { isMap, isPair, isScalar, isSeq, type Document, type LineCounter } from 'yaml';
 
-/** A mistake in the text of a registry. */
 export interface RegistryProblem {
-  /** The field, as `models.fast.targets.0.model`; absent where it is not one field that is wrong. */
+  /** The field, such as `models.fast.targets.0.model`; absent if the mistake is not in one field. */
   field?: string;
-  /** Its line, from 1. */
+  /** The line of the mistake, from 1. */
   line?: number;
-  /** What is wrong. */
   message: string;
 }
 
-/** A problem as one sentence that names the line or the field. */
+/** Formats a problem as one sentence that names the line or the field. */
 export function problemSentence({ field, line, message }: RegistryProblem): string {
   const place = [...(line === undefined ? [] : [`line ${line}`]), ...(field === undefined ? [] : [field])].join(', ');
   return place === '' ? message : `${place}: ${message}`;
 }
 
-/** The line on which a field stands, from 1; for a field that is missing, that of the nearest one around it. */
+/** Returns the line of a field, from 1; for a missing field, the line of the nearest parent. */
 export function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
@@ -28,7 +26,6 @@ export function lineOf(document: Document, path: readonly PropertyKey[], lines: 
   return offset === undefined ? undefined : lines.linePos(offset).line;
 }
 
-/** One field of a map, or one entry of a list. */
 function stepInto(node: unknown, step: string): { node: unknown; offset: number | undefined } {
   if (isSeq(node)) {
     const item = node.items[Number(step)];

@@ -13,7 +13,7 @@ const target = z.strictObject({
   model: z.string().min(1),
   /** Restricts the target to workers of this tier. */
   tier: tier.optional(),
-  /** Weight in the draw of which of several neighbouring targets with weights is tried first. */
+  /** Weight in the draw that decides which of several neighbouring weighted targets is tried first. */
   weight: z.number().positive().optional(),
 });
 
@@ -25,25 +25,24 @@ function checkNames(named: object, context: z.RefinementCtx): void {
 }
 
 const rule = z.strictObject({
-  /** The targets of the requests that the rule applies to, in order. */
+  /** The targets of the requests to which the rule applies, in order. */
   targets: z.array(target).min(1),
 });
 
-/** Rules by what a request is for. A rule for the type of its agent comes before one for its purpose. */
+/** Rules by purpose and agent type. A rule for the agent type takes precedence over a rule for the purpose. */
 const rules = {
-  /** By purpose. */
   purposes: z.partialRecord(z.enum(purposes), rule).default({}),
-  /** By the type of the agent that sends the request, as its program calls it. */
+  /** By the type of the agent that sends the request, in the program's own words. */
   agents: z.record(z.string(), rule).superRefine(checkNames).default({}),
 };
 
 const entry = z.strictObject({
-  /** The targets of requests for this name that no rule applies to, in order; default: the model of this name. */
+  /** The targets of requests for this name to which no rule applies, in order; default: the model of this name. */
   targets: z.array(target).min(1).optional(),
   ...rules,
   /** Default fields of requests for this name. */
   defaults: z.record(z.string(), z.json()).default({}),
-  /** The classes whose streamed requests for this name go to a second worker too when the first one is slow; default: none. */
+  /** The classes whose streamed requests for this name also go to a second worker if the first one is slow; default: none. */
   hedge: z.array(z.enum(priorityClasses)).default([]),
 });
 
@@ -57,7 +56,7 @@ const auto = z.strictObject({
   only: z.array(z.string()).optional(),
   /** Models that `auto` must not use. */
   except: z.array(z.string()).default([]),
-  /** Time that a request waits for a busy tier before it may go to the next one, in milliseconds; default: 0. */
+  /** Milliseconds that a request waits for a busy tier before it may go to the next one; default: 0. */
   max_wait_ms: z.partialRecord(tier, milliseconds).default({}),
   /** Highest price in US dollars per million output tokens; models known to cost more are not used. */
   max_cost: z.number().nonnegative().optional(),
@@ -66,11 +65,11 @@ const auto = z.strictObject({
 
 const fieldName = z.string().min(1);
 
-/** A tool of the tools tier that stands behind a hosted tool. */
+/** The tool of the tools tier behind a hosted tool. */
 const hostedTool = z.strictObject({
   /** Its name on the tools tier. */
   tool: z.string().min(1),
-  /** The field of its input that takes the query or the address; default: known by its name, else the only text that is required. */
+  /** The field of its input for the query or the address; default: a field with a usual name, otherwise the only required text field. */
   field: fieldName.optional(),
   /** Further fields of its input, the same for all calls. */
   input: z.record(z.string(), z.json()).default({}),
@@ -79,7 +78,7 @@ const hostedTool = z.strictObject({
 const hostedTools = z.strictObject({
   web_search: hostedTool
     .extend({
-      /** Names of the fields in its results; default: those that are in use. */
+      /** Names of the fields in its results; default: the usual names. */
       results: z
         .strictObject({
           list: fieldName.optional(),
@@ -92,32 +91,32 @@ const hostedTools = z.strictObject({
     })
     .optional(),
   web_fetch: hostedTool.optional(),
-  /** MCP servers of the tools workers by the labels that clients give them; a label that is not listed names the server itself. */
+  /** MCP servers of the tools workers by the labels that clients use; a label that is not listed is the server's name. */
   mcp: z.record(z.string(), z.string().min(1)).default({}),
-  /** Calls of one answer at most; a client may ask for fewer. */
+  /** Maximum calls of one answer; a client may request fewer. */
   max_uses: z.number().int().min(1).max(100).default(10),
   /** Milliseconds after which an answer begins no further call. */
   max_ms: milliseconds.default(300_000),
-  /** Most bytes that one call adds to the model's input. */
+  /** Maximum bytes that one call adds to the model's input. */
   max_result_bytes: z.number().int().min(1_000).max(10_000_000).default(65_536),
 });
 
 const dollars = z.number().nonnegative();
 
-/** US dollars per million tokens, picture, second of sound, million characters, or web search. */
+/** US dollars per million tokens, image, second of sound, million characters, or web search. */
 const price = z
   .strictObject({
     input: dollars,
-    /** Input read from, and written to, a cache; default: as other input. */
+    /** Input read from, and written to, a cache; default: the price of other input. */
     cached_input: dollars.optional(),
     cache_write: dollars.optional(),
-    /** Input written to a cache that keeps it for an hour; default: as `cache_write`. */
+    /** Input written to a cache that keeps it for an hour; default: the price of `cache_write`. */
     hour_cache_write: dollars.optional(),
     output: dollars,
     image: dollars.optional(),
     second: dollars.optional(),
     characters: dollars.optional(),
-    /** That the upstream makes. */
+    /** A web search by the upstream. */
     search: dollars.optional(),
     /** Date of the price. */
     as_of: z.iso.date().optional(),
@@ -127,21 +126,21 @@ const price = z
     return { ...others, cachedInput, cacheWrite, hourCacheWrite, asOf };
   });
 
-/** Refuses the name of `auto`, which is no name of the operator's. */
+/** Refuses the name `auto`, which an operator cannot define. */
 function checkReserved(models: object, context: z.RefinementCtx): void {
   if (Object.hasOwn(models, 'auto')) {
     context.addIssue({ code: 'custom', path: ['auto'], message: 'this name is reserved' });
   }
 }
 
-/** Gives names without targets the model of the same name. */
+/** Gives names without targets the model of the same name as target. */
 function withTargets(models: Record<string, z.output<typeof entry>>) {
   return Object.fromEntries(
     Object.entries(models).map(([name, { targets = [{ model: name }], ...rest }]) => [name, { ...rest, targets }]),
   );
 }
 
-/** The file that `ROUTER_CONFIG` names. All of its fields are optional. */
+/** The schema of the file that `ROUTER_CONFIG` names. All of its fields are optional. */
 export const registrySchema = z.strictObject({
   /** The operator's own names, which clients request like models. */
   models: z
@@ -154,18 +153,18 @@ export const registrySchema = z.strictObject({
   prices: z.record(z.string(), price).default({}),
   /** How people sign in to the console. */
   sign_in: signInSchema.prefault({}),
-  /** What runs the hosted tools of requests, such as web search, for models whose upstream does not. */
+  /** The tools behind hosted tools of requests, such as web search, for models whose upstream does not run these. */
   hosted_tools: hostedTools.prefault({}),
-  /** The models that workers may announce, by the name of their credential: names, or what names begin with, followed by `*`. */
+  /** The models that workers may announce, by the name of their credential: names, or prefixes followed by `*`. */
   credentials: z
     .record(
       z.string().regex(/^[\w-]{1,64}$/),
       z.strictObject({ models: z.array(z.string().min(1).max(256)).max(1_000) }),
     )
     .default({}),
-  /** Addresses of engines for which `rtr up` starts workers, in addition to those it finds. */
+  /** Addresses of engines for which `rtr up` starts workers, in addition to the engines that it finds. */
   engines: z.array(z.url({ protocol: /^https?$/ })).default([]),
-  /** Environments of the cloud workers that `rtr up` starts, by provider, in addition to those whose key is set. */
+  /** Environments of the cloud workers that `rtr up` starts, by provider, in addition to providers whose key is set. */
   providers: z.record(z.string(), z.record(z.string(), z.string())).default({}),
   /** Environments of the CLI workers, by command-line agent; `false` keeps `rtr up` from starting one. */
   clis: z.record(z.string(), z.union([z.literal(false), z.record(z.string(), z.string())])).default({}),

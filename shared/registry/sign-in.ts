@@ -3,22 +3,22 @@ import { z } from 'zod';
 const groupRule = z.strictObject({
   /** Value of the groups claim. */
   group: z.string().min(1),
-  /** The role that its members have in the console. */
+  /** The role of its members in the console. */
   role: z.enum(['admin', 'member']).optional(),
-  /** Names of the teams that its members are in. */
+  /** Names of the teams of its members. */
   teams: z.array(z.string().min(1)).default([]),
 });
 
-/** A provider at which people sign in to the console (OpenID Connect). */
+/** An identity provider at which people sign in to the console (OpenID Connect). */
 const provider = z
   .strictObject({
-    /** In paths: `/console/api/oidc/<name>/callback`. */
+    /** Part of paths: `/console/api/oidc/<name>/callback`. */
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a name is made of small letters, digits and -'),
-    /** On the button; default: the name. */
+    /** The text of the sign-in button; default: the name. */
     label: z.string().min(1).max(60).optional(),
     issuer: z.url({ protocol: /^https?$/ }),
     client_id: z.string().min(1),
-    /** Variable of the ingress that has the client's secret; absent: a public client. */
+    /** The ingress's variable with the client's secret; absent for a public client. */
     client_secret_env: z.string().min(1).optional(),
     client_secret: z
       .never('a secret does not stand here: name the variable that has it, as `client_secret_env`')
@@ -30,15 +30,15 @@ const provider = z
         'name `openid`: without it, a provider does not say who somebody is',
       )
       .default(['openid', 'email', 'profile']),
-    /** Whether addresses count as verified although the provider does not say so. */
+    /** Whether addresses count as verified even if the provider does not state it. */
     trust_email: z.boolean().default(false),
-    /** Domains of the addresses that may come in; `*`: all. */
+    /** Domains of the addresses that may sign in; `*`: all. */
     domains: z.array(z.string().toLowerCase().min(1)).default([]),
-    /** The claim with the groups of a person. */
+    /** The claim that contains a person's groups. */
     groups_claim: z.string().min(1).default('groups'),
-    /** Groups whose members may come in. */
+    /** Groups whose members may sign in. */
     groups: z.array(groupRule).default([]),
-    /** Hours after which a person has to sign in again, where the provider gives no refresh token. */
+    /** Hours after which a person must sign in again, if the provider issues no refresh token. */
     session_hours: z.number().min(0.01).max(720).default(12),
   })
   .refine(({ domains, groups }) => domains.length + groups.length > 0, {
@@ -50,7 +50,7 @@ const provider = z
 export const signInSchema = z
   .strictObject({
     providers: z.array(provider).default([]),
-    /** Whether people sign in with a password and are invited. */
+    /** Whether people can sign in with a password and be invited. */
     local_accounts: z.boolean().default(true),
   })
   .refine(({ providers }) => new Set(providers.map(({ name }) => name)).size === providers.length, {
@@ -61,7 +61,7 @@ export const signInSchema = z
 export type SignInSettings = z.output<typeof signInSchema>;
 export type SignInProvider = z.output<typeof provider>;
 
-/** Without TLS, only a provider on this machine is asked. */
+/** Whether the issuer's address is safe: without TLS, only a provider on this machine is allowed. */
 function isSafe({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -21,7 +21,7 @@ const text = z.string().min(1).max(500);
 const count = z.number().int().positive();
 const dollars = z.number().positive();
 
-/** Keys are fetched encrypted, or from this machine. */
+/** Whether keys may be fetched from an address: over TLS, or from this machine. */
 export function isSafeAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol === 'https:') return true;
@@ -62,10 +62,10 @@ const limits = z
 const serviceAccount = z.strictObject({
   name: z.string().regex(/^[\w.@-]{1,64}$/, 'a name is made of letters, digits and . @ _ -'),
   class: z.enum(priorityClasses).default('normal'),
-  /** Names of models that it may ask for; default: all. */
+  /** Names of models that the account may request; default: all. */
   models: z.array(text).min(1).optional(),
   tiers: z.array(z.enum(tiers)).min(1).optional(),
-  /** Tools that it may list and call: names, and `<server>/*`; default: all. */
+  /** Tools that the account may list and call: names, and `<server>/*`; default: all. */
   tools: z.array(text).min(1).optional(),
   limits: limits.prefault({}),
 });
@@ -77,8 +77,8 @@ const rule = z
     /** Claims that a token must have, each with one of these values. `*` in a value stands for any characters. */
     match: z.record(text, z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)])).default({}),
     /**
-     * `account`: the person who signs in to the console with the token's subject; `email`: the person with its verified address; else the
-     * address of a person.
+     * `account`: the person who signs in to the console with the token's subject; `email`: the person with the token's verified address;
+     * otherwise the address of a person.
      */
     person: text.optional(),
     /** Name or id of a team. */
@@ -95,7 +95,7 @@ const rule = z
       add('`person` is `account`, `email`, or the address of a person');
   });
 
-/** The claims of a rule as a list, which is looked at for every new token. */
+/** Converts the claims of a rule to a list, which is checked for every new token. */
 function toRule({ match, service_account: serviceAccount, ...target }: z.output<typeof rule>) {
   return { ...target, match: Object.entries(match), serviceAccount };
 }
@@ -112,21 +112,21 @@ const claudeDesktop = z.strictObject({
 
 const tokenIssuer = z
   .strictObject({
-    /** As the claim `iss` has it, to the letter. */
+    /** The exact value of the claim `iss`. */
     issuer: text,
-    /** A token must be meant for one of these. */
+    /** The accepted audiences: a token must be issued for one of these. */
     audiences: z.array(text).min(1),
     algorithms: z.array(z.enum(algorithms)).min(1).default(['RS256', 'ES256', 'EdDSA', 'Ed25519']),
-    /** Where its keys are; default: where its `/.well-known/openid-configuration` says. */
+    /** The address of its keys; default: the address in its `/.well-known/openid-configuration`. */
     jwks_uri: z.string().refine(isSafeAddress, 'must be an https address').optional(),
     jwks_file: z.string().min(1).optional(),
     jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).min(1) }).optional(),
-    /** File in PEM with the authority of its certificate, besides the usual ones. */
+    /** A PEM file with the CA of its certificate, in addition to the public ones. */
     ca: z.string().min(1).optional(),
-    /** Whether an address counts as verified where the token does not say so. */
+    /** Whether an address counts as verified even if the token does not state it. */
     trust_email: z.boolean().default(false),
     claude_desktop: claudeDesktop.optional(),
-    /** The first that matches a token decides whose it is. */
+    /** The first rule that matches a token decides whose token it is. */
     rules: z.array(rule).min(1),
   })
   .superRefine(({ issuer, jwks_uri: uri, jwks_file: file, jwks }, context) => {
@@ -140,7 +140,7 @@ const tokenIssuer = z
     return { ...rest, jwksUri, jwksFile, trustsEmail, desktop, rules: rules.map(toRule) };
   });
 
-/** Whose tokens are accepted as credentials, and for whom. */
+/** The issuers whose tokens are accepted as credentials, with the accounts that the tokens stand for. */
 export const tokenIssuersSchema = z.array(tokenIssuer).superRefine((issuers, context) => {
   const add = (message: string): void => context.addIssue({ code: 'custom', message });
   const names = issuers.map(({ issuer }) => issuer);

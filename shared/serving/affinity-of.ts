@@ -2,18 +2,17 @@ import { hash } from 'node:crypto';
 import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { Conversation } from '#shared/formats/conversation.ts';
 
-/** A session that a client names in its headers. */
 export interface NamedSession {
   name: string;
-  /** Whether a conversation begins anew under the same name, after a compaction: then nothing of its prompt is cached. */
+  /** Whether a conversation starts over under the same name, after a compaction: nothing of its prompt is cached then. */
   restarts: boolean;
 }
 
 /**
- * A number of 32 bits that is the same for requests of one conversation: of the session that the client names in headers or
- * body, else of the conversation's start. In a session that restarts both count. It depends on to whom belongs what the key stores, so that
- * nobody is led to the worker of another one's conversation by sending what that one sends.
- * @param session as the client's headers name it
+ * Computes a number of 32 bits that is the same for all requests of one conversation. It uses the session that the client names in
+ * headers or body; without a name, the start of the conversation; in a session that restarts, both. It also uses the owner of what the
+ * key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
+ * @param session the session that the client's headers name
  */
 export function affinityOf(
   identity: Pick<KeyIdentity, 'id' | 'ownerId' | 'storesAs'>,

@@ -4,7 +4,7 @@ import { does, type Operation } from '#shared/core/operation.ts';
 import type { RegistryTarget } from '#shared/registry/registry.ts';
 import { modelNotFound, type ResolvedModel } from './resolve-model.ts';
 
-/** What requests ask of models, as an error says it. */
+/** Phrases for error messages about a model that cannot do an operation. */
 const wants: Partial<Record<Operation, string>> = {
   complete: 'does not continue texts',
   embed: 'gives no embeddings',
@@ -18,9 +18,9 @@ const wants: Partial<Record<Operation, string>> = {
 };
 
 /**
- * Assures that a request for a name need not wait in vain: the name is known, and a model behind it does what the request asks, or
- * may do it once a worker serves it.
- * @throws RouterError `model_not_found`; `invalid_request` if only models stand behind it that do something else
+ * Refuses a request for a name that no wait can serve: a name that is not known, or whose models do something else. A model that may do
+ * the operation once a worker serves it passes.
+ * @throws RouterError `model_not_found`; `invalid_request` if all models behind the name do something else
  */
 export function assertServed(
   model: ResolvedModel,
@@ -34,7 +34,10 @@ export function assertServed(
   if (served === 'never' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFound(name);
 }
 
-/** Whether any of the targets does it, or they are served only for something else, or not at all right now. */
+/**
+ * Returns `here` if a target does the operation, `otherwise` if targets are served only for other operations, `never` if no target is
+ * served right now.
+ */
 function servedBy(
   targets: readonly RegistryTarget[],
   operation: Operation,

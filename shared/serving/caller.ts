@@ -2,23 +2,19 @@ import type { LimitStanding } from '#shared/formats/client-format.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** The sender of a request, and its ids in logs, traces and usage records. */
 export interface RequestOrigin {
   /** The client's `x-request-id`, or a generated one. */
   requestId: string;
   identity: KeyIdentity;
   /** The request's span; undefined if tracing is off. */
   trace: TraceSpan | undefined;
-  /** Whether its body and answer are recorded. */
   isRecorded?: boolean;
 }
 
-/** The caller that waits for an answer. The answer's bytes go to a sink. */
 export interface Caller extends RequestOrigin {
-  /** Called before the answer or a refusal with how much of the tightest limits is left. */
+  /** Called before the answer or a refusal with the status of the tightest limits. */
   onStanding(standing: LimitStanding): void;
-  /** Called before the router calls a tool that may change something: a repetition of the request would call it again. */
+  /** Called before the router calls a tool that may change something: after this, a repetition of the request would call it again. */
   onEffects?(): void;
-  /** Whether the caller no longer waits for the answer. */
   isGone(): boolean;
 }

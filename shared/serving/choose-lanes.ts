@@ -9,22 +9,19 @@ import { hasAll, requiredCapabilities } from './required-capabilities.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 /**
- * The input of a request is estimated, not counted, so only a model whose context is smaller than this part of the estimate
- * is skipped. The engine decides whether the request fits.
+ * The share of the estimated input that a model's context must hold. A model is skipped only if its context is smaller, because the
+ * input is an estimate; the engine decides whether the request fits.
  */
 const certainPart = 0.8;
 
-/** What a request needs of a lane. */
 export interface LaneRequest {
   model: ResolvedModel;
   needs: Needs;
-  /** Only models that do it are chosen. */
   operation: Operation;
   /** Name of the client format: only workers that translate it are chosen. */
   format: string;
 }
 
-/** What a model must support, for requests of a client format. */
 interface LaneNeeds extends Needs {
   operation: Operation;
   format: string;
@@ -32,10 +29,8 @@ interface LaneNeeds extends Needs {
   required: readonly Capability[];
 }
 
-/** The rules of the registry and the key. */
 export interface LaneRules {
   auto: Registry['auto'];
-  /** The price of a model, where it is known. */
   priceOf: (tier: Tier, model: string) => { output: number } | undefined;
   /** Whether the key allows a tier and, for `auto`, a model. */
   permits: (tier: Tier, model?: string) => boolean;
@@ -51,10 +46,10 @@ interface Candidate extends Placement {
 }
 
 /**
- * The pools that can serve a request now, best first.
+ * Returns the pools that can serve a request now, best first.
  *
- * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud); with a rule its able targets in order, as
- * long as there are any. For a name: its targets in order.
+ * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). With a rule, only the rule's able targets in order,
+ * if there are any. For a name: its targets in order.
  * Equal ones are ordered by tier, then by thinking if the request asks for it, then by free slots.
  */
 export function chooseLanes(
@@ -80,18 +75,18 @@ export function chooseLanes(
     if (target?.able) ruled.push(target);
   }
   const able = ruled.length > 0 ? ruled : candidates.filter((candidate) => candidate.able);
-  // If no model is able, the request goes to the named one, or to the largest context, and the worker explains the refusal.
+  // If no model is able, the request goes to the named model or to the largest context, and the worker explains the refusal.
   const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
   return chosen.length < 2 ? chosen : grouped(chosen.toSorted(compare));
 }
 
-/** The candidates with the largest context, if all are too small. */
+/** Returns the candidates with the largest context, for a request that is too large for all. */
 function largestContext(candidates: readonly Candidate[]): Candidate[] {
   const largest = Math.max(...candidates.map(({ contextWindow }) => contextWindow));
   return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
-/** The first able target that the pool serves; the first one that it serves if none is able. */
+/** Returns the first able target that the pool serves; if none is able, the first that it serves. */
 function namedModel(
   pool: LivePool,
   needs: LaneNeeds,
@@ -148,7 +143,6 @@ function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | '
   };
 }
 
-/** Whether `auto` may choose a model, by the registry. */
 export function isAllowed(
   id: string,
   tier: Tier,
@@ -160,12 +154,12 @@ export function isAllowed(
   return maxCost === undefined || (priceOf(tier, id)?.output ?? 0) <= maxCost;
 }
 
-/** Whether it takes all parts of the request: where no model does, the worker says which part it refuses. */
+/** Whether a model takes all features of the request. If no model does, the worker names the feature that it refuses. */
 function takesAll({ lacks }: ModelInfo, { features, format }: LaneNeeds): boolean {
   return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
 }
 
-/** Gives candidates that only their free slots tell apart the same group. */
+/** Gives the same group to candidates that differ only in their free slots. */
 function grouped(sorted: readonly Candidate[]): Candidate[] {
   let group = 0;
   return sorted.map((candidate, at) => {

@@ -4,17 +4,16 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 
-/** Assumed output limit, in tokens, if neither the client nor the model sets one. */
+/** In tokens; used if neither the client nor the model sets a limit. */
 const assumedOutput = 8_192;
 
 /** The input is estimated at four bytes per token; texts with three are common. */
 const inputMargin = 4 / 3;
 
-/** Returns the price of a model, where it is known. */
 export type PriceOf = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
 
 /**
- * The most that a request may use: its estimated input, and the output limit of the request or the model (8,192 tokens if
+ * Estimates the maximum that a request may use: its estimated input, and the output limit of the request or the model (8,192 tokens if
  * neither has one), at the price of the most expensive model that may serve it.
  */
 export function estimateAmount(

@@ -3,19 +3,17 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { autoModel } from './resolve-model.ts';
 
-/** What the lists of models and tiers of a key and its owner permit. */
 export interface KeyPermits {
-  /** Whether the key has such a list. */
+  /** Whether the key or its owner has any list of models or tiers. */
   restricts: boolean;
-  /** Whether requests may name this model or registry name. */
   allowsName: (name: string) => boolean;
-  /** Whether a tier and, for `auto`, a model of it may serve. */
+  /** Whether a tier and, for `auto`, one of its models may serve. */
   allowsLane: (tier: Tier, model?: string) => boolean;
 }
 
 /**
- * Reads the permits of a key, within those of its owner. `auto` is always permitted; it chooses among the models of the list, or among all
- * models if the list contains `auto`. A registry name on the list is permitted with all its targets.
+ * Reads the permits of a key, within those of its owner. `auto` is always permitted: it chooses among the models of the list, or among
+ * all models if the list contains `auto`. A registry name on the list is permitted with all its targets.
  */
 export function permitsOf({
   models,
@@ -23,7 +21,7 @@ export function permitsOf({
   tiers,
 }: Pick<KeyIdentity, 'models' | 'ownerModels' | 'tiers'>): KeyPermits {
   const lists = models === undefined ? ownerModels : [models, ...ownerModels];
-  // For `auto`, a list that contains it permits all models.
+  // A list that contains `auto` does not restrict the choices of `auto`.
   const choices = lists.filter((list) => !list.includes(autoModel));
   return {
     restricts: lists.length > 0 || tiers !== undefined,
@@ -34,7 +32,6 @@ export function permitsOf({
   };
 }
 
-/** The error for a model that a key may not use. */
 export function modelDenied(model: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the model \`${model}\`.`, { param: 'model' });
 }

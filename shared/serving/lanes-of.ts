@@ -13,31 +13,27 @@ import { requestedName } from './requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import { whyNoLane, type NoLane, type WaitsForWorker } from './why-no-lane.ts';
 
-/** What a request's lanes depend on. */
 export interface LanesRequest {
   parameters: RequestParameters;
   operation: Operation;
-  /** Name of the client's format. */
   format: string;
   sentFor: RequestPurpose;
-  /** What the model's name stands for; undefined if that is still to be found out. */
+  /** The models behind the name; undefined if the name is not resolved yet. */
   resolved?: ResolvedModel | undefined;
 }
 
-/** Where a request may be served. */
 export interface ModelLanes {
-  /** The name that it asks for. */
   name: string;
   model: ResolvedModel;
   permits: KeyPermits;
-  /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
+  /** Returns the pools that can serve the request right now, best first. Workers to avoid count as absent. */
   place: (avoid: ReadonlySet<string>) => Placement[];
-  /** Why there are none, see `whyNoLane`. */
+  /** Returns why there are none, see `whyNoLane`. */
   whyNone: (waits: WaitsForWorker) => NoLane | undefined;
 }
 
 /**
- * Resolves the model's name of a request, and finds where the key may have it served.
+ * Resolves the request's model name and finds the lanes in which the key may have it served.
  * @throws RouterError `permission_denied`, or as `assertServed` does
  */
 export function lanesOf(

@@ -2,35 +2,34 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 import { mapUnits, unitsOf, type Unit, type Usage } from '#shared/core/usage.ts';
 
-/** Input tokens that an engine adds at most: the template of the conversation, and what images have beyond their estimate. */
+/** Maximum input tokens that an engine adds: the template of the conversation, and the part of images beyond their estimate. */
 const addedByEngine = 32_768;
 
-/** Those that an agent or a provider adds at most: its own prompts and tools, and the conversation again in each of its own turns. */
+/**
+ * Maximum input tokens that an agent or a provider adds: its own prompts and tools, and the conversation again in each of its own turns.
+ */
 const addedByAgent = 1_000_000;
 
-/** Output tokens of a request and a model without a limit, at most. */
+/** Maximum output tokens if neither the request nor the model has a limit. */
 const unknownOutput = 131_072;
 
-/** Output tokens that are not seen in the answer, as of hidden thinking, at most: whatever limit a request or a model has. */
+/** Maximum output tokens that the answer does not contain, such as hidden thinking, whatever limit a request or a model has. */
 const maxUnseen = 1_048_576;
 
-/** Bytes of a second of sound at least, at the lowest rates that speech is stored with. */
+/** Minimum bytes of a second of sound, at the lowest rates of stored speech. */
 const bytesPerSecond = 250;
 
-/** Searches of one answer at most. */
 const maxSearches = 1_000;
 
-/** What of a request bounds its usage. */
 export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> {
   /** The limit of output tokens; undefined without one. */
   maxOutput: number | undefined;
-  /** Bytes of the body as the worker got it. */
   bodyBytes: number;
 }
 
 /**
- * Usage as a worker reported it, held against what is possible. Text has a byte for each token at least, so input is bounded by the body,
- * and output by the limit of the request and the model, or by the bytes of the answer where it has more.
+ * Caps the usage that a worker reported to what is possible. Each token has at least a byte of text. So the body limits the input; the
+ * output is limited by the limits of the request and the model, or by the bytes of the answer if these are more.
  */
 export function possibleUsage(
   usage: Usage,
@@ -45,7 +44,7 @@ export function possibleUsage(
   const window = (isOneInput ? model?.contextWindow : undefined) ?? Number.POSITIVE_INFINITY;
   const maxPrompt = Math.min(window, Math.max(bodyBytes, 4 * needs.inputTokens) + added);
   const ofModel = model?.maxOutput ?? model?.contextWindow ?? maxUnseen;
-  // Command-line agents take no limit.
+  // Command-line agents ignore the request's output limit.
   const ofRequest =
     (tier === 'cli' ? undefined : maxOutput) ?? model?.maxOutput ?? model?.contextWindow ?? unknownOutput;
   const maxCompletion = Math.max(answerBytes, Math.min(ofRequest, ofModel, maxUnseen));

@@ -14,11 +14,13 @@ export interface RecordParts {
   metrics: { countJob(format: string, report: JobReport): void; countRule(rule: string): void };
   priceOf: PriceOf;
   ledger: Pick<UsageLedger, 'add'>;
-  /** Called for a job that was refused, see `wasRefused`: the ledger has the others. */
+  /** Called for a refused job, see `wasRefused`; the ledger records all others. */
   noteRefusal: (refusal: Refusal) => void;
 }
 
-/** Records finished requests: against limits, in the ledger, metrics and trace, and in one log line. */
+/**
+ * Creates the function that records a finished request: it commits the reservation, writes ledger, metrics and trace, and logs one line.
+ */
 export function recordRequests({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
@@ -72,7 +74,7 @@ export function recordRequests({ log, metrics, priceOf, ledger, noteRefusal }: R
   };
 }
 
-/** Sets the error of a request in its span. Errors of the client (4xx) do not fail the span. */
+/** Sets a request's error in its span. Errors of the client (4xx) do not fail the span. */
 export function traceError(span: TraceSpan | undefined, { code }: Pick<RouterError, 'code'>): void {
   if (errorTable[code].status >= 500) span?.fail(code);
   else span?.set({ [names.errorType]: code });

@@ -3,8 +3,8 @@ import type { RequestParameters } from '#shared/formats/client-format.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 
 /**
- * The name that a request asks for. A name under which a list of models shows another one stands for that one, unless a model
- * or the registry has it itself.
+ * Returns the model name of a request. An alias under which a model list shows another model stands for that model, unless a model or
+ * the registry uses the alias as its own name.
  */
 export function requestedName(
   { model, nameBehind }: Pick<RequestParameters, 'model' | 'nameBehind'>,

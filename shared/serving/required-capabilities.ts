@@ -3,7 +3,8 @@ import type { Needs } from '#shared/formats/client-format.ts';
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /**
- * The capabilities that a model must have to serve a request. Thinking is none of them: a model that does not think still answers.
+ * Returns the capabilities that a model must have to serve a request. Thinking is not required: a model that does not think still
+ * answers.
  * @param format name of the client format
  */
 export function requiredCapabilities({ tools, vision, json, hosted = [] }: Needs, format: string): Capability[] {
@@ -14,12 +15,11 @@ export function requiredCapabilities({ tools, vision, json, hosted = [] }: Needs
   return required;
 }
 
-/** Whether a model has all of these capabilities. */
 export function hasAll({ capabilities }: Pick<ModelInfo, 'capabilities'>, required: readonly Capability[]): boolean {
   return required.every((each) => capabilities.includes(each));
 }
 
-/** What a model without a capability cannot take, in words. */
+/** Names what a model without a capability cannot take, for error messages. */
 export function inWords(capability: Capability): string {
   switch (capability) {
     case 'tools':
@@ -33,7 +33,7 @@ export function inWords(capability: Capability): string {
   }
 }
 
-/** The capability in the words of clients that go on without it. */
+/** Returns the code of a missing capability for clients that can continue without it; undefined if there is no code. */
 export function asRejected(capability: Capability): RejectedCapability | undefined {
   switch (capability) {
     case 'vision':

@@ -4,7 +4,7 @@ import { tightest } from '#shared/accounts/limits/measures.ts';
 import type { Caller } from './caller.ts';
 import type { LimitStanding } from '#shared/formats/client-format.ts';
 
-/** The amount of a request that counts only against limits of requests. */
+/** The amount of a request that counts only against limits on the number of requests. */
 export const nothing: Amount = { tokens: 0, cost: 0 };
 
 /**
@@ -28,7 +28,7 @@ export async function reserve(
   return verdict.reservation;
 }
 
-/** The tightest limits of all parties. */
+/** Computes the status of the tightest limits of all parties. */
 function standingOf(uses: readonly PartyUse[]): LimitStanding {
   return {
     at: uses[0]?.at ?? Date.now(),

@@ -2,10 +2,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { ModelSink } from './serve-model.ts';
 
-/** Returns an answer in another shape; undefined for one that does not have what that needs. */
+/** Converts an answer to another shape; returns undefined if the answer lacks something that the shape needs. */
 type AnswerShape = (whole: Buffer) => Buffer | undefined;
 
-/** Passes an answer that is not streamed on in another shape. */
+/** Passes on an answer that is not streamed in another shape. */
 export class ReshapedSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #reshape: AnswerShape;

@@ -5,34 +5,31 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { ruleFor, type RoutingRule } from './rule-for.ts';
 
-/** The name for any able model. */
 export const autoModel = 'auto';
 
-/** The models behind a request's model name. */
 export type ResolvedModel =
   | {
       kind: 'auto';
-      /** The rule whose targets come before all other models, as far as they are able. */
+      /** The rule whose able targets come before all other models. */
       rule?: RoutingRule | undefined;
     }
   | {
       kind: 'named';
-      /** Where in the registry the rule stands that the targets are from; undefined if no rule applies. */
+      /** The registry path of the rule that gave the targets; undefined if no rule applies. */
       rule?: string | undefined;
       targets: readonly RegistryTarget[];
-      /** Whether this is a registry name, which exists even if no worker serves it. */
+      /** Whether the name is in the registry, so that it exists even if no worker serves it. */
       isRegistered: boolean;
-      /** Fields that are added to requests without them. */
+      /** Fields that are added to requests that lack them. */
       defaults: Readonly<Record<string, Json>>;
-      /** Classes whose streamed requests are hedged. */
       hedge: readonly PriorityClass[];
     };
 
 const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
 
 /**
- * Resolves a model name: `auto`, a registry name, or a model's own id. A registry name's targets are those of the rule that
- * applies to the request, if any. Weighted targets are drawn once per request, so that all its attempts use the same order.
+ * Resolves a model name: `auto`, a registry name, or a model's own id. If a rule applies to the request, a registry name stands for the
+ * rule's targets. Weighted targets are drawn once per request, so that all its attempts use the same order.
  * @param random returns a number from 0 to below 1
  */
 export function resolveModel(
@@ -53,7 +50,7 @@ export function resolveModel(
   return { kind: 'named', rule: rule?.path, targets, isRegistered: true, defaults, hedge };
 }
 
-/** The targets in order, except that in each run of weighted neighbours a randomly drawn one comes first. */
+/** Returns the targets in order, except that a randomly drawn one comes first in each run of weighted neighbours. */
 export function drawOrder(targets: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
   const ordered: RegistryTarget[] = [];
   let run: RegistryTarget[] = [];
@@ -76,7 +73,6 @@ function drawFirst(run: readonly RegistryTarget[], random: () => number): Regist
   return drawn ? [drawn, ...run.filter((target) => target !== drawn)] : [];
 }
 
-/** The error for a name that neither a worker nor the registry has. */
 export function modelNotFound(model: string): RouterError {
   return new RouterError('model_not_found', `The model \`${model}\` does not exist or you do not have access to it.`, {
     param: 'model',

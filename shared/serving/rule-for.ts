@@ -1,16 +1,15 @@
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { RegistryRules, RegistryTarget } from '#shared/registry/registry.ts';
 
-/** A rule of the registry that applies to a request. */
 export interface RoutingRule {
-  /** Where it stands in the registry, such as `models.coder.purposes.auxiliary`. Logs and usage records name it so. */
+  /** The registry path of the rule, such as `models.coder.purposes.auxiliary`, for logs and usage records. */
   path: string;
   targets: readonly RegistryTarget[];
 }
 
 /**
- * The rule that applies to a request by what it is for: the one for its agent's type, else the one for its purpose.
- * @param at where the rules stand in the registry
+ * Finds the rule that applies to a request: the rule for its agent type, otherwise the rule for its purpose.
+ * @param at the registry path of the rules
  */
 export function ruleFor(
   { agents, purposes }: RegistryRules,

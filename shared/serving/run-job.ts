@@ -6,17 +6,16 @@ import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { Caller } from './caller.ts';
 
-/** A running request. */
 export interface RunningRequest {
-  /** Cancels it, because its caller is gone. */
+  /** Cancels the request because its caller has left. */
   cancel: () => void;
-  /** Fails it, because its answer cannot be taken. A request that is over is not affected. */
+  /** Fails the request because its answer cannot be taken. Does nothing if it has ended. */
   fail: (error: RouterError) => void;
-  /** Resolves when it is over and recorded, with any outcome. */
+  /** Resolves when the request has ended with any outcome and is recorded. */
   finished: Promise<void>;
 }
 
-/** What dispatches a request: the dispatcher, or what hedges the request with it. */
+/** Dispatches a request: the dispatcher itself, or a wrapper that hedges or splits the request. */
 export interface JobDispatcher<Dispatched> {
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Dispatched;
   cancel(job: Dispatched): void;
@@ -24,8 +23,8 @@ export interface JobDispatcher<Dispatched> {
 }
 
 /**
- * Dispatches one job. Its reservation is released if it cannot begin, and passed to `onOver` when it ends.
- * @returns undefined if the caller is gone
+ * Dispatches one job. Releases its reservation if the job cannot begin, and passes it to `onOver` when the job ends.
+ * @returns undefined if the caller has left
  */
 export function runJob<Dispatched extends Pick<Job, 'finished'>>(
   dispatcher: JobDispatcher<Dispatched>,
@@ -61,7 +60,8 @@ async function end(
   try {
     onOver(await job.finished, reservation);
   } finally {
-    // Has no effect on a committed reservation. Without it, one whose record failed is renewed as long as this process lives.
+    // Has no effect on a committed reservation. Without it, a reservation whose record failed would be renewed as long as this process
+    // lives.
     reservation?.release();
   }
 }

@@ -2,7 +2,6 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { RunningTurn } from '#shared/broker/dispatch/job-request.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 
-/** A turn of a session, with the key that it came with and whose that is. */
 export function runningTurn(
   turn: AgentTurn,
   { id, kind, ownerId = '' }: Pick<KeyIdentity, 'id' | 'kind' | 'ownerId'>,

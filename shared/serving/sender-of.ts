@@ -2,8 +2,8 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 
 /**
- * Who takes turns in the queue for a key: its owner, then the key among the owner's. A key without owner stands for itself. Whose is what the
- * key stores says `storeOwnerOf`.
+ * Returns the owner and the key that share the fair queue. A key without an owner stands for itself. The owner of what the key stores
+ * may differ: see `storeOwnerOf`.
  */
 export function senderOf({
   id,

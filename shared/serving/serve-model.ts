@@ -29,7 +29,7 @@ import { splitting } from './splitting/split-job.ts';
 import { tiersFor } from './tiers-for.ts';
 import { usedTokens } from './used-tokens.ts';
 
-/** What requests are served with. One object per process. */
+/** One object per process. */
 export interface ServingParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   workers: LiveWorkers;
@@ -38,17 +38,15 @@ export interface ServingParts {
   priceOf: PriceOf;
   hedges: Hedges;
   ownerKeys: Pick<OwnerKeys, 'ofGrant'>;
-  /** The tools of MCP servers that each person connects to; undefined where there are none. */
+  /** The tools of the MCP servers that each person has linked; undefined if there are none. */
   connected?: PeoplesTools | undefined;
   /** Milliseconds that a request waits while no worker can serve it. */
   noWorkerMs: number;
-  /** Called once for every dispatched request, when it is over. */
+  /** Called once for every dispatched request, when it has ended. */
   record: (request: FinishedRequest) => void;
 }
 
-/** A checked request to a model. */
 export interface ModelRequest extends ClientRequest {
-  /** Name of the client's format. */
   format: string;
   operation: Operation;
   /** See `ClientFormat.sealsAnswers`. */
@@ -59,31 +57,30 @@ export interface ModelRequest extends ClientRequest {
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
   session: NamedSession | undefined;
-  /** What the client sends it for. */
   sentFor: RequestPurpose;
   /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
   maxWaitMs: number | undefined;
-  /** Whether its stream may continue on another worker when it loses its own. Default: it may. */
+  /** Whether its stream may continue on another worker after the loss of its worker. Default true. */
   continues?: boolean | undefined;
-  /** What the model's name stands for; undefined if that is still to be found out. */
+  /** The models behind the name; undefined if the name is not resolved yet. */
   resolved?: ResolvedModel | undefined;
 }
 
-/** The receiver of a model's answer. */
 export interface ModelSink extends JobSink {
-  /** Tokens of a streamed answer that were relayed, estimated. */
+  /** Estimated tokens of a streamed answer that were relayed. */
   readonly relayedTokens: number;
-  /** Says that the request's body is needed until the answer is over, not only until it begins. */
+  /** Keeps the request's body until the answer has ended, rather than until it begins. */
   keepBody?(): void;
-  /** Counts bytes of the answer that are held until it is whole. @throws RouterError `overloaded` when there are too many */
+  /** Counts bytes of the answer that are held until it is complete. @throws RouterError `overloaded` if there are too many */
   hold?(bytes: number): void;
 }
 
 /**
- * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves,
- * dispatches and records.
- * @returns the running request; undefined if the caller is gone
- * @throws RouterError `permission_denied`, as `whyNoLane` says where nobody can serve it in time, or as `lanesOf` and `reserve` do
+ * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves, dispatches
+ * and records.
+ * @returns the running request; undefined if the caller has left
+ * @throws RouterError `permission_denied`, the error of `whyNoLane` if no worker can serve the request in time, or as `lanesOf` and
+ * `reserve` do
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, noWorkerMs, record }: ServingParts,
@@ -107,7 +104,7 @@ export async function serveModel(
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = senderOf(identity);
-  // Counting tokens is no turn of a conversation.
+  // A count of tokens is not a turn of a conversation.
   const turn = counts ? undefined : sentFor.turn;
   const job = {
     requestId,
@@ -121,12 +118,12 @@ export async function serveModel(
     class: classOf(parameters, identity.class),
     sender,
     turn: turn && runningTurn(turn, identity),
-    // JSON that is held to a grammar cannot be continued in its middle.
+    // JSON that must match a grammar cannot be continued in its middle.
     continues: stream && !needs.json && request.continues !== false,
     answerId: request.answerId,
     unread: unreadOf(parameters, model),
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(storeOwnerOf(identity)) : undefined,
-    // Counting tokens uses no prompt cache.
+    // A count of tokens uses no prompt cache.
     affinity: counts ? undefined : parameters.conversation && affinityOf(identity, session, parameters.conversation),
     whyUnplaced: () => whyNone(waits)?.error,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
@@ -150,20 +147,20 @@ export async function serveModel(
   return runJob(hedging, job, body, sink, caller, reservation, onOver);
 }
 
-/** What of the body its worker need not read. Fields that the registry adds may concern lists: then it reads all. */
+/** Returns the lists that the worker need not parse. If the registry adds fields, these may concern lists, so the worker parses all. */
 function unreadOf({ unread: lists, needs }: RequestParameters, model: ResolvedModel): JobRequest['unread'] {
   if (!lists || (model.kind === 'named' && Object.keys(model.defaults).length > 0)) return undefined;
   return { lists, inputTokens: needs.inputTokens };
 }
 
-/** The client's limit of output tokens, or the registry's default for clients without one. */
+/** Returns the client's limit of output tokens, or the registry's default for clients without one. */
 function outputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
   const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
   return typeof preset === 'number' ? preset : undefined;
 }
 
-/** The key's class is the ceiling: a client may lower the priority of a request, but not raise it. */
+/** Limits the class to the key's: a client may lower the priority of a request, but not raise it. */
 function classOf({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
   return serviceTier === 'flex' ? 'low' : ceiling;
 }

@@ -16,7 +16,7 @@ import type { RunningRequest } from './run-job.ts';
 import { waitForTools } from './wait-for-tools.ts';
 import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from './serve-model.ts';
 
-/** A checked request, and how another one of its format and operation is read. */
+/** A validated request, with a parser for further requests of its format and operation. */
 export interface ServableRequest extends ModelRequest {
   read: (body: Buffer) => ClientRequest;
   /** See `ClientFormat.openStream`; for the turns of an answer with hosted tools. */
@@ -24,9 +24,9 @@ export interface ServableRequest extends ModelRequest {
 }
 
 /**
- * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them: each turn of the
- * model, and each call, is then a job of its own, with its own reservation and its own record.
- * @returns the running request; undefined if the caller is gone
+ * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them: each turn of the model,
+ * and each call, is then a job of its own, with its own reservation and its own record.
+ * @returns the running request; undefined if the caller has left
  * @throws RouterError as `serveModel`, `planHosted` and, for tools of an MCP server, `waitForTools` do
  */
 export async function serveRequest(
@@ -75,7 +75,7 @@ function runLoop(
 ): Promise<RunningRequest | undefined> {
   const { hosted_tools: settings } = parts.registry();
   const { requestId, identity, trace } = caller;
-  // The headers that report a standing are gone with the first turn.
+  // The headers that report the limit status were sent with the first turn.
   const later: Caller = { requestId, identity, trace, onStanding: () => undefined, isGone: () => caller.isGone() };
   sink.keepBody?.();
   return HostedLoop.begin({
@@ -98,7 +98,10 @@ function runLoop(
   });
 }
 
-/** The same request, for upstreams that run none of its hosted tools: those that the router does not run, it can do without. */
+/**
+ * Removes the need for hosted tools, for upstreams that run none of them. The request can do without hosted tools that the router does
+ * not run either.
+ */
 function withoutNeed(request: ModelRequest): ModelRequest {
   const { parameters } = request;
   return { ...request, parameters: { ...parameters, needs: { ...parameters.needs, hosted: undefined } } };
@@ -108,12 +111,12 @@ function withoutTools({ turn, ...sentFor }: RequestPurpose): RequestPurpose {
   return { ...sentFor, turn: turn && { ...turn, tools: undefined } };
 }
 
-/** The request's body, parsed: its format has checked it. */
+/** Parses the request's body, which its format has validated. */
 function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObject {
   return JSON.parse(withDefaults(model.kind === 'named' ? model.defaults : {}).toString()) as JsonObject;
 }
 
-/** The model of the turn before, as long as it is served: the next turn continues what it wrote. */
+/** Prefers the model of the turn before, as long as it is served: the next turn continues its text. */
 function stayingWith({ pool, model, rule }: Placement, asked: ResolvedModel, { workers }: ServingParts): ResolvedModel {
   const { tier } = pool;
   if (tier === 'tools') return asked;

@@ -14,14 +14,13 @@ import type { ServingParts } from './serve-model.ts';
 import type { ToolRequest } from './tool-request.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
-/** What tool calls are served with. */
 export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record' | 'connected' | 'noWorkerMs'>;
 
 /**
  * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches and records.
- * @returns the running call; undefined if the caller is gone
- * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, `connection_required` for one of a server
- * that the caller's person is not connected to, or as `reserve` does
+ * @returns the running call; undefined if the caller has left
+ * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, `connection_required` for a tool of an
+ * MCP server that the caller's person has not linked, or as `reserve` does
  */
 export async function serveTool(
   parts: ToolParts,
@@ -45,7 +44,6 @@ export async function serveTool(
   return runToolJob(parts, { ...request, place }, sink, caller);
 }
 
-/** A checked tool call, and where it can be served. */
 export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connection'> {}
 
 /** Reserves, dispatches and records one tool call. @throws RouterError as `reserve` does */
@@ -80,7 +78,7 @@ export async function runToolJob(
   );
 }
 
-/** The pools that have a permitted tool of this name now, most free slots first. The placement's model is the tool's name there. */
+/** Returns the pools that have a permitted tool of this name now, most free slots first. The placement's model is the tool's name there. */
 export function chooseToolLanes(
   called: string,
   pools: Iterable<LivePool>,

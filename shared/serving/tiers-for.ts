@@ -8,15 +8,14 @@ export interface TiersParts {
   auto: Registry['auto'];
   workers: { tiersOf(model: string): ReadonlySet<Tier>; pools(): Iterable<Pick<LivePool, 'tier'>> };
   permits: Pick<KeyPermits, 'allowsLane'>;
-  /** The pools that can serve the request now. */
   placements: readonly { pool: Pick<Placement['pool'], 'tier'> }[];
 }
 
 /**
- * The tiers that may serve a request, including tiers without a worker, where an autoscaler may start one.
+ * Returns the tiers that may serve a request, including tiers without a worker, for which an autoscaler may start one.
  *
- * For `auto`: the tiers that can serve it, and its tiers without any worker, whose models are unknown. For a model: the
- * tiers that serve or have served it, or that the registry names for it; all tiers of models if none is known.
+ * For `auto`: the tiers that can serve it now, and its tiers without any worker, whose models are unknown. For a model: the tiers that
+ * serve or have served it, or that the registry names for it; all tiers of models if none is known.
  */
 export function tiersFor(model: ResolvedModel, { auto, workers, permits, placements }: TiersParts): Tier[] {
   const tiers = new Set(placements.map(({ pool }) => pool.tier));

@@ -4,15 +4,13 @@ import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** What a key's list of tools permits. */
 export interface ToolPermits {
-  /** Whether the key may list and call a tool. */
   allows: (tool: Pick<ToolInfo, 'name' | 'givenName' | 'server'>) => boolean;
-  /** Whether it may call a tool of this name, which no connected worker has now. */
+  /** Whether the key may call a tool with this name that no connected worker has now. */
   mayAllow: (called: string) => boolean;
 }
 
-/** Reads the list of tools of a key: names of tools, and `<server>/*` for all tools of an MCP server. */
+/** Parses a key's list of tools: names of tools, and `<server>/*` for all tools of an MCP server. */
 export function toolPermitsOf({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermits {
   if (tools === undefined) return { allows: () => true, mayAllow: () => true };
   const entries = new Set(tools);
@@ -24,13 +22,12 @@ export function toolPermitsOf({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermit
   };
 }
 
-/** Whether a key may not call what is called so, as far as the connected workers tell. */
+/** Whether a key may not call a tool of this name, considering the tools of the connected workers. */
 export function isToolDenied(permits: ToolPermits, called: string, pools: Iterable<LivePool>): boolean {
   const offered = [...pools].flatMap(({ tools }) => tools.filter((tool) => isCalled(tool, called)));
   return offered.length > 0 ? !offered.some((tool) => permits.allows(tool)) : !permits.mayAllow(called);
 }
 
-/** The error for a tool that a key may not use. */
 export function toolDenied(tool: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the tool \`${tool}\`.`, { param: 'tool' });
 }

@@ -7,12 +7,12 @@ import {
   type ToolResult,
 } from '#shared/formats/tools/tool-result.ts';
 
-/** Most bytes of one event of a streamed answer; more than a worker lets a tool return. */
+/** Maximum bytes of one event of a streamed answer; more than a worker lets a tool return. */
 const maxEventBytes = 64 * 1024 * 1024;
 
-/** Collects a tool's answer: the result alone, or a stream of events with progress and the result. */
+/** Collects a tool's answer: the result alone, or a stream of progress events that ends with the result. */
 export class ToolReply implements JobSink {
-  /** Rejects with the RouterError that the call failed with. Stays pending for a call that was cancelled. */
+  /** Rejects with the call's RouterError. Stays pending if the call was cancelled. */
   readonly result: Promise<ToolResult>;
   readonly #settle: { resolve: (result: ToolResult) => void; reject: (reason: unknown) => void };
   readonly #onProgress: ((progress: ToolProgress) => void) | undefined;
@@ -23,7 +23,7 @@ export class ToolReply implements JobSink {
 
   /**
    * @param onProgress set if the answer is a stream of events
-   * @param onKeepAlive called when a streamed answer has been quiet for a while; undefined if the client needs no sign of life
+   * @param onKeepAlive called if a streamed answer has been quiet for a while; undefined if the client needs no sign of life
    */
   constructor(onProgress: ((progress: ToolProgress) => void) | undefined, onKeepAlive?: () => void) {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
@@ -34,7 +34,7 @@ export class ToolReply implements JobSink {
   }
 
   begin(): void {
-    // The protocol has no field for the worker.
+    // The tools format has no field for the worker.
   }
 
   data(bytes: Uint8Array): void {
@@ -64,7 +64,7 @@ export class ToolReply implements JobSink {
     this.#settle.reject(error);
   }
 
-  /** Reads all complete lines; the rest waits for the next bytes. */
+  /** Parses all complete lines and keeps the rest for the next bytes. */
   #read(bytes: Buffer): void {
     let rest = bytes;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {

@@ -1,7 +1,7 @@
 /** A tool call, from the tools API, from MCP, or from a hosted tool. */
 export interface ToolRequest {
   tool: string;
-  /** The call as the worker reads it: `{tool, input}`. */
+  /** The call in the worker's format: `{tool, input}`. */
   body: Buffer;
   /** Whether the answer is a stream of events with progress. */
   stream: boolean;

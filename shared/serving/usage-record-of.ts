@@ -10,24 +10,22 @@ import type { Usage } from '#shared/core/usage.ts';
 import type { RequestOrigin } from './caller.ts';
 import type { PriceOf } from './estimate-amount.ts';
 
-/** A dispatched request that is over. */
 export interface FinishedRequest {
   origin: RequestOrigin;
-  /** Name of the client's format. */
   format: string;
   operation: Operation;
-  /** The name in the request, of a model or a tool. */
+  /** The requested name of a model or a tool. */
   asked: string;
-  /** What the client sent it for, where known. */
+  /** The purpose of the request, if known. */
   purpose: Purpose | undefined;
-  /** The session of a coding agent that it was a turn of, where it named one. */
+  /** The turn of an agent session, if the request named one. */
   turn?: AgentTurn | undefined;
   report: JobReport;
   usage: Usage;
   reservation: Reservation | undefined;
 }
 
-/** What served a request, and the rule that chose it; undefined where nothing did. */
+/** Returns the model, tier and worker that served a request, and the rule that chose them; undefined fields if no worker did. */
 export function placeOf({ attempt }: Pick<JobReport, 'attempt'>): {
   model: string | undefined;
   rule: string | undefined;
@@ -39,13 +37,12 @@ export function placeOf({ attempt }: Pick<JobReport, 'attempt'>): {
   return { model, rule, tier: announcement?.tier, worker };
 }
 
-/** What a request cost, in nano-dollars; nothing if no worker served it. */
+/** Computes the cost of a request in nano-dollars; 0 if no worker served it. */
 export function costOfRequest({ report, usage }: Pick<FinishedRequest, 'report' | 'usage'>, priceOf: PriceOf): number {
   const { model, tier } = placeOf(report);
   return model === undefined ? 0 : costOf(usage, priceOf(tier, model));
 }
 
-/** What the usage ledger keeps of a request. */
 export function usageRecordOf(request: FinishedRequest, cost: number): UsageRecord {
   const { origin, format, operation, asked, purpose, turn, report, usage } = request;
   const { requestId, identity, isRecorded } = origin;
@@ -80,7 +77,7 @@ export function usageRecordOf(request: FinishedRequest, cost: number): UsageReco
   };
 }
 
-/** The attempts of a job, from when it began; of many, the first ones and the last. */
+/** Converts the attempts of a job to times since its begin; of many, keeps the first ones and the last. */
 function timelineOf({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
   const { length } = timeline;
   return timeline

@@ -3,9 +3,9 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
 import { possibleUsage, type UsageBounds } from './possible-usage.ts';
 
 /**
- * The usage of a job. A complete answer has the count of the engine, as far as it is possible. A stream that broke, or that the client left, counts
- * the estimated input and the relayed output; an answer that the client left before its first byte counts the input. A job
- * that failed earlier, or that no worker began, counts nothing.
+ * Computes the usage of a job. A complete answer has the engine's count, capped to what is possible. A stream that broke, or that the
+ * client left, counts the estimated input and the relayed output; an answer that the client left before its first byte counts the input.
+ * A job that failed earlier, or that no worker began, counts nothing.
  */
 export function usedTokens(
   report: Pick<JobReport, 'end' | 'state' | 'attempt' | 'answerBytes' | 'firstByteAt'>,
@@ -16,7 +16,7 @@ export function usedTokens(
   if (end) return possibleUsage(end.usage, report, bounds);
   const wasBegun = attempt !== undefined && (firstByteAt !== undefined || state === 'cancelled');
   if (!wasBegun) return noUsage;
-  // A picture is no input, and nobody has got it.
+  // Images are output, which nobody has received.
   const { images: _, ...units } = bounds.units ?? {};
   const promptTokens = bounds.needs.inputTokens;
   return { ...noUsage, promptTokens, completionTokens: relayedTokens, ...(bounds.units && { units }) };

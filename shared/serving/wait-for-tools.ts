@@ -3,7 +3,6 @@ import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts'
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds between two looks for a worker. */
 const lookEveryMs = 50;
 
 export interface WaitForToolsParts {
@@ -13,9 +12,9 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits, as calls do, while the workers that had tools have been away for a minute at most: a list without them would say that there are
- * none, and clients keep it. Resolves at once where a worker of the tools tier takes calls, and when the caller is gone.
- * @throws RouterError `no_worker_available`
+ * Waits, as calls do, while the workers that had tools have been away for less than a minute: a list without their tools would be wrong,
+ * and clients keep it. Resolves at once if a worker of the tools tier takes calls, and when the caller has left.
+ * @throws RouterError `no_worker_available` after `noWorkerMs`
  */
 export async function waitForTools(
   { workers, noWorkerMs }: WaitForToolsParts,

@@ -7,43 +7,40 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { isAllowed, type LaneRequest, type LaneRules } from './choose-lanes.ts';
 import { asRejected, hasAll, inWords, requiredCapabilities } from './required-capabilities.ts';
 
-/** Milliseconds to wait for a worker above which the operator is taken to have workers started on demand. */
+/** Milliseconds of `noWorkerMs` above which the operator is assumed to start workers on demand. */
 const startMs = 60_000;
 
-/** Seconds after which a client may ask again where nobody knows when a worker comes. */
+/** Seconds for `Retry-After` if it is unknown when a worker comes. */
 const askAgainSeconds = 10;
 
-/** Why a request has no lane. */
 export interface NoLane {
   error: RouterError;
-  /** Whether the request waits for a worker all the same: one may come, or take jobs again, in time. */
+  /** Whether the request waits for a worker anyway: a worker may come, or take jobs again, in time. */
   waits: boolean;
 }
 
-/** How long a request waits while no worker can serve it, in milliseconds. */
+/** Milliseconds that a request waits while no worker can serve it. */
 export interface WaitsForWorker {
-  /** As the operator sets it. */
+  /** The operator's setting. */
   noWorkerMs: number;
-  /** As the client sets it; undefined if it does not. */
+  /** The client's limit; undefined if it sets none. */
   maxWaitMs: number | undefined;
 }
 
 export interface NoLaneParts extends WaitsForWorker {
-  /** Pools with a worker. */
   pools: Iterable<LivePool>;
-  /** Pools whose last worker went a moment ago: it may come back. */
+  /** Pools whose last worker left within the last minute; it may come back. */
   lostPools: Iterable<LivePool>;
 }
 
-/** A model that a request may name, and a pool that serves it. */
 interface Offer {
   pool: LivePool;
   model: ModelInfo;
 }
 
 /**
- * Why no pool can serve a request now; to be asked where `chooseLanes` finds none. Undefined where no more is known than that there
- * is no worker.
+ * Explains why no pool can serve a request now. Call it if `chooseLanes` finds none. Undefined if nothing is known except that there is
+ * no worker.
  * @param name the model's name, as the client writes it
  */
 export function whyNoLane(
@@ -85,7 +82,7 @@ export function whyNoLane(
   return { waits, error };
 }
 
-/** The models of these pools that the request may go to, whatever else they can do. */
+/** Returns the models of these pools that the request may go to, whatever else they can do. */
 function offersOf(
   pools: Iterable<LivePool>,
   { model, operation, format }: LaneRequest,
@@ -101,7 +98,7 @@ function offersOf(
     .filter((offer) => does(offer.model, operation) && isMeant(offer.pool, offer.model.id));
 }
 
-/** There is no use in waiting for workers that all say when they take jobs again, if that is too late. */
+/** Decides against a wait only if all workers report when they take jobs again, and the first of these times is too late. */
 function whyNoneAccepts(offers: readonly Offer[], mostMs: number): NoLane {
   const workers = offers.flatMap(({ pool }) => Array.from(pool.workers, ({ announcement }) => announcement));
   const resumes = Math.min(...workers.map(({ resumesAt }) => resumesAt ?? 0));

@@ -14,7 +14,7 @@ export class BytesListener implements Listener {
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
 
-  /** @param head called with the type of the bytes before the first of them */
+  /** @param head called with the content type before the first bytes */
   constructor(
     upstream: HttpUpstreamFormat,
     head: (headers: Record<string, string>) => void,
@@ -37,14 +37,14 @@ export class BytesListener implements Listener {
       return 'nothing';
     }
     this.#bytes += chunk.length;
-    // The chunk's memory is the connection's, and the piece may wait.
+    // Copied, because the chunk's memory belongs to the connection and the piece may wait.
     this.#write(Buffer.from(chunk));
     return 'more';
   }
 
   /**
-   * Called when all of it has arrived.
-   * @throws RouterError for an answer that is an error, or has no bytes where it must have some
+   * Checks the answer after all of it has arrived.
+   * @throws RouterError for an answer that is an error, or that is empty and must not be
    */
   end(mayBeEmpty = false): void {
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, this.#errorBody.text(), this.#headers);

@@ -10,14 +10,14 @@ export function mapMessages(request: JsonObject, change: (message: JsonObject) =
     : { ...request, messages: changed };
 }
 
-/** Turns the role `developer` into `system`, the only one that most local models' chat templates know. */
+/** Changes the role `developer` to `system`, the only one of both that most local models' chat templates support. */
 export function developerAsSystem(message: JsonObject): JsonObject {
   return message.role === 'developer' ? { ...message, role: 'system' } : message;
 }
 
 /**
- * Renames the thinking in an earlier assistant message to the fields that the upstream reads; drops it if there are none.
- * Clients send it as either `reasoning` or `reasoning_content`.
+ * Renames the thinking in an earlier assistant message to the fields that the upstream reads; drops it if there are none. Clients send
+ * it as either `reasoning` or `reasoning_content`.
  */
 export function replayThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
   if (message.role !== 'assistant') return message;

@@ -8,9 +8,9 @@ const messageTokens = 4;
 const maxCounted = 1024 * 1024;
 
 /**
- * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own: the texts of all
- * messages, calls and results, the tools as JSON, and a flat number per image. The tokenizer's tables are loaded on first
- * use. The event loop is not blocked, however long the input is.
+ * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own: the texts of all messages, calls
+ * and results, the tools as JSON, and a flat number per image. The tokenizer's tables are loaded on first use. Even a long input does
+ * not block the event loop.
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
   const { countTokens } = await import('./o200k-tokens.ts');
@@ -28,7 +28,7 @@ export async function countWithTokenizer(request: JsonObject, signal: AbortSigna
   return flat + (counted === 0 ? 0 : Math.round(tokens * (chars / counted)));
 }
 
-/** The texts of a request, and the tokens of everything else. */
+/** Splits a request into its texts, and the tokens of everything else. */
 function partsOf({ messages, tools }: JsonObject): { texts: string[]; flat: number } {
   const texts: string[] = Array.isArray(tools) && tools.length > 0 ? [JSON.stringify(tools)] : [];
   let flat = 0;

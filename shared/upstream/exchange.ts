@@ -3,8 +3,8 @@ import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * What a chunk adds: nothing, or less than a piece of the answer; a piece; a piece, where nothing but its usage or another choice can be
- * missing; the rest of it.
+ * The part of the answer in a chunk: `nothing`, or less than a piece; `more`, a piece; `finished`, a piece after which at most the usage
+ * or another choice can follow; `complete`, the rest of the answer.
  */
 export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
 
@@ -12,30 +12,31 @@ export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
 export interface Listener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   onData(chunk: Buffer): Progress;
-  /** Called before the first chunk, which is passed on when it resolves. Undefined to go on. For waits of some milliseconds. */
+  /**
+   * Called before the first chunk, which is passed on when the promise resolves; undefined to pass it on at once. For waits of some
+   * milliseconds.
+   */
   ready?: (() => Promise<void> | undefined) | undefined;
-  /** Called after each chunk: the upstream is not read until it resolves. Undefined to go on. */
+  /** Called after each chunk: the upstream is not read until the promise resolves; undefined to read on. */
   room?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** Timeouts of an exchange, in milliseconds. */
+/** In milliseconds. */
 export interface ExchangeTimeouts {
-  /** Until the first piece of the answer. */
   firstMs: number;
-  /** Between two pieces. */
   idleMs: number;
 }
 
-/** Time for the usage of a finished answer, or another choice, in milliseconds. */
+/** Milliseconds for the usage of a finished answer, or another choice. */
 const usageMs = 2000;
 
-/** Time for the upstream to end a complete answer, so that the connection can be reused, in milliseconds. */
+/** Milliseconds for the upstream to end a complete answer, so that the connection can be reused. */
 const drainMs = 1000;
 
 /**
  * One request and its answer, from dispatch to end, within its timeouts.
- * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. In `complete` the
- * upstream's last bytes are still read, for a bounded time; `done` has resolved.
+ * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. In `complete` the upstream's
+ * last bytes are still read, for a bounded time; `done` has resolved.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
@@ -49,13 +50,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
   #firstAt: number | undefined;
-  /** What has arrived and is not passed on yet. */
+  /** Chunks that have arrived and are not passed on yet. */
   #chunks: Buffer[] = [];
-  /** Whether the upstream is not read, so that its silence says nothing about it. */
+  /** Whether reading is paused, so that silence is not the upstream's. */
   #isPaused = false;
-  /** What arrived is passed on when the listener is ready. */
+  /** Whether arrived chunks wait until the listener is ready. */
   #hold: 'before' | 'holding' | 'over' = 'before';
-  /** The end of an answer that is not passed on yet. */
+  /** Handles the held end of an answer. */
   #held: (() => void) | undefined;
   #timer: NodeJS.Timeout;
 
@@ -74,12 +75,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** The answer's status, once it has arrived. */
   get status(): number | undefined {
     return this.#status;
   }
 
-  /** Arrival of the first piece of a streamed answer, a time of `performance.now()`. */
+  /** When the first piece of a streamed answer arrived, in milliseconds of `performance.now()`. */
   get firstAt(): number | undefined {
     return this.#firstAt;
   }
@@ -97,7 +97,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#guard(() => this.#listener.onStart(status, headers));
   }
 
-  /** A read of the socket may have hundreds of chunks of the body, one of each token: they are passed on together, right after it. */
+  /**
+   * Collects chunks. A read of the socket may give hundreds of chunks of the body, one for each token: they are passed on together,
+   * right after it.
+   */
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#pass());
   }
@@ -118,7 +121,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(error);
   }
 
-  /** Passes the chunks on that have arrived. */
   #pass(): void {
     const [first] = this.#chunks;
     if (!first || this.#holds()) return;
@@ -160,7 +162,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.#exceed(`The upstream stopped answering for ${idleMs} ms.`), idleMs);
   }
 
-  /** An upstream that does not close such an answer has given it nevertheless. */
+  /** Completes an answer that the upstream has finished but does not close, after `usageMs`. */
   #finished(): void {
     this.#state = 'answering';
     clearTimeout(this.#timer);

@@ -4,9 +4,7 @@ import type { Usage } from '#shared/core/usage.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** A generation that is about to start. */
 export interface Generation {
-  /** The span of its job. */
   parent: TraceSpan;
   /** `gen_ai.provider.name` of the conventions, or the upstream's own name: `openai`, `vllm`. */
   provider: string;
@@ -17,7 +15,7 @@ export interface Generation {
   server?: { address: string; port: number } | undefined;
 }
 
-/** `gen_ai.operation.name` of the conventions; they have none for the last ones. */
+/** `gen_ai.operation.name` of the conventions; the last names are not part of them. */
 const operationNames: Record<ModelOperation, string> = {
   generate: 'chat',
   complete: 'text_completion',
@@ -31,15 +29,14 @@ const operationNames: Record<ModelOperation, string> = {
   translate: 'audio_translation',
 };
 
-/** The end of a generation. */
 export interface GenerationEnd {
   usage: Usage;
   finishReason: string;
 }
 
 /**
- * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): duration, time to the first
- * token, tokens and outcome; never content.
+ * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): duration, time to the first token,
+ * tokens and outcome; never content.
  */
 export class GenerationSpan {
   readonly #span: TraceSpan;
@@ -62,12 +59,12 @@ export class GenerationSpan {
     });
   }
 
-  /** The context to send to the upstream, which may continue the trace. */
+  /** The context for the upstream, which may continue the trace. */
   get context(): TraceContext {
     return this.#span.context;
   }
 
-  /** Called for every piece of the answer. */
+  /** Call it for every piece of the answer. */
   received(): void {
     this.#firstAt ??= performance.now();
   }

@@ -1,16 +1,15 @@
-/** Milliseconds that a stream's first piece waits for the count, once it is there. */
 const mostMs = 50;
 
 /**
- * The input tokens of a request whose answer is to begin with them: counted by the upstream while it reads the input for the
- * answer, or estimated where it does not count in time.
+ * The input tokens of a request whose answer must begin with them: counted by the upstream while it reads the input for the answer, or
+ * estimated if it does not count in time.
  */
 export class InputCount {
   readonly #counted: Promise<void> | undefined;
   #tokens: number;
   #isSettled = false;
 
-  /** @param counting does not reject; resolves to undefined if the upstream cannot count, and is undefined if it is not asked */
+  /** @param counting never rejects; resolves to undefined if the upstream cannot count; undefined if the upstream is not asked */
   constructor(counting: Promise<number | undefined> | undefined, estimated: number) {
     this.#tokens = estimated;
     this.#counted = counting?.then((tokens) => {
@@ -23,7 +22,7 @@ export class InputCount {
     return this.#tokens;
   }
 
-  /** Resolves when the tokens are counted, or have been waited for long enough. Undefined if they are counted. */
+  /** Resolves when the tokens are counted, or after `mostMs`; undefined if they are counted already. */
   wait(): Promise<void> | undefined {
     if (!this.#counted || this.#isSettled) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();

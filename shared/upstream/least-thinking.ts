@@ -1,17 +1,17 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** The least efforts that a request can ask for. Models that must think refuse the first, many others the second. */
+/** The lowest efforts that a request can ask for. Models that must think refuse `none`, many others refuse `minimal`. */
 export type LeastEffort = 'none' | 'minimal';
 
-/** All efforts of which one may stand for a refused one, the lowest first. */
+/** The efforts that may replace a refused one, lowest first. */
 const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** An effort that nearly every model takes that takes one. */
+/** An effort that nearly every model with efforts takes. */
 const usualEffort = 'low';
 
 /**
- * The effort of an upstream's request that asks its model not to think, or to think hardly; undefined for any other request. Reads the
+ * Returns the effort of an upstream's request that asks its model for no or minimal thinking; undefined for any other request. Reads the
  * fields of all formats.
  */
 export function leastEffortIn({ reasoning_effort: effort, reasoning, thinking }: JsonObject): LeastEffort | undefined {
@@ -23,8 +23,8 @@ export function leastEffortIn({ reasoning_effort: effort, reasoning, thinking }:
 }
 
 /**
- * The lowest effort that a model takes, if an error is its refusal of a lower one: the first that the upstream lists, else `low`;
- * undefined for an error of any other kind.
+ * Returns the lowest effort that a model takes, if an error is its refusal of a lower one: the first that the upstream lists, otherwise
+ * `low`; undefined for an error of any other kind.
  */
 export function effortAfter(error: unknown, refused: LeastEffort): string | undefined {
   if (!(error instanceof RouterError) || error.code !== 'invalid_request') return undefined;
@@ -35,7 +35,7 @@ export function effortAfter(error: unknown, refused: LeastEffort): string | unde
 }
 
 /**
- * A request with another effort in the place of the least ones. The given request is not changed.
+ * Returns a copy of a request with another effort in place of the lowest ones.
  * @param hasBudgets whether its format has budgets of thinking (`thinking`), and efforts beside them (`output_config`)
  */
 export function withEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
@@ -52,7 +52,7 @@ export function withEffort(request: JsonObject, effort: string, hasBudgets: bool
     };
   }
   if (!isJsonObject(thinking) || thinking['type'] !== 'disabled') return changed;
-  // Such a model thinks without being asked.
+  // A model that must think does so without this field.
   delete changed['thinking'];
   if (hasBudgets) changed['output_config'] = { effort, ...(isJsonObject(config) && config) };
   return changed;

@@ -4,7 +4,7 @@ import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Minted } from '#shared/translate/translation.ts';
 
-/** What the ingress has fixed for the answer to a job. */
+/** Values of an answer that the ingress has fixed in the job. */
 export interface Fixed {
   /** The answer's id; undefined if the worker chooses it. */
   answerId?: string | undefined;
@@ -17,7 +17,7 @@ export interface MintOptions {
   job: Fixed;
   /** Estimates the input tokens; called if the upstream reports none. */
   promptTokens: () => number;
-  /** What the translation keeps of the request. */
+  /** Fields of the request that the translation needs for the answer. */
   recalled?: JsonObject | undefined;
   /** See `Minted.origin`. */
   origin?: string | undefined;
@@ -26,7 +26,8 @@ export interface MintOptions {
 }
 
 /**
- * The fields of an answer that the router sets itself: an id that cannot clash with the upstream's, the model and the time.
+ * Creates the answer context: the fields of an answer that the router sets itself, with an id that cannot clash with the upstream's, the
+ * model and the time.
  * @param client format of the answer
  */
 export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: MintOptions): Minted {
@@ -48,7 +49,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Opens what earlier answers to the same owner have sealed; undefined if the job came without a key. */
+/** Returns the function that opens content sealed in earlier answers to the same owner; undefined if the job has no key. */
 export function unsealOf(job: Fixed): Sealer['unseal'] | undefined {
   return ownerSealer(job)?.unseal;
 }

@@ -1,19 +1,18 @@
 import { LRUCache } from 'lru-cache';
 
-/** Refusals that are remembered at most. */
 const maxRefusals = 1_000;
 
-/** Milliseconds after which a refusal is forgotten: an upstream may take by then what it has refused. */
+/** Milliseconds for which a refusal is remembered: later the upstream may accept what it refused. */
 const rememberedForMs = 3_600_000;
 
-/** Remembers what an upstream does not take for which of its models: the path of a format, a level of thinking. */
+/** Remembers which features an upstream refuses for which of its models: the path of a format, a level of thinking. */
 export class ModelRefusals {
-  /** What it takes instead, by model and what it refuses. */
+  /** Replacements by model and refused feature. */
   readonly #known = new LRUCache<string, string>({ max: maxRefusals, ttl: rememberedForMs });
 
   /**
-   * Notes that an upstream has refused something for a model.
-   * @param instead what it takes in its place
+   * Records that an upstream has refused a feature for a model.
+   * @param instead the replacement that it accepts
    */
   note(model: string, what: string, instead = ''): void {
     this.#known.set(nameOf(model, what), instead);
@@ -23,7 +22,7 @@ export class ModelRefusals {
     return this.instead(model, what) !== undefined;
   }
 
-  /** What an upstream takes in place of what it has refused; undefined if it has not. */
+  /** Returns the replacement of a refused feature; undefined if it was not refused. */
   instead(model: string, what: string): string | undefined {
     return this.#known.get(nameOf(model, what));
   }

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { countTokens as count, encode } from 'gpt-tokenizer/encoding/o200k_base';
 
-/** Text that looks like a special token is counted as text. */
+/** Counts text that looks like a special token as plain text. */
 const plainText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 
-/** Characters per slice. Byte-pair merging is quadratic in a run without a blank: 64 KiB of one letter block for seconds. */
+/** Maximum characters per slice. Byte-pair merging is quadratic in a run without a blank: 64 KiB of one letter block for seconds. */
 const maxSlice = 512;
 const slicesPerTurn = 32;
 
 /**
- * Counts the o200k_base tokens of a text without blocking the event loop. The text is counted in slices that end before a
- * blank, where tokens end too; only a run of more than 512 characters without a blank may count a few tokens more.
+ * Counts the o200k_base tokens of a text without blocking the event loop. The text is counted in slices that end before a blank, where
+ * tokens end, too; only a run of more than 512 characters without a blank may count a few tokens more.
  */
 export async function countTokens(text: string, signal: AbortSignal): Promise<number> {
   let tokens = 0;
@@ -23,7 +23,7 @@ export async function countTokens(text: string, signal: AbortSignal): Promise<nu
   return tokens;
 }
 
-/** The o200k_base tokens of a short text. */
+/** Returns the o200k_base tokens of a short text. */
 export function encodeText(text: string): number[] {
   return [...sliceText(text)].flatMap((slice) => encode(slice, plainText));
 }

@@ -6,16 +6,16 @@ import { completionsUpstream } from '#shared/translate/upstreams/completions/com
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 
-/** The formats whose requests are fitted. Clients of the messages format read the error, and lower the limit themselves. */
+/** The formats whose requests are fitted. Clients of the messages format read the error and lower the limit themselves. */
 const fittedFormats: ReadonlySet<HttpUpstreamFormat> = new Set([chatUpstream, completionsUpstream, responsesUpstream]);
 
-/** Their fields with a limit of output tokens. */
+/** Fields of these formats with a limit of output tokens. */
 const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
 
-/** The least that a limit is lowered to, in tokens. With less room, clients do better to shorten the conversation. */
+/** Minimum tokens that a limit is lowered to. With less room, clients should rather shorten the conversation. */
 const leastTokens = 1_024;
 
-/** Times that one request is fitted: where the upstream does not say how long the input is, the first may be too little. */
+/** Maximum fits of one request: if the upstream does not report the length of the input, the first fit may be too little. */
 const mostFits = 2;
 
 /** A request with a limit of output tokens that its upstream may accept. */
@@ -26,16 +26,16 @@ export interface Fitted {
 
 export interface OutputFitParts {
   format: HttpUpstreamFormat;
-  /** As sent to the upstream. */
+  /** The request as sent to the upstream. */
   request: JsonObject;
   write: (request: JsonObject) => Buffer[];
-  /** Counts the input tokens of the request, for upstreams that name only the size of the context. */
+  /** Counts the input tokens of the request, for upstreams that report only the size of the context. */
   countInput: () => Promise<number>;
 }
 
 /**
- * Lowers the limit of output tokens of a request that its upstream refuses for it, to what the upstream says that fits. Holds the
- * request until it is released.
+ * Lowers the limit of output tokens of a request after its upstream has refused the limit, to what fits by the upstream's error. Holds
+ * the request until it is released.
  */
 export class OutputFit {
   #parts: OutputFitParts | undefined;
@@ -46,25 +46,25 @@ export class OutputFit {
     this.#parts = parts;
   }
 
-  /** Undefined for a request without such a limit, or of a format whose requests are not fitted. */
+  /** Returns undefined for a request without such a limit, or of a format whose requests are not fitted. */
   static of(parts: OutputFitParts): OutputFit | undefined {
     const isLimited = limitFields.some((field) => typeof parts.request[field] === 'number');
     return isLimited && fittedFormats.has(parts.format) ? new OutputFit(parts) : undefined;
   }
 
-  /** To be called once the upstream has accepted the request. */
+  /** Call it once the upstream has accepted the request. */
   release(): void {
     this.#parts = undefined;
   }
 
-  /** The request to send after this error; undefined if a lower limit would not help, or would leave too little. */
+  /** Returns the request to send after this error; undefined if a lower limit would not help, or would leave too little. */
   async after(error: unknown): Promise<Fitted | undefined> {
     const parts = this.#parts;
     const most = error instanceof RouterError ? mostOutput(error.details) : undefined;
     if (!parts || !most || this.#fits === mostFits) return undefined;
     const fields = limitFields.filter((field) => typeof parts.request[field] === 'number');
     const room = most.tokens ?? most.context - (most.input ?? (await parts.countInput()));
-    // What was counted here may be less than the upstream counts.
+    // The count here may be lower than the upstream's.
     const limit = this.#fits === 0 ? room : Math.min(room, Math.floor(this.#limit / 2));
     const asked = Math.max(...fields.map((field) => Number(parts.request[field])));
     if (limit < leastTokens || limit >= Math.min(asked, this.#limit)) return undefined;

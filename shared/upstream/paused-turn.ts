@@ -9,21 +9,21 @@ import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-m
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-json.ts';
 
-/** Times that one turn is continued. A turn that is paused once more ends as if it were complete. */
+/** Maximum continuations of one turn. A turn that is paused once more ends as if it were complete. */
 const mostContinuations = 8;
 
 export interface PausedTurnParts {
   upstream: HttpUpstreamFormat;
   /** The client's format. Clients of the messages format continue their turns themselves. */
   client: ClientFormat;
-  /** As sent to the upstream. */
+  /** The request as sent to the upstream. */
   request: JsonObject;
   write: (request: JsonObject) => Buffer[];
 }
 
 /**
- * A turn of a messages upstream that runs tools itself: after many of them it pauses the turn (`stop_reason: "pause_turn"`) and expects
- * the message back to go on. The client gets one answer, with the usage of all its messages.
+ * A turn of a messages upstream that runs tools itself: after many of them the upstream pauses the turn (`stop_reason: "pause_turn"`)
+ * and expects the message back to continue. The client gets one answer, with the usage of all its messages.
  */
 export class PausedTurn {
   readonly #parts: PausedTurnParts;
@@ -35,7 +35,7 @@ export class PausedTurn {
     this.#parts = parts;
   }
 
-  /** Undefined for a request whose turn is not paused, or whose client continues it. */
+  /** Returns undefined for a request whose turn cannot pause, or whose client continues it. */
   static of(parts: PausedTurnParts): PausedTurn | undefined {
     const { tools } = parts.request;
     const runsTools = Array.isArray(tools) && tools.some(isRunByUpstream);
@@ -49,12 +49,12 @@ export class PausedTurn {
     return this.#continuations > 0;
   }
 
-  /** The number of blocks before the message that comes now. */
+  /** The number of blocks before the current message. */
   get blocks(): number {
     return this.#content.length;
   }
 
-  /** Adds a message of the turn. Returns whether the turn is to be continued. */
+  /** Adds a message of the turn. Returns whether the turn must be continued. */
   add(message: JsonObject): boolean {
     this.#content.push(...(Array.isArray(message['content']) ? message['content'] : []));
     this.#usage = sumOf(this.#usage, isJsonObject(message['usage']) ? message['usage'] : {});
@@ -63,7 +63,7 @@ export class PausedTurn {
     return isPaused;
   }
 
-  /** The body of the request that continues the turn. */
+  /** Builds the body of the request that continues the turn. */
   continuation(): Buffer[] {
     const { request, write } = this.#parts;
     const { messages } = request;
@@ -71,17 +71,16 @@ export class PausedTurn {
     return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), said] });
   }
 
-  /** The fields of a message that are those of the whole turn. */
   whole(): { content: Json[]; usage: JsonObject } {
     return { content: this.#content, usage: this.#usage };
   }
 }
 
-/** Translates the streams of a turn's messages as one. */
+/** Translates the streams of a turn's messages as one stream. */
 export class PausedStream implements StreamTranslation {
   readonly #inner: StreamTranslation;
   readonly #turn: PausedTurn;
-  /** Of the message that comes now. */
+  /** Events of the current message. */
   #events: JsonObject[] = [];
   #isPaused = false;
 
@@ -116,7 +115,7 @@ export class PausedStream implements StreamTranslation {
     }
   }
 
-  /** Of a message that pauses the turn, the ending says nothing. */
+  /** Ends the answer. A message that pauses the turn gives a neutral ending without meaning. */
   end(): { text: string; ending: Ending } {
     return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.end();
   }
@@ -130,13 +129,13 @@ export class PausedStream implements StreamTranslation {
   }
 }
 
-/** Tools of the client's own have no type, or say that they are custom. */
+/** Whether the upstream runs a tool: the client's own tools have no type, or the type `custom`. */
 function isRunByUpstream(tool: Json): boolean {
   const type = isJsonObject(tool) ? tool['type'] : undefined;
   return typeof type === 'string' && type !== 'custom';
 }
 
-/** Adds counts, also those of objects in them. Other fields are the later ones. */
+/** Adds counts, including those of nested objects. Other fields take the later value. */
 function sumOf(usage: JsonObject, more: JsonObject): JsonObject {
   const sums = Object.entries(more).map(([field, count]) => {
     const before = usage[field];

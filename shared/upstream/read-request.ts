@@ -5,21 +5,20 @@ import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json
 
 const nothing = Buffer.alloc(0);
 
-/** A job's request. */
 export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
   given: JsonObject;
   /** Writes the upstream's request, translated from this one. */
   write: JsonText['write'];
-  /** Runs a check of it that does not read long strings to their ends. */
+  /** Runs a check of the request that does not read long strings to their ends. */
   skim: JsonText['skim'];
 }
 
 /**
- * Parses a job's body, which the ingress has checked, and releases it: a body may have many megabytes, and its answer may
- * stream for minutes. Every worker reads its jobs with this.
+ * Parses a job's body, which the ingress has validated, and releases it: a body may have many megabytes, and its answer may stream for
+ * minutes. Every worker reads its jobs with this.
  * @param unread lists of the body that this worker does not read
- * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for one nested too deeply to be
- * serialized for an upstream
+ * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for a body nested too deeply to be serialized
+ * for an upstream
  */
 export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequest {
   const { body } = job;

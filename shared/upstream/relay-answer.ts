@@ -16,9 +16,7 @@ import { writeAnswer, WholeListener } from './whole-listener.ts';
 
 /** Timeouts of an answer, in milliseconds. */
 export interface AnswerTimeouts {
-  /** For the first token of a stream. */
   firstTokenMs: number;
-  /** Between two tokens of a stream. */
   idleMs: number;
   /** For an answer that is not streamed. */
   answerMs: number;
@@ -29,7 +27,7 @@ export interface RelayOptions {
   upstream: HttpUpstreamFormat;
   translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
   minted: Minted;
-  /** Whether the upstream was asked for a stream. */
+  /** Whether the request to the upstream asks for a stream. */
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (piece: string | Uint8Array) => void;
@@ -37,21 +35,20 @@ export interface RelayOptions {
   head: (headers: Record<string, string>) => void;
   /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
   room?: (() => Promise<void> | undefined) | undefined;
-  /** Resolves when a stream may begin; undefined if it may. See `Listener.ready`. */
+  /** Resolves when a stream may begin; undefined if it may begin at once. See `Listener.ready`. */
   ready?: (() => Promise<void> | undefined) | undefined;
-  /** The generation to trace, if jobs are traced. */
   trace?: Generation | undefined;
-  /** Lowers the limit of output tokens where the upstream refuses it, if that is done. */
+  /** Lowers the limit of output tokens if the upstream refuses it; undefined if requests are not fitted. */
   fit?: OutputFit | undefined;
-  /** Continues the answer where the upstream pauses it. */
+  /** Continues the answer if the upstream pauses it. */
   turn?: PausedTurn | undefined;
   /** Called with the status and headers of every answer. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
 
 /**
- * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. Where the request is fitted,
- * an upstream that refuses its limit of output tokens is asked again, and the client is told the limit.
+ * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. With a `fit`, a request whose
+ * limit of output tokens is refused is sent again with a lower one, and a header reports the limit to the client.
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(
@@ -134,7 +131,7 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
   }
 }
 
-/** The same listener, with `onHead` called before its `onStart`, and the waits before and after its `onData`. */
+/** Wraps a listener so that `onHead` is called before its `onStart`, with the waits before and after its `onData`. */
 function withHead(
   listener: Listener,
   onHead: RelayOptions['onHead'],

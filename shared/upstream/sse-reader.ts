@@ -5,12 +5,12 @@ import { RouterError } from '#shared/core/errors.ts';
 const defaultLimit = 4 * 1024 * 1024;
 
 /**
- * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, split anywhere.
- * Returns the data of each event; names are dropped, because in both formats the data includes the type.
+ * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, which may be split
+ * anywhere. Returns the data of each event; event names are dropped, because the data includes the type in both formats.
  */
 export class SseReader {
   readonly #parser;
-  /** The first bytes of a character of which the rest has not arrived. */
+  /** The first bytes of a character whose rest has not arrived. */
   #partial: Buffer | undefined;
   #events: string[] = [];
 
@@ -35,7 +35,7 @@ export class SseReader {
     return this.#take();
   }
 
-  /** Called at the end of the body; returns the data of a last event without its blank line. */
+  /** Ends the body. Returns the data of a last event without its blank line. */
   end(): string[] {
     this.#parser.feed(`${this.#partial?.toString() ?? ''}\n\n`);
     this.#partial = undefined;
@@ -43,8 +43,8 @@ export class SseReader {
   }
 
   /**
-   * Decodes UTF-8 as a `TextDecoder` does, which is slow when it is to continue: it takes the way through a converter, memory
-   * outside of the heap, and makes two bytes of each ASCII character.
+   * Decodes UTF-8 like a streaming `TextDecoder`, which is slow: it uses a converter and memory outside of the heap, and makes two bytes
+   * of each ASCII character.
    */
   #decode(bytes: Uint8Array): string {
     const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -61,12 +61,12 @@ export class SseReader {
   }
 }
 
-/** Bytes at the end of a text in UTF-8 that begin a character and lack its rest. */
+/** Counts the bytes at the end of a UTF-8 text that begin a character and lack its rest. */
 function partialLength(text: Buffer): number {
   for (let length = 1; length <= 3; length += 1) {
     const byte = text[text.length - length];
     if (byte === undefined || byte < 0x80) return 0;
-    // Below are bytes that continue a character.
+    // Bytes below 0xc0 continue a character.
     if (byte >= 0xc0) return length < (byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4) ? length : 0;
   }
   return 0;

@@ -7,8 +7,8 @@ import { SseReader } from './sse-reader.ts';
 import { errorBody } from './whole-listener.ts';
 
 /**
- * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived, those that arrive
- * together in one piece. What comes before the first content is written together with it.
+ * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived; events that arrive together are
+ * written in one piece. Events before the first content are written together with it.
  */
 export class StreamListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
@@ -19,7 +19,7 @@ export class StreamListener implements Listener {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
-  /** Whether an event has said why the answer ends. Of one that goes on nevertheless, such events say nothing. */
+  /** Whether an event has stated why the answer ends. If the answer continues nevertheless (`went on`), such events are ignored. */
   #finish: 'to come' | 'came' | 'went on' = 'to come';
 
   constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
@@ -41,7 +41,7 @@ export class StreamListener implements Listener {
   }
 
   /**
-   * Writes the end of the answer. Called when all of it has arrived.
+   * Writes the end of the answer after all of it has arrived.
    * @throws RouterError for an answer that is an error or incomplete
    */
   end(): Ending {
@@ -55,7 +55,7 @@ export class StreamListener implements Listener {
     return ending;
   }
 
-  /** Neither a comment, a ping nor an event before the first content counts as progress. */
+  /** Translates events. Comments, pings and events before the first content do not count as progress. */
   #translate(events: string[]): Progress {
     let text = '';
     let isMore = false;
@@ -72,7 +72,7 @@ export class StreamListener implements Listener {
           this.#finish = 'came';
       }
     } finally {
-      // Also what came before an event that ends the answer with an error.
+      // Also writes what came before an event that ends the answer with an error.
       if (text !== '') this.#write(text);
     }
     if (!isMore) return 'nothing';

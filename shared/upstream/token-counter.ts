@@ -5,25 +5,23 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import { countWithTokenizer } from './count-with-tokenizer.ts';
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
-/** Timeout of a count by the upstream, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** Timeout of a count beside an answer that is to begin with it, in milliseconds. */
+/** Milliseconds for a count beside an answer that must begin with it. */
 const besideMs = 5_000;
 
 /** Milliseconds for which an upstream that could not count a request is not asked again beside an answer. */
 const refusedMs = 60_000;
 
-/** Maximum length of a request that is sent a second time to be counted, in bytes. */
+/** Maximum bytes of a request that is sent a second time to be counted. */
 const mostBesideBytes = 1024 * 1024;
 
 /** Size and lifetime (milliseconds) of the cache of counts. */
 const cached = { max: 1_000, ttl: 10 * 60_000 };
 
-/** Maximum number of answers per model that correct our counts, and maximum bytes of their requests. */
+/** Maximum number of answers per model that calibrate our counts, and maximum bytes of their requests. */
 const lessons = { perModel: 20, maxBytes: 64 * 1024 };
 
-/** The format of the requests that are counted here. */
 export const countedFormat = chatUpstream;
 
 interface Scale {
@@ -32,12 +30,11 @@ interface Scale {
   lessons: number;
 }
 
-/** Counts a chat request's input tokens at the upstream. */
 type Ask = (request: JsonObject, signal: AbortSignal) => Promise<number>;
 
 /**
- * Counts the input tokens of chat requests without inference: at the upstream if it can count, else with our own tokenizer,
- * scaled by the counts that the model's first answers reported.
+ * Counts the input tokens of chat requests without inference: at the upstream if it can count, otherwise with our own tokenizer, scaled
+ * by the counts that the model's first answers reported.
  */
 export class TokenCounter {
   readonly #ask: Ask | undefined;
@@ -60,13 +57,14 @@ export class TokenCounter {
     if (known !== undefined) return known;
     const asked = await this.#askUpstream(request, signal);
     const count = asked ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
-    // An estimate is not cached if the upstream can count: it is asked again next time.
+    // An estimate is not cached if the upstream can count, so that the next call asks it again.
     if (asked !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
     return Math.max(1, count);
   }
 
   /**
-   * Counts the input tokens of a request at the upstream while that answers it. Does not reject: the answer goes on without a count.
+   * Counts the input tokens of a request at the upstream while the upstream answers it. Never rejects: without a count the answer goes
+   * on.
    * @param bytes length of the request in JSON
    * @returns undefined if the upstream cannot count, or the request is too long to be sent twice
    */
@@ -78,23 +76,23 @@ export class TokenCounter {
     });
   }
 
-  /** The same for a request that is not written yet. */
+  /** Counts like `beside`, for a request that is not written yet. */
   countBeside(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
     return this.beside(request, JSON.stringify(request).length, signal);
   }
 
   /**
-   * Learns the ratio of the model's tokenizer to ours from an answer, if the upstream cannot count.
+   * Calibrates our counts with an answer, if the upstream cannot count: measures the ratio of the model's tokenizer to ours.
    * @param bytes length of the request in JSON
-   * @returns a function to call with the answer's own count; undefined if there is nothing (more) to learn, so that the
-   * request need not be kept
+   * @returns a function to call with the answer's own count; undefined if no (further) calibration is needed, so that the request need
+   * not be kept
    */
   lesson(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
     if (this.#ask || bytes > lessons.maxBytes || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
     // The tokens of an image do not depend on the tokenizer.
     if (JSON.stringify(request.messages).includes('"image_url"')) return undefined;
     return (promptTokens) => {
-      // Nothing waits for this, and a failed count is ignored.
+      // Not awaited; a failed count is ignored.
       this.#learn(request, model, promptTokens).catch(() => undefined);
     };
   }
@@ -112,7 +110,7 @@ export class TokenCounter {
     return this.#scales.get(model) ?? { ratio: 1, lessons: 0 };
   }
 
-  /** The upstream's count; undefined if it cannot count. */
+  /** Asks the upstream for a count; undefined if it cannot count. */
   #askUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
     return this.#ask?.(request, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])).catch((error: unknown) => {
       if (error instanceof UpstreamAnswerError) return undefined;

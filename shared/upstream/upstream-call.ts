@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isUnreachable } from './upstream-failure.ts';
 
-/** How a request to an upstream ended: the class of its status, or how it broke off. `aborted`: nobody waited for it. */
+/** The outcome of a request to an upstream: the class of its status, or how it broke off. `aborted`: no job waited for it any more. */
 export const upstreamOutcomes = [
   '2xx',
   '3xx',
@@ -18,12 +18,11 @@ export type UpstreamOutcome = (typeof upstreamOutcomes)[number];
 /** A finished request to an upstream. Times are milliseconds since it was sent. */
 export interface UpstreamCall {
   outcome: UpstreamOutcome;
-  /** Until the first piece of a streamed answer; undefined when there was none. */
+  /** Until the first piece of a streamed answer; undefined if there was none. */
   firstMs: number | undefined;
   ms: number;
 }
 
-/** The outcome of an answer that arrived whole. */
 export function outcomeOfStatus(status: number): UpstreamOutcome {
   if (status === 429) return '429';
   if (status >= 500) return '5xx';
@@ -31,7 +30,6 @@ export function outcomeOfStatus(status: number): UpstreamOutcome {
   return status >= 300 ? '3xx' : '2xx';
 }
 
-/** The outcome of a request whose answer did not arrive whole. */
 export function outcomeOfFailure(error: unknown, signal: AbortSignal): UpstreamOutcome {
   if (signal.aborted) return 'aborted';
   if (isUnreachable(error)) return 'unreachable';

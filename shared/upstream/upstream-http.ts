@@ -17,18 +17,17 @@ export interface UpstreamHttpOptions {
   headers: () => Record<string, string> | Promise<Record<string, string>>;
   /** Whether to use HTTP/2 with an upstream that offers it (over TLS only). */
   allowH2: boolean;
-  /** Called when a job's request is over. */
+  /** Called when a job's request has ended. */
   onOver?: ((call: UpstreamCall) => void) | undefined;
 }
 
-/** A whole answer of the upstream. `body` is undefined if it is not JSON. */
+/** A complete answer of the upstream. `body` is undefined if it is not JSON. */
 export interface UpstreamAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: unknown;
 }
 
-/** A request whose answer is read as it arrives. */
 export interface UpstreamRequest {
   path: string;
   /** JSON in UTF-8, in pieces. */
@@ -37,24 +36,22 @@ export interface UpstreamRequest {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Default timeout of a query, in milliseconds. */
 const queryTimeoutMs = 5000;
 
-/** Bytes of a body whose pieces are sent one by one: to join shorter ones takes less time. */
+/** Minimum bytes of a body whose pieces are sent one by one: joining shorter bodies takes less time. */
 const minStreamedBytes = 256 * 1024;
 
-/** Maximum size of an answer to a query, in bytes. The longest are lists of models, and of tokens next to their count. */
+/** Maximum bytes of an answer to a query. The longest are lists of models, and of tokens next to their count. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 /**
- * The connections to one upstream, kept alive. Queries about the upstream itself (health, models, token counts) have
- * connections of their own, so that they work while all slots are busy.
+ * The connections to one upstream, kept alive. Queries about the upstream itself (health, models, token counts) have connections of
+ * their own, so that they work while all slots are busy.
  */
 export class UpstreamHttp {
   readonly #jobs: Pool;
   readonly #queries: Pool;
   readonly #base: string;
-  /** Host name and port of the upstream. */
   readonly server: { address: string; port: number };
   readonly #headers: UpstreamHttpOptions['headers'];
   readonly #onOver: UpstreamHttpOptions['onOver'];
@@ -66,19 +63,19 @@ export class UpstreamHttp {
     this.#headers = headers;
     this.#onOver = onOver;
     const common = { allowH2, connect: { timeout: connectTimeoutMs } };
-    // Exchange has the timeouts of jobs: they differ before and after the first token.
+    // `Exchange` has the timeouts of jobs, because they differ before and after the first token.
     this.#jobs = new Pool(origin, { ...common, connections, headersTimeout: 0, bodyTimeout: 0 });
     this.#queries = new Pool(origin, { ...common, connections: 8, maxResponseSize: maxAnswerBytes });
   }
 
-  /** GETs a path and reads the answer, whatever its status. Throws the connection's errors. */
+  /** GETs a path and reads the answer, whatever its status. @throws the connection's errors */
   async get(path: string, timeoutMs = queryTimeoutMs): Promise<UpstreamAnswer> {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = await this.#headers();
     return readWhole(await this.#queries.request({ path: this.#base + path, method: 'GET', headers, signal }));
   }
 
-  /** POSTs a query as JSON and reads the answer, whatever its status. Throws the connection's errors. */
+  /** POSTs a query as JSON and reads the answer, whatever its status. @throws the connection's errors */
   async post(
     path: string,
     body: string,
@@ -158,7 +155,6 @@ export function fit<T extends z.ZodType>(path: string, { status, body }: Upstrea
   return parsed.data;
 }
 
-/** Bytes of a body. */
 export function bytesOf(body: UpstreamRequest['body']): number {
   return body.reduce((sum, piece) => sum + piece.length, 0);
 }

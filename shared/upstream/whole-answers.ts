@@ -1,25 +1,30 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { shareOfMemory } from '#shared/core/memory-budget.ts';
 
-/** The most bytes of one answer, far more than any model writes. */
+/** Maximum bytes of one answer, far more than any model writes. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** An answer is in memory several times while it is parsed, translated and written: one in so many bytes of the limit may be answers. */
+/**
+ * Answers may take one of this many parts of the memory limit: an answer is in memory several times while it is parsed, translated and
+ * written.
+ */
 const answerParts = 10;
 
-/** One answer's share of the memory for whole answers. */
 export interface HeldAnswer {
-  /** @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if others leave too little room */
+  /**
+   * @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if other answers leave too little
+   * room
+   */
   grow: (bytes: number) => void;
   release: () => void;
 }
 
-/** Limits the bytes of all answers that a process holds until they are whole. */
+/** Limits the bytes of all answers that a process holds until they are complete. */
 export class WholeAnswers {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** @param memoryBytes what this process may use; 0 without a limit */
+  /** @param memoryBytes the memory limit of this process; 0 without a limit */
   constructor(memoryBytes: number) {
     this.#maxBytes = shareOfMemory(answerParts, memoryBytes);
   }
@@ -43,5 +48,4 @@ export class WholeAnswers {
   }
 }
 
-/** Those of this process. */
 export const wholeAnswers = new WholeAnswers(process.constrainedMemory());

@@ -30,7 +30,7 @@ export class WholeListener implements Listener {
   }
 
   /**
-   * Returns the answer. Called when all of it has arrived.
+   * Parses the answer after all of it has arrived.
    * @throws RouterError for an answer that is an error or not a JSON object
    */
   end(): JsonObject {
@@ -44,29 +44,30 @@ export class WholeListener implements Listener {
   }
 }
 
-/** The status of an error that comes with status 200, as OpenRouter and some engines send it; a failed response is no such error. */
+/**
+ * Returns the status of an error that comes with status 200, as OpenRouter and some engines send it; undefined for other answers. A
+ * failed response is not such an error.
+ */
 function errorStatusOf({ error, object }: JsonObject): number | undefined {
   if (object === 'response' || (!isJsonObject(error) && (typeof error !== 'string' || error === ''))) return undefined;
   const code = Number(isJsonObject(error) ? error['code'] : undefined);
   return code >= 400 && code < 600 ? code : 500;
 }
 
-/** Writes a translated answer for the client. */
 export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, body: JsonObject): string {
   return keepsNumbers(upstream) ? writeExact(body) : JSON.stringify(body);
 }
 
-/** Vectors have thousands of numbers, of which nobody cares how they are written. */
+/** Whether the exact text of numbers is kept. Not for vectors: they have thousands of numbers, whose notation does not matter. */
 function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
   return operation === 'generate' || operation === 'complete';
 }
 
-/** The bytes of a body. */
 export class AnswerBody {
   readonly #grow: (bytes: number) => void;
   readonly #chunks: Buffer[] = [];
 
-  /** @param grow counts its bytes, and throws when they are too many */
+  /** @param grow counts its bytes, and throws if they are too many */
   constructor(grow: (bytes: number) => void) {
     this.#grow = grow;
   }
@@ -81,10 +82,9 @@ export class AnswerBody {
   }
 }
 
-/** Maximum size of an error's body, in bytes. */
 const maxErrorBytes = 256 * 1024;
 
-/** For the body of an error. */
+/** Creates the body of an error, with a limit of its own. */
 export function errorBody(): AnswerBody {
   let left = maxErrorBytes;
   return new AnswerBody((bytes) => {

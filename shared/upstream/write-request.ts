@@ -3,14 +3,13 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { ReadRequest } from './read-request.ts';
 
-/** A translated request, ready to be sent. */
 export interface WrittenRequest {
   body: Buffer[];
-  /** Headers that its body needs. */
+  /** Headers that the body needs. */
   headers: Readonly<Record<string, string>> | undefined;
 }
 
-/** Writes a translated request: as JSON, or as its format writes it. */
+/** Writes a translated request as JSON, or with the encoder of its format. */
 export function writeRequest(
   { encode }: Pick<HttpUpstreamFormat, 'encode'>,
   request: JsonObject,

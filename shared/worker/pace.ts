@@ -6,39 +6,39 @@ import { SilentJobs, type PacedJob } from './silent-jobs.ts';
 
 export interface PaceOptions {
   log: Logger;
-  /** Called when what `restrict` returns changes. */
+  /** Called when the result of `restrict` changes. */
   onChange: () => void;
 }
 
 /** Failures in a row after which the worker stops taking jobs. */
 export const maxFailures = 3;
 
-/** First and maximum time without a job after failures, in milliseconds; doubled with each further one in a row, varied by a quarter. */
+/** Milliseconds without jobs after failures, first and maximum: doubled each further time in a row, varied by a quarter. */
 const firstClosedMs = 1000;
 const maxClosedMs = 8000;
 
-/** Maximum pause in milliseconds; afterwards the upstream is tried again, even if it asked for a longer one. */
+/** Maximum milliseconds of a pause; then the upstream is tried again, even if it requested a longer one. */
 const maxPauseMs = 60_000;
 
-/** First and maximum pause in milliseconds if the upstream names none; doubled with each further refusal in a row. */
+/** Milliseconds of a pause for which the upstream gives no time, first and maximum: doubled with each further refusal in a row. */
 const firstPauseMs = 1000;
 const maxDefaultPauseMs = 30_000;
 
-/** The reason when no connection could be made. A health check that succeeds then shows enough. */
+/** The reason if no connection could be made. A successful health check is then enough to take jobs again. */
 const unreachable = 'unreachable';
 
-/** Interval of looking for jobs without output, in milliseconds. */
+/** Milliseconds between two checks for jobs without output. */
 const tickMs = 500;
 
 /**
- * How much work a worker takes, by what becomes of its jobs. Three things slow it down:
+ * The circuit breaker of a worker: limits the work that the worker takes, by the outcomes of its jobs. Three conditions limit it:
  *
- * - failures of its own: after `maxFailures` without a success in between, or one refused connection, it takes no jobs for a
- *   while, then one at a time, until one is answered;
- * - a refusal for now (a rate limit, an overload): no jobs until the pause ends, which the upstream may name;
- * - ill health, which the worker finds out by itself: no jobs until it is over.
+ * - failures: after `maxFailures` without a success in between, or one refused connection, it takes no jobs for a while, then one at a
+ *   time, until one is answered;
+ * - a temporary refusal (a rate limit, an overload): no jobs until the pause ends, whose length the upstream may give;
+ * - an unhealthy upstream, which the worker detects by itself: no jobs until it is healthy.
  *
- * States of the first: open → closed → probing → open; probing → closed. An answer opens it in every state.
+ * States for failures: open (takes jobs) → closed → probing → open; probing → closed. An answer opens it in every state.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -46,13 +46,12 @@ export class Pace {
   readonly #ticks: NodeJS.Timeout;
   #state: 'open' | 'closed' | 'probing' = 'open';
   #reason = '';
-  /** Failures since the last success. */
   #failures = 0;
-  /** Times it closed since the last success. */
+  /** How many times it closed since the last success. */
   #closings = 0;
   #probeTimer: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
-  /** When the upstream is expected to take work again, in ms since 1970: the end of the pause, or later. */
+  /** When the upstream is expected to take work again, in milliseconds since 1970: the end of the pause, or later. */
   #resumesAt = 0;
   #pauseReason = '';
   #refusals = 0;
@@ -64,18 +63,18 @@ export class Pace {
     this.#ticks = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Returns the facts to announce: with fewer slots, or not accepting, and why. */
+  /** Returns the facts to announce: with fewer slots, or not accepting, and the reason. */
   restrict(facts: WorkerFacts): WorkerFacts {
     const { accepting } = facts;
     if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
     if (this.#pauseTimer) return { ...facts, accepting: false, reason: this.#pauseReason, resumesAt: this.#resumesAt };
     if (this.#state === 'closed') return { ...facts, accepting: false, reason: this.#reason };
     if (this.#state === 'open' || !accepting) return facts;
-    // Jobs from before keep their slots.
+    // Jobs from before the probe keep their slots.
     return { ...facts, slots: Math.min(facts.slots, this.#silent.older + 1), reason: this.#reason };
   }
 
-  /** The same handler; what becomes of its jobs sets the pace. */
+  /** Wraps a handler; the outcomes of its jobs control the circuit breaker. */
   watch(handler: JobHandler): JobHandler {
     return async (job, reply, signal) => {
       const run = this.#silent.begin(job.stream);
@@ -105,7 +104,7 @@ export class Pace {
     };
   }
 
-  /** Sets whether the upstream is well, as far as the worker can tell without a job. */
+  /** Sets whether the upstream is healthy, as far as the worker can determine without a job. */
   healthy(isHealthy: boolean): void {
     if (isHealthy === this.#isHealthy) return;
     this.#isHealthy = isHealthy;
@@ -119,7 +118,7 @@ export class Pace {
     clearTimeout(this.#pauseTimer);
   }
 
-  /** The upstream has begun an answer. A count of tokens may come from the worker itself, so it shows nothing. */
+  /** Handles the begin of an answer. A count of tokens may come from the worker itself, so it proves nothing. */
   #answered({ operation }: GrantedJob): void {
     if (operation === 'count_tokens') return;
     this.#refusals = 0;
@@ -127,7 +126,7 @@ export class Pace {
     this.#open();
   }
 
-  /** Only a whole answer ends a row of failures: a stream that begins may break. */
+  /** Handles a complete answer. Only a complete answer ends a row of failures: a stream that begins may break. */
   #served({ operation }: GrantedJob): void {
     if (operation === 'count_tokens') return;
     this.#failures = 0;
@@ -138,7 +137,7 @@ export class Pace {
     if (!(error instanceof RouterError)) return;
     const kind = kindOf(error.code);
     if (kind === 'refused') this.#pause(error);
-    // A path that only counts tokens may fail by itself.
+    // An upstream's endpoint that only counts tokens may fail alone.
     if (kind === undefined || kind === 'refused' || (kind === 'failed' && operation === 'count_tokens')) return;
     this.#failures += 1;
     const reason = kind === 'unreachable' ? unreachable : `failing: ${error.code}`;
@@ -147,7 +146,7 @@ export class Pace {
     }
   }
 
-  /** Whether a job was taken while probing. Those from before show nothing new when they fail. */
+  /** Whether a job was taken while probing. Failures of earlier jobs prove nothing new. */
   #isProbe(run: PacedJob): boolean {
     return this.#state === 'probing' && !this.#silent.isOlder(run);
   }
@@ -188,7 +187,7 @@ export class Pace {
     this.#resumesAt = Math.max(this.#resumesAt, Date.now() + Math.ceil(Math.max(askedMs, this.#pausedUntil - now)));
     this.#pauseReason = `limited: ${code}`;
     clearTimeout(this.#pauseTimer);
-    // A timer may be early by a part of a millisecond, so the pause ends with it, not by the clock.
+    // A timer may fire a fraction of a millisecond early, so the pause ends with the timer, not by the clock.
     this.#pauseTimer = setTimeout(() => this.#resume(), Math.ceil(this.#pausedUntil - now));
     this.#options.log.warn({ reason: this.#pauseReason, ms }, 'the upstream refuses work: the worker pauses');
     this.#options.onChange();
@@ -206,12 +205,14 @@ export class Pace {
   }
 }
 
-/** Milliseconds without a job after a worker has closed so many times in a row. */
 export function closedMs(closings: number): number {
   return Math.min(maxClosedMs, firstClosedMs * 2 ** (closings - 1)) * (0.75 + Math.random() * 0.5);
 }
 
-/** What an error says of the upstream. Errors of the request, of limits of the router and of the worker itself say nothing. */
+/**
+ * Classifies what an error shows about the upstream. Errors of the request, of limits of the router and of the worker itself show
+ * nothing.
+ */
 function kindOf(code: ErrorCode): 'failed' | 'unreachable' | 'refused' | undefined {
   switch (code) {
     case 'upstream_failed':

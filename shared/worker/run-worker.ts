@@ -17,20 +17,21 @@ import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 
-/** Bodies of jobs take one in so many bytes of the memory: each is there several times while it is parsed, translated and sent on. */
+/**
+ * Bodies of jobs take one of this many parts of the memory: each body is in memory several times while it is parsed, translated and sent
+ * on.
+ */
 const bodyParts = 8;
 
-/** The settings of one kind of worker, which include those of every worker. */
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
 
-/** What a worker is built with. */
 export interface WorkerContext<Config extends WorkerConfig> {
   config: z.output<Config>;
   environment: Environment;
   log: Logger;
   releases: Releases;
   admin: WorkerAdmin;
-  /** How much work the worker takes. It follows the worker's jobs by itself, except those of tools. */
+  /** The circuit breaker. It follows the worker's jobs by itself, except tool calls. */
   pace: Pick<Pace, 'healthy'>;
   /** Announces the worker's facts. Call it whenever they change; calls before the worker runs have no effect. */
   announce: () => void;
@@ -38,16 +39,15 @@ export interface WorkerContext<Config extends WorkerConfig> {
 
 /** One worker, ready to be connected to the broker. */
 export interface WorkerParts extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
-  /** Returns the current models, tools and slots, and whether the worker takes jobs. */
   facts: () => WorkerFacts;
   /** Milliseconds for which pieces of a stream are combined; 0 sends each piece by itself. */
   coalesceMs: number;
 }
 
 /**
- * Runs a worker's `main.ts`: reads its settings, opens log, traces and admin port, builds the worker and connects it to the
- * broker. On SIGTERM it drains the worker and closes everything in reverse order.
- * @param build opens what the worker serves with, such as an engine, and registers its releases
+ * Runs a worker's `main.ts`: reads its settings, opens log, traces and admin port, builds the worker and connects it to the broker. On
+ * SIGTERM it drains the worker and closes everything in reverse order.
+ * @param build opens the upstream of the worker, such as an engine, and registers its releases
  */
 export async function runWorker<Config extends WorkerConfig>(
   tier: Tier,
@@ -77,7 +77,7 @@ export async function runWorker<Config extends WorkerConfig>(
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
     const { kind, formats, coalesceMs } = parts;
-    // One tool's failures say nothing of the others: each has a pace of its own.
+    // Failures of one tool show nothing about the others: each tool has a circuit breaker of its own.
     const handler = tier === 'tools' ? parts.handler : pace.watch(parts.handler);
     const options = {
       broker,

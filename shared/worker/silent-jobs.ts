@@ -11,22 +11,22 @@ export interface PacedJob {
   hasOutput: boolean;
 }
 
-/** Milliseconds without output after which streams are stuck: where the upstream has answered none yet, and at least. */
+/** Milliseconds without output after which streams are stuck: while the upstream has answered none yet, and the minimum afterwards. */
 const unknownMs = 30_000;
 const leastMs = 5_000;
 
-/** Streams are stuck after so many times the longest usual time to a first output. */
+/** The multiple of the usual time to a first output after which streams are stuck. */
 const factor = 10;
 
-/** Share of the usual time that remains with each first output, so that one slow answer does not count for ever. */
+/** The share of the usual time that remains with each first output, so that one slow answer does not count for ever. */
 const decay = 0.9;
 
-/** Milliseconds of ill health after which a stream without output is given up. */
+/** Milliseconds of an unhealthy upstream after which a stream without output is given up. */
 const illMs = 10_000;
 
 /**
- * Finds an upstream that takes jobs and answers none: several streams wait for their first output for much longer than usual,
- * and no other job has output either. Answers that are not streamed may take long, and show nothing.
+ * Detects an upstream that takes jobs and answers none: several streams wait for their first output much longer than usual, and no other
+ * job has output either. Answers that are not streamed may take long and prove nothing.
  */
 export class SilentJobs {
   readonly #running = new Set<PacedJob>();
@@ -38,7 +38,7 @@ export class SilentJobs {
   #usualMs: number | undefined;
   #older = 0;
 
-  /** Running jobs from before the last `mark`. */
+  /** The number of running jobs from before the last `mark`. */
   get older(): number {
     return this.#older;
   }
@@ -54,7 +54,7 @@ export class SilentJobs {
     return job;
   }
 
-  /** A job has output. Returns whether it is its first. */
+  /** Records output of a job. Returns whether it is the job's first. */
   spoke(job: PacedJob): boolean {
     this.#hasSpoken = true;
     if (job.hasOutput) return false;
@@ -68,15 +68,14 @@ export class SilentJobs {
     if (this.isOlder(job)) this.#older -= 1;
   }
 
-  /** All running jobs become older ones. */
   mark(): void {
     this.#marks += 1;
     this.#older = this.#running.size;
   }
 
   /**
-   * Looks for stuck streams, and gives up those without output while the upstream is ill. Call it at short intervals.
-   * @param most how many stuck streams show that the upstream is stuck
+   * Looks for stuck streams, and gives up those without output while the upstream is unhealthy. Call it at short intervals.
+   * @param most how many stuck streams prove that the upstream is stuck
    */
   tick(now: number, isHealthy: boolean, most: number): { isStuck: boolean; hasStuckProbe: boolean } {
     if (this.#hasSpoken) this.#spokeAt = now;

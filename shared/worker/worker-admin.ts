@@ -8,12 +8,10 @@ import type { Registry } from 'prom-client';
 import type { Releases } from '#shared/core/release.ts';
 import { version } from '#shared/core/version.ts';
 
-/** The worker, as its admin port uses it. */
 export interface AdministeredWorker {
   standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean; reason?: string | undefined };
 }
 
-/** The worker's connection to the broker, as its admin port uses it. */
 export interface AdministeredBroker {
   connected: boolean;
   roundTripMs(): Promise<number | undefined>;
@@ -36,7 +34,7 @@ export interface WorkerAdmin {
 }
 
 /**
- * Opens a worker's admin port. It opens first, so that the worker is visible while it waits for its engine and the broker.
+ * Opens a worker's admin port. Call it first, so that the worker is visible while it waits for its engine and the broker.
  * @throws the system's error if the port is taken
  */
 export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {

@@ -6,19 +6,16 @@ import { BoundHistogram, secondsBuckets, type BoundObservations } from '#shared/
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { upstreamOutcomes, type UpstreamCall, type UpstreamOutcome } from '#shared/upstream/upstream-call.ts';
 
-/** The outcomes of a claim. */
 const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'full', 'silent'] as const satisfies ClaimOutcome['kind'][];
 
-/** The worker's answers to an offered job. */
 const offerOutcomes = ['taken', 'refused'] as const;
 
 /**
  * A worker's states. `paused`: takes no jobs because its upstream limits it. `failing`: takes no jobs, or one at a time, because its
- * upstream fails. `offline`: no broker.
+ * upstream fails. `offline`: has no connection to the broker.
  */
 const workerStates = ['starting', 'serving', 'paused', 'failing', 'draining', 'offline'] as const;
 
-/** A worker's state and load. */
 export interface WorkerStanding {
   state: (typeof workerStates)[number];
   slots: number;
@@ -27,7 +24,6 @@ export interface WorkerStanding {
   reason?: string | undefined;
 }
 
-/** Most models that are counted by name. */
 const mostModels = 100;
 
 /** The metrics of every kind of worker. Label values are bounded: models beyond the hundredth count as `other`. */
@@ -138,7 +134,6 @@ export class WorkerMetrics implements WorkerMeter {
     this.#pauses.add();
   }
 
-  /** Counts a finished request to the upstream. */
   asked({ outcome, firstMs, ms }: UpstreamCall): void {
     this.#upstream[outcome].add();
     if (firstMs !== undefined) this.#upstreamFirst.observe(firstMs / 1000);

@@ -7,25 +7,23 @@ import { replaceFile } from '#shared/core/replace-file.ts';
 import { takeLock } from '#shared/core/take-lock.mjs';
 import { parseAuthority, serverConfig, type Authority } from './authority.ts';
 
-/** The default folder of a cluster's authority. */
 export const defaultFolder = 'credentials';
 
-/** A change takes up to a second: who waits for longer waits for many others, or for something that hangs. */
+/** Milliseconds to wait for the lock. A change takes up to a second, so a longer wait means many other changes, or one that hangs. */
 const lockWaitMs = 20_000;
 const lockPollMs = 20;
 
-/** For how long a lock is respected whose holder is on another machine or in another container, and may have died. */
+/** Milliseconds for which a lock counts as held if its holder is on another machine or in another container, and may have died. */
 const unseenHolderMs = 60_000;
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
 const serverFile = (folder: string): string => join(folder, 'nats-auth.conf');
 
-/** Whether this folder holds an authority. */
 export function hasAuthority(folder: string): boolean {
   return existsSync(authorityFile(folder));
 }
 
-/** @throws ConfigError when this folder holds no authority, or a damaged one */
+/** @throws ConfigError if this folder holds no authority, or a damaged one */
 export function readAuthority(folder: string): Authority {
   if (!hasAuthority(folder))
     throw new ConfigError(
@@ -35,26 +33,27 @@ export function readAuthority(folder: string): Authority {
 }
 
 /**
- * Changes a cluster's authority. One process at a time does so, and others wait: of two that start from the same state, the second
- * would overwrite the first one's credential, which could then not be revoked.
- * @param change is called with the authority, and changes it
- * @param configOf `serverConfig`, or the same elsewhere; called when a credential was revoked
+ * Changes a cluster's authority, one process at a time. Of two processes that start from the same state, the second would overwrite the
+ * first one's credential, which could then not be revoked.
+ * @param change is called with the authority and changes it in place
+ * @param configOf `serverConfig`, or the same in another thread; called if a credential was revoked
  * @returns what `change` returns
- * @throws ConfigError when this folder holds no authority; RouterError `overloaded` when another process does not finish its change
+ * @throws ConfigError if this folder holds no authority; RouterError `overloaded` if another process does not finish its change
  */
 export async function changeAuthority<Result>(
   folder: string,
   change: (authority: Authority) => Result | Promise<Result>,
   configOf: (authority: Authority) => Promise<string> = serverConfig,
 ): Promise<Result> {
-  // First, so that a folder without an authority gets no lock file.
+  // This call comes first, so that a folder without an authority gets no lock file.
   readAuthority(folder);
   const lock = await takeFolderLock(folder);
   try {
     const authority = readAuthority(folder);
     const revoked = countRevoked(authority);
     const result = await change(authority);
-    // The servers accept a new credential as they are. Written first: a change that is interrupted in between can be made again.
+    // Only a revocation changes the servers' configuration: servers accept new credentials as they are. The configuration is written
+    // first, so that a change interrupted in between can be repeated.
     if (countRevoked(authority) > revoked) replaceFile(serverFile(folder), await configOf(authority), 0o644);
     replaceFile(authorityFile(folder), textOf(authority));
     return result;
@@ -76,7 +75,7 @@ async function takeFolderLock(folder: string): Promise<{ release: () => void }> 
   }
 }
 
-/** Writes a new authority, readable by its owner only, and the servers' configuration, which holds no secret. */
+/** Writes a new authority, readable by its owner only, and the servers' configuration, which contains no secret. */
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
@@ -91,7 +90,7 @@ function textOf(authority: Authority): string {
   return `${JSON.stringify(authority, undefined, 2)}\n`;
 }
 
-/** What is left to do once a credential is revoked, for a person. */
+/** Returns the instructions for a person after a credential is revoked. */
 export function revocationNotice(folder: string, name: string): string {
   const file = serverFile(folder);
   return `${name} is revoked as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;

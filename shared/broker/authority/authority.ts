@@ -8,30 +8,29 @@ const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 const issuedSchema = z.object({
   name: z.string().regex(ownerPattern),
   role: z.enum(roles),
-  /** Public key of the user. */
   user: z.string(),
   issuedAt: z.number(),
   expiresAt: z.number().optional(),
   revokedAt: z.number().optional(),
 });
 
-/** One credential that was made. Times in milliseconds since 1970. */
+/** A credential that was issued. Times are milliseconds since 1970. */
 export type Issued = z.output<typeof issuedSchema>;
 
 /**
- * The secrets that a cluster's credentials for NATS are signed with, as kept in a file: whoever reads it can make credentials.
+ * The secrets that sign a cluster's credentials for NATS, as stored in a file: anyone who reads the file can make credentials.
  *
- * An operator vouches for one account, whose signing key vouches for each user. The server knows the operator's token and
- * the account's, and so accepts users that it does not know.
+ * An operator vouches for one account, whose signing key vouches for each user. The server has the operator's token and the account's
+ * token, and therefore accepts users that it has never seen.
  */
 const authoritySchema = z.object({
   v: z.literal(1),
   /** The first token of the cluster's subjects. */
   prefix: z.string().regex(/^[\w-]+$/),
-  /** Certificates in PEM that go into every credential: those of the authority that signed the broker's. */
+  /** CA certificates in PEM that go into every credential: those of the authority that signed the broker's certificate. */
   ca: z.string().optional(),
   operator: z.object({ seed, token: z.string() }),
-  /** The account for the server's own affairs. Nobody has a credential of it. */
+  /** The account for the server's own affairs. No credential belongs to it. */
   system: z.object({ key: z.string(), token: z.string() }),
   account: z.object({ seed }),
   signer: z.object({ seed }),
@@ -40,10 +39,8 @@ const authoritySchema = z.object({
 
 export type Authority = z.output<typeof authoritySchema>;
 
-/** NATS' value for no limit. */
 const unlimited = -1;
 
-/** Makes a new authority. */
 export async function createAuthority(prefix: string, ca: string | undefined): Promise<Authority> {
   const [operator, system, account, signer] = [createOperator(), createAccount(), createAccount(), createAccount()];
   const systemKey = system.getPublicKey();
@@ -59,17 +56,17 @@ export async function createAuthority(prefix: string, ca: string | undefined): P
   };
 }
 
-/** Reads an authority's file. @throws ConfigError for anything else */
+/** Parses an authority's file. @throws ConfigError for anything else */
 export function parseAuthority(text: string): Authority {
   try {
     return authoritySchema.parse(JSON.parse(text));
   } catch {
-    // The error would repeat what is secret.
+    // The original error would repeat secret text.
     throw new ConfigError('this is not what `rtr credentials init` has written');
   }
 }
 
-/** The part of a server's configuration that makes it accept this authority's users, and refuse those that were revoked. */
+/** Builds the part of a server's configuration that makes it accept this authority's users and refuse revoked ones. */
 export async function serverConfig(authority: Authority): Promise<string> {
   const { operator, system, issued } = authority;
   const account = keyOf(authority.account.seed);
@@ -110,7 +107,6 @@ export async function serverConfig(authority: Authority): Promise<string> {
   ].join('\n');
 }
 
-/** The key pair of a seed. */
 export function keyOf(seedText: string): KeyPair {
   return fromSeed(new TextEncoder().encode(seedText));
 }

@@ -7,23 +7,23 @@ import { permissionsOf } from './permissions.ts';
 
 export interface CredentialRequest {
   role: Role;
-  /** The owner: one token of a subject. Only one valid credential has it. */
+  /** The owner: one token of a subject. At most one valid credential has this name. */
   name: string;
-  /** Milliseconds for which it is valid; for ever when left out. */
+  /** Milliseconds of validity; valid for ever if absent. */
   validMs?: number | undefined;
-  /** Certificates in PEM that go into the file instead of the authority's own. */
+  /** CA certificates in PEM that go into the file instead of the authority's own. */
   ca?: string | undefined;
 }
 
-/** A credential that was just made: the text of its file, a secret, and its entry for the authority's list. */
+/** A new credential: the text of its file, which is secret, and its entry for the authority's list. */
 export interface IssuedCredential {
   text: string;
   issued: Issued;
 }
 
 /**
- * Makes a credential. The servers' configuration stays as it is.
- * @throws ConfigError for a name that cannot be used, or is in use
+ * Issues a credential. The servers' configuration stays as it is.
+ * @throws ConfigError for an invalid name, and for the name of another valid credential
  */
 export async function issueCredential(
   authority: Authority,
@@ -59,7 +59,6 @@ export async function issueCredential(
   };
 }
 
-/** Whether a credential is neither revoked nor expired. */
 export function isValid({ expiresAt, revokedAt }: Issued, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }

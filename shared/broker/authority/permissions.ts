@@ -2,13 +2,12 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { Role } from '../connection/credential.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 
-/** What a user of the broker may publish to and subscribe to; everything else is refused. */
+/** The subjects that a user of the broker may publish and subscribe to. The broker refuses all others. */
 export interface Permissions {
   publish: string[];
   subscribe: string[];
 }
 
-/** The least that a part of the cluster needs. */
 export function permissionsOf(role: Role, owner: string, prefix: string): Permissions {
   const subjects = createSubjects(prefix);
   switch (role) {
@@ -22,8 +21,8 @@ export function permissionsOf(role: Role, owner: string, prefix: string): Permis
 }
 
 /**
- * A worker asks for tickets, claims, replies and announces in its owner's name, and receives what is sent to its owner's
- * workers and nothing else. It never speaks to JetStream: see `JetStreamProxy`.
+ * A worker requests tickets, claims, replies and announces itself in its owner's name. It receives only messages for its owner's workers
+ * and never uses JetStream itself: see `JetStreamProxy`.
  */
 function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };
@@ -34,7 +33,7 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
       subjects.claim('*', anyOfOwner),
       subjects.lanes(anyOfOwner),
       subjects.heartbeat(anyOfOwner),
-      // The grant says which one, and nobody can guess it.
+      // The grant names the reply subject, which no other worker can guess.
       subjects.allReplies('*'),
     ],
     subscribe: [
@@ -47,14 +46,14 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   };
 }
 
-/** An ingress commands workers besides what it dispatches, and says what an administrator has changed. */
+/** An ingress has the permissions of a dispatcher. It also drains workers and publishes the changes that an administrator makes. */
 function ofIngress(subjects: Subjects, owner: string): Permissions {
   const { publish, subscribe } = ofDispatcher(subjects, `ingress.${owner}`);
   const changes = [subjects.keys, subjects.prices, subjects.registry];
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
 }
 
-/** A batch runner dispatches, and is told which live requests wait for a slot. */
+/** A batch runner has the permissions of a dispatcher. It also gets notice of live requests that wait for a slot. */
 function ofRunner(subjects: Subjects, owner: string): Permissions {
   const { publish, subscribe } = ofDispatcher(subjects, `runner.${owner}`);
   const { liveJobs, allSlotsWanted } = subjects;
@@ -62,8 +61,8 @@ function ofRunner(subjects: Subjects, owner: string): Permissions {
 }
 
 /**
- * A part that dispatches makes the queues, fills them, and hands on workers' pulls and acks; it receives from all workers and cancels
- * its jobs. It stores, reads and removes objects.
+ * A dispatcher makes and fills the queues, passes workers' pulls and acks on, receives from all workers and cancels its jobs. It stores,
+ * reads and deletes objects.
  * @param inbox the tokens of its inboxes
  */
 function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
@@ -78,7 +77,7 @@ function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
         `$JS.API.CONSUMER.CREATE.${stream}.>`,
         `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
         `$JS.ACK.${stream}.>`,
-        // Newer servers name domain and account first.
+        // Newer servers put domain and account first.
         `$JS.ACK.*.*.${stream}.>`,
       ]),
       ...ofObjects(subjects),
@@ -105,7 +104,6 @@ function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
   };
 }
 
-/** Storing, reading and removing objects, all in one stream. */
 function ofObjects({ objectStream: stream, allObjects }: Subjects): string[] {
   return [
     `$JS.API.STREAM.INFO.${stream}`,

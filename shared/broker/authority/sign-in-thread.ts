@@ -2,21 +2,21 @@ import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { Authority } from './authority.ts';
 import type { CredentialRequest, IssuedCredential } from './issue-credential.ts';
 
-/** What a thread signs: a credential, or without a request the servers' configuration. */
+/** The task of a signing thread: a credential, or, without a request, the servers' configuration. */
 export interface SigningTask {
   authority: Authority;
   request?: CredentialRequest;
 }
 
 /**
- * `issueCredential` in a thread of its own: its signatures take a tenth of a second, and this thread has streams to relay.
+ * Runs `issueCredential` in a thread of its own: the signatures take a tenth of a second, which would delay the streams of this thread.
  * @throws what the thread failed with
  */
 export function issueInThread(authority: Authority, request: CredentialRequest): Promise<IssuedCredential> {
   return run<IssuedCredential>({ authority, request });
 }
 
-/** `serverConfig` in a thread of its own. @throws what the thread failed with */
+/** Runs `serverConfig` in a thread of its own. @throws what the thread failed with */
 export function configureInThread(authority: Authority): Promise<string> {
   return run<string>({ authority });
 }

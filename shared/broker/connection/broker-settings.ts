@@ -3,7 +3,6 @@ import { ConfigError, readCertificates, setting } from '#shared/core/load-config
 import type { BrokerAccess } from './connection-options.ts';
 import { parseCredential, type Credential } from './credential.ts';
 
-/** The settings of every process that connects to the broker. */
 export const brokerSettings = {
   NATS_URL: setting.text(
     'Addresses of NATS, separated by commas: `nats://`, `tls://`, or `wss://` through HTTPS',
@@ -15,7 +14,6 @@ export const brokerSettings = {
   ),
 };
 
-/** The values of `brokerSettings`. */
 export interface BrokerAccessSettings {
   NATS_URL: string;
   NATS_CREDENTIALS?: string | undefined;
@@ -24,7 +22,7 @@ export interface BrokerAccessSettings {
 
 /**
  * Reads the files that the settings name.
- * @throws ConfigError that names the setting and the file, when one cannot be read or is not what it should be
+ * @throws ConfigError that names the setting and the file if a file cannot be read or parsed
  */
 export function readBrokerAccess({ NATS_URL: url, NATS_CREDENTIALS, NATS_CA }: BrokerAccessSettings): BrokerAccess {
   return { url, credential: readCredential(NATS_CREDENTIALS), ca: readCertificates('NATS_CA', NATS_CA) };

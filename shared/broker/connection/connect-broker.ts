@@ -20,31 +20,31 @@ import { ReconnectPace } from './reconnect-pace.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import { openOwner } from '../contract/worker-address.ts';
 
-/** Status of a message that the server sends when a subject has no subscriber. */
+/** The status of the message that the server sends if a subject has no subscriber. */
 export const noResponders = 503;
 
 export interface BrokerOptions extends BrokerAccess {
-  /** Shown by the NATS server for this connection. */
+  /** The name that the NATS server shows for this connection. */
   name: string;
-  /** First token of every subject, unless the credential names another. */
+  /** The first token of every subject, unless the credential names another. */
   prefix: string;
   log: Logger;
-  /** Milliseconds for which the first connection is tried. Default 30 s. */
+  /** Milliseconds for which the first connection is retried. Default 30 s. */
   waitMs?: number;
 }
 
-/** Milliseconds for the first connection, so that the parts of a cluster may start in any order. */
+/** Milliseconds for the first connection, so that the processes of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
-/** Milliseconds in which a healthy server answers. */
+/** Milliseconds within which a healthy server answers. */
 const promptMs = 1_000;
 
 /** Milliseconds for the last messages to reach the server when the connection is closed. */
 const lastWordsMs = 1_000;
 
 /**
- * The connection to NATS: the library's, plus whether it stands right now and a call when it does again. It reconnects for ever.
- * What is published while it is down is lost; `onReconnect` is the place to publish it again.
+ * A connection to NATS: the library's connection, its state (`connected`), and a callback on reconnect. It reconnects for ever. Messages
+ * that are published while the connection is down are lost; use `onReconnect` to publish them again.
  */
 export class Broker {
   readonly nc: NatsConnection;
@@ -74,8 +74,8 @@ export class Broker {
   }
 
   /**
-   * The owner of the credential that this process connects with; `open` without a credential.
-   * @throws ConfigError when its credential is for another role
+   * Returns the owner of this process's credential; `open` without a credential.
+   * @throws ConfigError if the credential is for another role
    */
   ownerAs(role: Role): string {
     if (!this.#credential) return openOwner;
@@ -88,17 +88,17 @@ export class Broker {
     return this.#disconnectedSince === undefined;
   }
 
-  /** When the connection was lost, while it is; this and the next are times of `performance.now()`. */
+  /** When the connection was lost, in milliseconds of `performance.now()`; undefined while it is up. */
   get disconnectedSince(): number | undefined {
     return this.#disconnectedSince;
   }
 
-  /** When the connection was last made. */
+  /** When the connection was last established, in milliseconds of `performance.now()`. */
   get connectedSince(): number {
     return this.#connectedSince;
   }
 
-  /** Calls back whenever a lost connection stands again, subscriptions included. @returns the call that ends it */
+  /** Calls the listener whenever a lost connection is back, with its subscriptions. @returns a function that ends the calls */
   onReconnect(listener: () => void): () => void {
     this.#reconnectListeners.add(listener);
     return () => this.#reconnectListeners.delete(listener);
@@ -109,28 +109,28 @@ export class Broker {
     this.#outbox.add({ subject, payload, reply, headers });
   }
 
-  /** Sends a message at once, ahead of those that were published before and wait. */
+  /** Sends a message at once, ahead of published messages that still wait. */
   publishAhead(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
     this.#outbox.sendAhead({ subject, payload, reply, headers });
   }
 
-  /** Sends a message that nobody waits for: with the next one, or within a few milliseconds. */
+  /** Sends a message that may wait: with the next message, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
     this.#outbox.addUnhurried({ subject, payload, reply, headers });
   }
 
-  /** A new subject for answers, which no worker may publish to. */
+  /** Creates a subject for answers, to which no worker may publish. */
   createInbox(): string {
     return createInbox(this.#inboxPrefix);
   }
 
-  /** Resolves when the server has everything that was published so far. Never while there is no connection. */
+  /** Resolves when the server has everything that was published so far. Does not resolve while there is no connection. */
   async flush(): Promise<void> {
     this.#outbox.send();
     await this.nc.flush();
   }
 
-  /** Milliseconds that the server took to answer just now; undefined when it does not within a second. */
+  /** Measures the milliseconds that the server takes to answer; undefined if it does not answer within a second. */
   async roundTripMs(): Promise<number | undefined> {
     if (!this.connected) return undefined;
     const startedAt = performance.now();
@@ -141,7 +141,7 @@ export class Broker {
     return Promise.race([answered, sleep(promptMs, undefined, { ref: false })]);
   }
 
-  /** Sends what is held and ends the connection; waits a second at most for the server to have it. */
+  /** Sends the held messages and closes the connection. Waits at most a second for the server to take them. */
   async close(): Promise<void> {
     if (this.connected) {
       const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
@@ -151,9 +151,9 @@ export class Broker {
   }
 
   /**
-   * Subscribes with a plain callback; permission and connection errors go to the log. So does what the callback throws: the
-   * library would take it for the end of the connection's input, and deliver nothing more.
-   * @param queue group of which one member gets each message; without it everybody does
+   * Subscribes with a plain callback. Permission errors, connection errors and errors that the callback throws go to the log: the
+   * library would treat a thrown error as the end of the connection's input, and deliver nothing more.
+   * @param queue a group of which one member gets each message; without a group every subscriber gets it
    */
   subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {
     return this.nc.subscribe(subject, {
@@ -172,7 +172,7 @@ export class Broker {
     });
   }
 
-  /** A listener that throws keeps no other from being called. */
+  /** Calls all listeners; an error of one is logged and does not stop the others. */
   #callReconnectListeners(): void {
     for (const listener of this.#reconnectListeners) {
       try {
@@ -206,8 +206,8 @@ export class Broker {
 }
 
 /**
- * Connects to NATS, trying for up to half a minute.
- * @throws ConfigError for a URL that is none, and the library's error when no server answered or it wants other credentials
+ * Connects to NATS and retries for up to half a minute.
+ * @throws ConfigError for an invalid URL, and the library's error if no server answered or the server refuses the credential
  */
 export async function connectBroker({
   name,
@@ -232,10 +232,13 @@ export async function connectBroker({
   }
 }
 
-/** What the server says to a connection whose credential is revoked, before it closes it. The library has no error for it. */
+/**
+ * The server's message to a connection whose credential is revoked, before it closes the connection. The library has no error class for
+ * it.
+ */
 const revoked = /^(User Authentication|Credentials) Revoked$/i;
 
-/** Whether a connection failed, or ended, because the broker refuses the credential. */
+/** Whether a connection failed or ended because the broker refuses the credential. */
 export function isRefusal(error: unknown): boolean {
   return (
     error instanceof AuthorizationError ||

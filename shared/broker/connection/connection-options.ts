@@ -3,7 +3,6 @@ import { jwtAuthenticator, type NodeConnectionOptions } from '@nats-io/transport
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Credential } from './credential.ts';
 
-/** How the connection is made: NATS' protocol over TCP, or over a WebSocket. */
 export type Transport = 'tcp' | 'websocket';
 
 const transports: Record<string, Transport> = {
@@ -13,21 +12,19 @@ const transports: Record<string, Transport> = {
   'wss:': 'websocket',
 };
 
-/** Where the broker is, and the credential for it. */
 export interface BrokerAccess {
   /**
-   * One URL or several, comma separated: `nats://user:password@host:4222`; `tls://` insists on TLS, `wss://` is a
-   * WebSocket through HTTPS.
+   * One URL or several, comma separated: `nats://user:password@host:4222`; `tls://` requires TLS, `wss://` is a WebSocket through HTTPS.
    */
   url: string;
   credential?: Credential | undefined;
-  /** Certificates in PEM that the broker's certificate may be signed by, besides those of the credential. */
+  /** CA certificates in PEM that may sign the broker's certificate, besides those of the credential. */
   ca?: string | undefined;
 }
 
 /**
- * The library's options for a connection that reconnects for ever.
- * @throws ConfigError for a URL that is none
+ * Builds the library's options for a connection that reconnects for ever.
+ * @throws ConfigError for an invalid URL
  */
 export function connectionOptions(
   { url, credential, ca }: BrokerAccess,
@@ -60,13 +57,12 @@ export function connectionOptions(
       pingInterval: 10_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
-      // The addresses of other nodes that the broker announces are behind the balancer.
+      // The broker announces addresses of other nodes, which are behind the load balancer and out of reach.
       ...(transport === 'websocket' && { ignoreClusterUpdates: true }),
     },
   };
 }
 
-/** A URL with `tls`, or a named authority, insists on TLS. */
 function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
   if (ca !== undefined) return { tls: { ca: [...rootCertificates, ca].join('\n') } };
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};

@@ -3,29 +3,27 @@ import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** The role of a part of the cluster: an ingress, a batch runner, or a worker of a tier. */
 export const roles = ['ingress', 'runner', ...tiers] as const;
 export type Role = (typeof roles)[number];
 
-/** The name of an owner, and so of a credential: one token of a subject. */
+/** The name of an owner and of its credential: one token of a subject. */
 export const ownerPattern = /^[\w-]{1,64}$/;
 
-/** One credential, as read from its file. */
 export interface Credential {
   role: Role;
   owner: string;
   /** The first token of its cluster's subjects. */
   prefix: string;
-  /** Signed by the cluster's authority; not secret. */
+  /** The user's token, signed by the cluster's authority; not secret. */
   jwt: string;
   seed: Uint8Array;
-  /** Certificates in PEM that the broker's certificate may be signed by, besides the public ones. */
+  /** CA certificates in PEM that may sign the broker's certificate, besides the public ones. */
   ca: string | undefined;
-  /** When it ends, in milliseconds since 1970. */
+  /** When the credential expires, in milliseconds since 1970. */
   expiresAt: number | undefined;
 }
 
-/** Facts in a user's token besides its permissions, as tags, which NATS does not read. */
+/** Stores facts in addition to permissions in a user's token, as tags, which NATS does not interpret. */
 export const tags = {
   of: ({ role, prefix }: Pick<Credential, 'role' | 'prefix'>): string[] => [`role:${role}`, `prefix:${prefix}`],
   read: (list: readonly string[], name: 'role' | 'prefix'): string | undefined =>
@@ -43,9 +41,9 @@ const seedBlock = /-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+/;
 const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * Reads a credential: the usual blocks of a NATS credential file, and, where the broker's certificate is of a private
- * authority, that one's certificate behind them.
- * @throws ConfigError for what is none, or was not made by `rtr credentials`; the text is never repeated
+ * Parses a credential: the usual blocks of a NATS credential file. If a private authority signs the broker's certificate, that
+ * authority's certificate follows them.
+ * @throws ConfigError for anything else, and for a credential that `rtr credentials` has not made; the error never repeats the text
  */
 export function parseCredential(text: string): Credential {
   const jwt = tokenBlock.exec(text)?.[1];

@@ -1,13 +1,13 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 import type { Broker } from './connect-broker.ts';
 
-/** JetStream's errors for more copies than nodes: no peers, no room on them, no cluster. */
+/** JetStream's errors for more copies than nodes: no peers, no room on the peers, no cluster. */
 const tooFewNodes = [10005, 10023, 10074];
 
-/** Nodes that keep a stream where NATS is a cluster: one of them may be lost without losing a message. */
+/** The number of nodes that keep a copy of a stream if NATS is a cluster: one of them may be lost without the loss of a message. */
 const copiesInCluster = 3;
 
-/** Makes a stream with a copy on several nodes where NATS is a cluster, and with one where that has too few nodes. */
+/** Makes a stream with three copies if NATS is a cluster, and with one copy if the cluster has too few nodes. */
 export async function onEnoughNodes<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
   if (broker.nc.info?.cluster === undefined) return make(1);
   try {
@@ -18,7 +18,6 @@ export async function onEnoughNodes<T>(broker: Broker, make: (copies: number) =>
   }
 }
 
-/** Whether JetStream has answered with one of these errors. */
 export function isApiError(error: unknown, ...codes: readonly number[]): error is JetStreamApiError {
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }

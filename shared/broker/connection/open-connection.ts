@@ -5,8 +5,8 @@ import { rootCertificates } from 'node:tls';
 import type { Transport } from './connection-options.ts';
 
 /**
- * Opens the connection once.
- * @param ca certificates in PEM that a broker behind a WebSocket may be signed by, besides the public ones
+ * Opens the connection once, without retries.
+ * @param ca CA certificates in PEM that may sign the certificate of a broker behind a WebSocket, besides the public ones
  */
 export function openConnection(
   transport: Transport,
@@ -17,7 +17,7 @@ export function openConnection(
   return wsconnect({ ...options, ...(ca !== undefined && { wsFactory: trusting(ca) }) });
 }
 
-/** Makes WebSockets that trust a private authority, too: the runtime's own know only the public ones. */
+/** Makes WebSockets that also trust a private authority: the runtime's own WebSocket trusts only the public ones. */
 function trusting(ca: string): NonNullable<WsConnectionOptions['wsFactory']> {
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, ca] } });
   return (url) => {

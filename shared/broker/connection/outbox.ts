@@ -1,23 +1,21 @@
 import type { MsgHdrs, NatsConnection, Payload, PublishOptions } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 
-/** What is published. */
 export interface Message {
   subject: string;
   payload: Payload;
-  /** Where it is answered. */
   reply?: string | undefined;
   headers?: MsgHdrs | undefined;
 }
 
-/** Milliseconds that an unhurried message waits for another one. */
+/** Milliseconds that an unhurried message waits for another message. */
 const maxWaitMs = 5;
 
 /**
- * Holds what is published within one turn of the event loop and hands it to the connection together, in order. The
- * library alone writes once for every event that publishes something; under load, many writes become one here, and the
- * broker and the subscribers wake up once for all of them. A message waits for at most the rest of the turn, or, unhurried,
- * for a few milliseconds; a message that is sent ahead gets a write of its own.
+ * Holds the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
+ * library alone writes once for every event that publishes something; under load, many writes become one here, and the broker and the
+ * subscribers wake up once for all of them. A message waits at most until the end of the turn; an unhurried message waits a few
+ * milliseconds; a message sent ahead gets a write of its own.
  * See docs/decisions/0006-outbox-priorities.md.
  */
 export class Outbox {
@@ -39,18 +37,18 @@ export class Outbox {
     setImmediate(() => this.send());
   }
 
-  /** Hands over a message at once: one that may come before any that is held. */
+  /** Passes a message to the connection at once, before the held messages. */
   sendAhead(message: Message): void {
     if (!this.#nc.isClosed()) this.#publish(message);
   }
 
-  /** Adds a message that nobody waits for: it travels with the next one, or within a few milliseconds by itself. */
+  /** Adds a message that may wait: it travels with the next message, or alone within a few milliseconds. */
   addUnhurried(message: Message): void {
     this.#held.push(message);
     if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }
 
-  /** Hands over what is held, without waiting for the end of the turn. */
+  /** Passes the held messages to the connection, without waiting for the end of the turn. */
   send(): void {
     const messages = this.#held;
     this.#held = [];

@@ -1,43 +1,39 @@
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 
-/** Milliseconds between attempts to reach a server that was lost. */
+/** Milliseconds between attempts to reach a lost server. */
 const lostMs = 100;
 
-/** Milliseconds between attempts at one that refuses the credential, which only an operator can change. */
+/** Milliseconds between attempts at a server that refuses the credential, which only an operator can change. */
 const refusedMs = 5_000;
 
 type Servers = Parameters<NonNullable<NodeConnectionOptions['reconnectToServer']>>[0];
 
 /**
- * The pauses between attempts to connect to a server: after a refusal much longer than after a loss. They are measured with a
- * clock that nobody can set. The library measures its own with the time of day: when that is set back by an hour, it does not
- * connect for an hour.
+ * Sets the pauses between attempts to connect to a server: much longer after a refusal than after a loss. The pauses use a monotonic
+ * clock. The library measures its own pauses with the time of day: if that is set back by an hour, it does not connect for an hour.
  */
 export class ReconnectPace {
   #isRefused = false;
-  /** When each server is or was tried last, in ms of `performance.now()`. */
+  /** When each server was last tried, or will be tried next, in milliseconds of `performance.now()`. */
   #attempts = new Map<string, number>();
 
-  /** Notes how the last attempt ended. */
   note(isRefused: boolean): void {
     this.#isRefused = isRefused;
   }
 
-  /** The library's options for this pace. */
   readonly options = {
-    // So that the library's own pause is over, whatever the time of day.
+    // Ends the library's own pause at once, whatever the time of day.
     reconnectDelayHandler: () => Number.NEGATIVE_INFINITY,
     reconnectToServer: (servers: Servers) => this.#next(servers),
   } satisfies Partial<NodeConnectionOptions>;
 
-  /** The server whose turn it is, and the milliseconds until its attempt. */
   #next(servers: Servers): { server: Servers[number]; delay: number } | null {
     const [server] = servers;
     if (!server) return null;
     const now = performance.now();
     const last = this.#attempts.get(server.listen);
     const delay = last === undefined ? 0 : Math.max(0, last + this.#pauseMs() - now);
-    // Servers that left the cluster are forgotten.
+    // Drops servers that have left the cluster.
     this.#attempts = new Map(
       servers.flatMap(({ listen }) => {
         const at = listen === server.listen ? now + delay : this.#attempts.get(listen);
@@ -47,7 +43,7 @@ export class ReconnectPace {
     return { server, delay };
   }
 
-  /** Partly random, so that many workers do not come at once. */
+  /** Partly random, so that many workers do not connect at the same moment. */
   #pauseMs(): number {
     return (this.#isRefused ? refusedMs : lostMs) * (1 + Math.random());
   }

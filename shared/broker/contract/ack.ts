@@ -5,8 +5,8 @@ import { consumerName, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * What becomes of a delivered ticket: `done` removes it from the queue, `back` delivers it to another worker at once, `later`
- * after a moment, `void` removes what is no ticket.
+ * The effect of an ack on a delivered ticket: `done` removes the ticket from the queue, `back` redelivers it to another worker at once,
+ * `later` redelivers it after a moment, `void` removes a message that is not a ticket.
  */
 export const ackKinds = ['done', 'back', 'later', 'void'] as const;
 export type AckKind = (typeof ackKinds)[number];
@@ -14,7 +14,6 @@ export type AckKind = (typeof ackKinds)[number];
 /** Milliseconds before a ticket acked with `later` is delivered again. */
 const laterMs = 100;
 
-/** JetStream's payload for each kind. */
 export const ackPayloads: Readonly<Record<AckKind, string>> = {
   done: '+ACK',
   back: '-NAK',
@@ -23,12 +22,12 @@ export const ackPayloads: Readonly<Record<AckKind, string>> = {
 };
 
 const ackSchema = z.object({
-  /** The subject at which JetStream takes the ack, as the ticket was delivered with it. */
+  /** JetStream's ack subject for the ticket: the reply subject of its delivery. */
   ticket: z.string(),
   as: z.enum(ackKinds),
 });
 
-/** A worker's ack of a ticket that it does not claim, published at `subjects.ack` to the ingress that it pulls through. */
+/** A worker's ack of a ticket that it does not claim, published at `subjects.ack` to the dispatcher through which the worker pulls. */
 export type Ack = z.infer<typeof ackSchema>;
 
 export function encodeAck(ack: Ack): string {
@@ -39,7 +38,7 @@ export function decodeAck(payload: Uint8Array): Ack | undefined {
   return parseJson(payload, ackSchema);
 }
 
-/** The class of the lane of a pool that a ticket was delivered from, by the ack subject; undefined if it is no lane of the pool. */
+/** Reads the class of the lane that delivered a ticket from the ack subject; undefined if the pool has no such lane. */
 export function classOfTicket(ticket: string, pool: string): PriorityClass | undefined {
   const tokens = ticket.split('.');
   const lane = tokens[tokens.length === 9 ? 3 : 5];
@@ -47,8 +46,8 @@ export function classOfTicket(ticket: string, pool: string): PriorityClass | und
 }
 
 /**
- * Whether a subject, as a worker names it, is the ack subject of a ticket of this tier, and nothing else:
- * `$JS.ACK.<stream>.<lane>.<five numbers>`, on newer servers with domain, account and a last token besides.
+ * Whether a subject that a worker sent is the ack subject of a ticket of this tier: `$JS.ACK.<stream>.<lane>.<five numbers>`. Newer
+ * servers put domain and account before the stream, and one more token at the end.
  */
 export function isTicketOf(subjects: Subjects, tier: Tier, ticket: string): boolean {
   if (!/^[\w$.@-]+$/.test(ticket)) return false;
@@ -56,7 +55,7 @@ export function isTicketOf(subjects: Subjects, tier: Tier, ticket: string): bool
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.includes('')) return false;
   const stream = subjects.stream(tier);
   if (tokens.length === 9) return tokens[2] === stream;
-  // Read the older way, it must not be a ticket of another tier.
+  // Read in the shorter layout, the subject must not name a ticket of another tier either.
   const isNewer = tokens.length === 11 || tokens.length === 12;
   return isNewer && tokens[4] === stream && tiers.every((name) => tokens[2] !== subjects.stream(name));
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds until which the broker must have an announcement. */
+/** Milliseconds within which the broker must have taken an announcement. */
 const timeoutMs = 1_000;
 
 /**
- * Announces a change that is stored already: who misses the announcement finds the change later. Never throws.
- * @returns why the broker does not have it in time; undefined when it does
+ * Waits up to a second for the announcement of a stored change. A process that misses the announcement finds the change later. Never
+ * throws.
+ * @returns why the broker has not taken the announcement in time; undefined if it has
  */
 export async function announceInTime(announcing: Promise<void>): Promise<unknown> {
   const late = sleep(timeoutMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Characters of a name at most: as many as the path of a model's file needs. */
+/** Maximum characters of a name: enough for the path of a model's file. */
 const maxName = 256;
 
 /**
- * The name of a model, a tool or a format, as a worker gives it. It gets into pages, terminals, logs and tables: it is one line of visible
- * text without angle brackets, and not what every object inherits, such as `__proto__`.
+ * The name of a model, a tool or a format, as a worker announces it. Pages, terminals, logs and tables show the name, so it must be one
+ * line of visible text without angle brackets. Names that every object inherits, such as `__proto__`, are refused.
  */
 export const announcedName = z
   .string()
@@ -13,7 +13,7 @@ export const announcedName = z
   .regex(/^[^<>\p{C}\p{Zl}\p{Zp}]+$/u)
   .refine((name) => !(name in {}));
 
-/** One line of text for people, without control characters, cut after this many characters. */
+/** One line of text for people, cut to `maxLength` characters, without control characters. */
 export function announcedText(maxLength: number): z.ZodType<string> {
   return z.string().transform((text) => text.slice(0, maxLength).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ''));
 }

@@ -10,13 +10,12 @@ import { nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { does, modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
-/** What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. */
+/** Abilities of a model beyond text in, text out. `continue`: the worker continues a broken answer exactly where it stopped. */
 export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
 
-/** Or which hosted tools its upstream runs itself, for requests of one client format: `web_search@…`. */
+/** A capability, or a kind of hosted tool that the model's upstream runs itself for requests of one client format: `web_search@…`. */
 export type Capability = (typeof capabilities)[number] | `${HostedKind}@${string}`;
 
-/** The capability of a model whose upstream runs the hosted tools of a kind, for requests of a client format. */
 export function hostedCapability(kind: HostedKind, format: string): Capability {
   return `${kind}@${format}`;
 }
@@ -29,21 +28,21 @@ function isModelOperation(name: string): name is ModelOperation {
   return modelOperations.some((known) => known === name);
 }
 
-/** Bytes of an announcement at most: about three thousand models, or five hundred tools with large schemas. */
+/** Maximum bytes of an announcement: enough for about three thousand models, or five hundred tools with large schemas. */
 export const maxAnnouncementBytes = 512 * 1024;
 
-/** Fields and elements in an announcement at most: an ingress reads so many in less than 0.1 s. */
+/** Maximum fields and elements of an announcement: a dispatcher reads that many in less than 0.1 s. */
 const maxValues = { values: 50_000, groups: 50_000 };
 
-/** Tokens that a model takes at most, as far as is believed. */
+/** Maximum tokens of a model's context or output; a larger value is ignored. */
 const maxTokens = 100_000_000;
 
-/** Slots of a worker at most, as `SLOTS` has them. */
+/** Maximum slots of a worker, the same bound as for `SLOTS`. */
 const maxSlots = 16_384;
 
 const tokens = z.number().int().positive().max(maxTokens).optional().catch(undefined);
 
-/** Elements that are read later, one by one: one that cannot be costs only itself. */
+/** A list whose elements are parsed later, one by one, so that an element that cannot be parsed is dropped alone. */
 const unread = z.array(z.unknown());
 
 function readable<Schema extends z.ZodType>(schema: Schema, all: readonly unknown[]): z.output<Schema>[] {
@@ -55,22 +54,22 @@ function readable<Schema extends z.ZodType>(schema: Schema, all: readonly unknow
 
 const model = z.object({
   id: announcedName,
-  /** What it can be asked for, without what only a later release knows. Absent for a model that only generates. */
+  /** The operations that the model can do; names that only a later release has are dropped. Absent for a model that only generates. */
   operations: z
     .array(z.string())
     .transform((names) => names.filter(isModelOperation))
     .optional(),
-  /** Without those that only a later release knows. */
+  /** Names that only a later release has are dropped. */
   capabilities: z.array(z.string()).transform((names) => names.filter(isCapability)),
-  /** Tokens of input and output together, where the engine reports it. */
+  /** Tokens of input and output together, if the engine reports them. */
   contextWindow: tokens,
-  /** Tokens of output at most, where the engine reports it. */
+  /** Maximum tokens of output, if the engine reports them. */
   maxOutput: tokens,
-  /** What it lacks: the place of a list in `lackLists`. Absent for a model that lacks nothing that can be announced. */
+  /** The index in `lackLists` of the features that the model does not take. Absent if the model takes all that can be announced. */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
   /**
-   * How it can be asked to think, where the provider says so: with an effort (`adaptive`), or with a budget of tokens; empty if not
-   * at all.
+   * The ways to ask the model to think, if the provider reports them: `adaptive` takes an effort, `enabled` a budget of tokens. An empty
+   * list means that the model cannot think.
    */
   thinkingTypes: z
     .array(z.enum(['adaptive', 'enabled']))
@@ -78,24 +77,26 @@ const model = z.object({
     .catch(undefined),
 });
 
-/** Shallow enough to be written again, in lists of tools. */
+/** Nested no deeper than what can be written again, in lists of tools. */
 const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
 const tool = z.object({
   name: announcedName,
-  /** The name that its server gives it, where that is not valid in all formats. It can be called by both. */
+  /** The name that the tool's MCP server uses, if that name is not valid in all formats. Clients can call the tool by both names. */
   givenName: announcedName.optional().catch(undefined),
-  /** For people. */
   title: announcedText(200).optional().catch(undefined),
   description: z.string(),
   inputSchema: jsonObject,
   /** JSON Schema of `structuredContent`, of type object. */
   outputSchema: jsonObject.optional().catch(undefined),
-  /** What its MCP server says of its effects (Model Context Protocol, "Tool annotations"): hints, no promises. */
+  /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"): hints, not guarantees. */
   annotations: jsonObject.optional().catch(undefined),
-  /** The MCP server that it belongs to, as the operator names it; absent for the worker's own tools. */
+  /** The operator's name for the tool's MCP server; absent for the worker's own tools. */
   server: announcedName.optional().catch(undefined),
-  /** Absent for a tool. Otherwise this is the content of the server, see `contentName`, and these are the kinds that it has. */
+  /**
+   * The kinds of content that the MCP server passes through. Present only on the entry that stands for a server's content, see
+   * `contentName`; absent for a tool.
+   */
   passes: z
     .array(z.string())
     .transform((kinds) => contentKinds.filter((kind) => kinds.includes(kind)))
@@ -103,70 +104,67 @@ const tool = z.object({
 });
 
 /**
- * What a worker publishes at `subjects.heartbeat` on change and on request, and each second unless it sends beats instead (see
- * `heartbeats.ts`); every ingress subscribes. Times are milliseconds since 1970.
+ * The message that a worker publishes at `subjects.heartbeat` on change, on request, and each second unless it sends short heartbeats
+ * instead (see `heartbeats.ts`). Every dispatcher subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
-  /** The newest version of the contract that it speaks, and the oldest where that is another one. */
+  /** The newest version of the contract that the worker speaks, and the oldest if that is a different one. */
   v: contractVersion,
   oldest: contractVersion.optional(),
-  /** As in its address. */
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),
   /** See `poolOf`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: unread,
   /**
-   * Models that do not generate, when it is on its way: releases that know no operations would have them generate. Once it is read
-   * they stand among the others.
+   * Models that do not generate, in the encoded form only: a release without operations would let them generate. `decodeAnnouncement`
+   * moves them to `models`.
    */
   otherModels: unread.optional().catch(undefined),
-  /** The lists that `lacks` of its models names: most models of a worker lack the same. */
+  /** The feature lists to which `lacks` of the models refers: most models of a worker lack the same features. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: unread.default([]),
   /**
-   * The content of MCP servers, when it is on its way: releases that know none would list it as tools. Once it is read it stands among
-   * the tools.
+   * Content of MCP servers, in the encoded form only: a release that does not support content would list it as tools.
+   * `decodeAnnouncement` moves it to `tools`.
    */
   contents: unread.optional().catch(undefined),
-  /** The client formats that it answers in. A job of any other is never given to it. */
+  /** Client formats in which the worker answers; jobs of other formats are never given to it. */
   formats: z.array(announcedName),
-  /** Jobs that it serves at once. */
   slots: z
     .number()
     .int()
     .nonnegative()
     .transform((slots) => Math.min(slots, maxSlots)),
-  /** Slots in use. */
   busy: z.number().int().nonnegative(),
-  /** False while the worker drains, its engine does not answer, or it slows itself down. */
+  /** False while the worker drains, while its engine does not answer, and while its circuit breaker stops new jobs. */
   accepting: z.boolean(),
-  /** True while it takes nothing new because an operator has drained it, or it is being stopped. */
+  /** True while the worker takes nothing new because an operator has drained it or because it stops. */
   draining: z.boolean().optional(),
   /**
-   * Why it does not accept, or takes one job at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
-   * `unhealthy` or `no_models`; `tools failing: <names>` where only these take no calls. Later releases may name others.
+   * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
+   * `unhealthy` or `no_models`; `tools failing: <names>` if only these tools take no calls. Later releases may add others.
    */
   reason: announcedText(100).optional().catch(undefined),
-  /** When it takes jobs again, where it knows; absent while it accepts. */
+  /** When the worker takes jobs again, if it can say so; absent while it accepts. */
   resumesAt: z.number().optional().catch(undefined),
-  /** Subject in its inbox for offers of jobs of its pool. Absent from a worker that takes none. */
+  /** The subject in the worker's inbox for offers of its pool's jobs. Absent from a worker that takes no offers. */
   offersAt: z
     .string()
     .regex(/^[\w.-]{1,255}$/)
     .optional()
     .catch(undefined),
   /**
-   * Whether it confirms each offer that it takes, with a keep-alive, before it begins the job: one that died without a frame has not
-   * had the job. Absent from older releases.
+   * Whether the worker confirms each offer that it takes with a keep-alive before it begins the job. If such a worker dies without a
+   * frame, it has not begun the job. Absent from older releases.
    */
   confirms: z.boolean().optional().catch(undefined),
-  /** The machine's name, for people to find it by. */
+  /** The host name of the machine, so that people can find it. */
   host: announcedText(255).optional(),
-  /** Of its release, for people. */
+  /** The version of the worker's release, for people. */
   version: announcedText(100),
   startedAt: z.number(),
-  /** What identifies all of it but `busy`, see `digestOf`: later heartbeats name it. Absent from older releases. */
+  /** The digest of everything but `busy`, see `digestOf`; later heartbeats name it. Absent from older releases. */
   digest: z
     .string()
     .regex(/^[\w-]{1,24}$/)
@@ -174,26 +172,29 @@ const announcementSchema = z.object({
     .catch(undefined),
 });
 
-/** Whether a worker's reason is that its upstream fails, rather than limits it. */
+/** Whether the reason is a failing upstream, not a rate limit. */
 export function isFailing(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
 }
 
-/** Whether a worker's reason is that its upstream limits its rate: it resumes by itself. */
+/** Whether the reason is a rate limit of the upstream, which ends by itself. */
 export function isLimited(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'limited' || reason.startsWith('limited: '));
 }
 
-/** Whether a worker takes one job at a time, a probe, to find out whether its upstream still fails. */
+/** Whether a worker takes one job at a time as a probe, to find out whether its upstream still fails. */
 export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' | 'reason'>): boolean {
   return accepting && isFailing(reason);
 }
 
-/** The last heartbeat of a worker that leaves. Not an empty one: the broker sends empty messages itself, to any reply subject. */
+/**
+ * The last heartbeat of a worker that leaves. The payload is not empty because the broker itself sends empty messages to any reply
+ * subject.
+ */
 export const goodbye = 'gone';
 
 export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
-  /** Parts of requests that it does not take, see `featureKey`; absent for none. */
+  /** Features of requests that the model does not take, see `featureKey`; absent for none. */
   lacks?: readonly string[] | undefined;
 };
 export type Announcement = Omit<
@@ -202,17 +203,15 @@ export type Announcement = Omit<
 > & {
   models: ModelInfo[];
   tools: ToolInfo[];
-  /** How many of the models and tools that came were left out, because they cannot be read or have no valid name. */
+  /** How many announced models and tools were dropped because they cannot be parsed or have no valid name. */
   leftOut?: number | undefined;
 };
 export type ToolInfo = z.infer<typeof tool>;
 
-/** Whether a tool is called so. */
 export function isCalled({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, called: string): boolean {
   return name === called || givenName === called;
 }
 
-/** The payload of a heartbeat. */
 export function encodeAnnouncement({ models, tools: all, ...rest }: Announcement): string {
   const places = new Map<string, number>();
   const lackLists: (readonly string[])[] = [];
@@ -232,8 +231,9 @@ export function encodeAnnouncement({ models, tools: all, ...rest }: Announcement
 }
 
 /**
- * Reads an announcement, without the models and tools that cannot be read; undefined if the rest cannot be, or it is too large. What it
- * says is a claim: it is checked here, once, for all that use it.
+ * Parses an announcement and drops the models and tools that cannot be parsed. This is the only place where an announcement's claims are
+ * validated.
+ * @returns undefined if the announcement is too large or its other fields cannot be parsed
  */
 export function decodeAnnouncement(payload: Uint8Array): Announcement | undefined {
   if (payload.length > maxAnnouncementBytes) return undefined;
@@ -251,12 +251,9 @@ export function decodeAnnouncement(payload: Uint8Array): Announcement | undefine
   return { ...rest, models: readModels, tools: readTools, leftOut };
 }
 
-/** What workers of one pool have in common. */
 export interface PoolFacts {
   tier: Tier;
-  /** The kind of thing behind the worker, as `vllm`. */
   kind: string;
-  /** Client formats that it answers in. */
   formats: readonly string[];
   models: readonly ModelInfo[];
   tools?: readonly ToolInfo[] | undefined;
@@ -265,14 +262,14 @@ export interface PoolFacts {
 }
 
 /**
- * The token of the pool that a worker belongs to, derived from what makes workers interchangeable: one tier and kind, the same
- * formats, models and tools, and the same versions of the contract.
+ * Derives the pool token of a worker from what makes workers interchangeable: the same tier and kind, the same formats, models and
+ * tools, and the same versions of the contract.
  */
 export function poolOf(facts: PoolFacts): string {
   return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${digestOfPool(facts).slice(0, 12)}`;
 }
 
-/** Identifies what workers of one pool have in common: 64 hexadecimal digits. */
+/** Computes the digest of what the workers of one pool have in common: 64 hexadecimal digits. */
 export function digestOfPool({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
   const { oldest, newest } = contract;
   const facts = [

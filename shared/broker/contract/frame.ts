@@ -9,19 +9,17 @@ import { parseJson } from './ticket.ts';
 const count = z.number().int().nonnegative();
 
 /**
- * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`; data frames go to `<…>.d._` where the grant
- * allows it, with the number beside the subject, see `numberedBeside`. Data frames carry raw bytes.
+ * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. If the grant allows it, data frames go to
+ * `<…>.d._` and carry their number outside the subject, see `numberedBeside`. Data frames carry raw bytes.
  */
 const endSchema = z.object({
   usage: z.object({
     promptTokens: count,
     cachedTokens: count,
     cacheWriteTokens: count,
-    /** Absent from older releases. */
     hourCacheWriteTokens: count.optional().catch(undefined),
     completionTokens: count,
     reasoningTokens: count,
-    /** Absent from older releases. */
     units: z.partialRecord(z.enum(units), count).optional().catch(undefined),
   }),
   finishReason: z.string(),
@@ -33,7 +31,7 @@ const errorSchema = z.object({
   param: z.string().optional(),
   retryAfter: z.number().optional(),
   details: z.looseObject({ error_code: z.string() }).optional(),
-  /** See `OriginalError`. Absent from older releases. */
+  /** See `OriginalError`. */
   original: z
     .object({
       format: z.string(),
@@ -43,22 +41,22 @@ const errorSchema = z.object({
     })
     .optional()
     .catch(undefined),
-  /** See `ErrorDetails`. Absent from older releases. */
   upstreamCode: z.string().max(60).optional().catch(undefined),
-  /** See `ErrorDetails`. Absent from older releases. */
   hadEffects: z.boolean().optional().catch(undefined),
-  /** The job was never begun: even one with effects may go to another worker. Absent from older releases. */
+  /** The worker never began the job, so even a job with effects may go to another worker. */
   unbegun: z.boolean().optional().catch(undefined),
-  /** When the worker started that does not know the job, in milliseconds since 1970. Absent from older releases. */
+  /** When the worker that does not have the job was started, in milliseconds since 1970. */
   startedAt: z.number().optional().catch(undefined),
-  /** Why the worker cannot continue the answer, if that is what it was to do. Absent from older releases. */
+  /** Why the worker cannot continue the answer of another worker. */
   cannotContinue: z.enum(continuationFailures).optional().catch(undefined),
 });
 
-/** What an error frame says of the attempt besides its error. */
 export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
-/** The payload of an end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
+/**
+ * Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. The last bytes of a short answer are all of
+ * it.
+ */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(end)}\n`), lastBytes]);
 }
@@ -69,20 +67,20 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
   return end && { end, lastBytes: payload.subarray(newline + 1) };
 }
 
-/** The payload of an error frame. The cause stays in the worker's log. */
+/** Encodes the payload of an error frame. The error's cause stays in the worker's log. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
   const { code, message, param, retryAfter, details, original, upstreamCode } = error;
-  // Most have none: it is left out then.
+  // Most errors have no effects: the field is omitted then.
   const hadEffects = error.hadEffects || undefined;
   return JSON.stringify({ code, message, param, retryAfter, details, original, upstreamCode, hadEffects, ...facts });
 }
 
-/** What an error frame says besides its error; nothing where it cannot be read. */
+/** Reads what an error frame reports besides its error; an empty object if it cannot be parsed. */
 export function errorFactsOf(payload: Uint8Array): ErrorFacts {
   return parseJson(payload, errorSchema) ?? {};
 }
 
-/** Reads an error frame; `internal` for what cannot be read. */
+/** Reads an error frame; returns an `internal` error if it cannot be parsed. */
 export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))

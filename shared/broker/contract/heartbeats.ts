@@ -2,25 +2,23 @@ import { createHash } from 'node:crypto';
 import { encodeAnnouncement, type Announcement } from './announcement.ts';
 
 /*
- * What a worker publishes at `subjects.heartbeat` each second: its announcement, or a beat where every ingress understands that, which is
- * a few bytes. A beat says that all but the busy slots is as in the last announcement.
+ * The message that a worker publishes at `subjects.heartbeat` each second: its announcement, or, if every dispatcher supports it, a
+ * short heartbeat of a few bytes. A short heartbeat means that nothing but the busy slots has changed since the last announcement.
  */
 
-/** Milliseconds between two announcements on request, and in which many workers spread their answers to the same one. */
+/** Milliseconds between two announcements on request, and the milliseconds over which many workers spread their answers to one request. */
 export const againMs = 250;
 export const spreadMs = 150;
 
-/** Milliseconds within which a worker has announced itself on request, also when another one has requested it just before. */
+/** Milliseconds within which a worker announces itself on request, even if another dispatcher has requested it just before. */
 export const announcedMs = againMs + spreadMs;
 
 export interface Beat {
-  /** Of the last announcement. */
   digest: string;
-  /** Slots in use. */
   busy: number;
 }
 
-/** How an announcement, a JSON object, differs from a beat: by its first byte. */
+/** The first byte of a short heartbeat, which distinguishes it from an announcement, a JSON object. */
 const mark = '~';
 const markByte = mark.charCodeAt(0);
 const beatPattern = /^~([\w-]{1,24}) (\d{1,9})$/;
@@ -29,7 +27,7 @@ export function encodeBeat({ digest, busy }: Beat): string {
   return `${mark}${digest} ${busy}`;
 }
 
-/** Reads a beat; undefined for anything else. */
+/** Reads a short heartbeat; undefined for anything else. */
 export function decodeBeat(payload: Uint8Array): Beat | undefined {
   if (payload[0] !== markByte || payload.length > 40) return undefined;
   const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('latin1');
@@ -37,25 +35,23 @@ export function decodeBeat(payload: Uint8Array): Beat | undefined {
   return digest === undefined ? undefined : { digest, busy: Number(busy) };
 }
 
-/** What identifies all of an announcement but its busy slots. */
 export function digestOf(announcement: Announcement): string {
   const text = encodeAnnouncement({ ...announcement, busy: 0, digest: undefined });
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-/** The payload with which an ingress has a worker announce itself once more, at `subjects.retransmit`. */
+/** The payload with which a dispatcher requests one worker's announcement at `subjects.retransmit`. */
 export const announceAgain = 'announcement';
 
-/** What an ingress says to all workers at `subjects.announceRequest`. */
 export type AnnounceRequest =
-  /** Announce yourself within a moment. */
+  /** The worker must announce itself within a moment. */
   | { kind: 'again' }
   /**
-   * For the next while every ingress understands beats. A worker that has been full and has a free slot says so after this many
-   * milliseconds at the earliest: the more nodes there are, the later.
+   * For the next 20 seconds every dispatcher supports short heartbeats. A worker whose first slot becomes free reports it after at least
+   * `soonMs` milliseconds; large clusters use longer delays.
    */
   | { kind: 'short'; soonMs: number }
-  /** From an older release, which understands no beats: announce yourself at once, and each second. */
+  /** From an older release without short heartbeats: the worker must announce itself at once, and each second. */
   | { kind: 'older' };
 
 export function encodeAnnounceRequest(request: Exclude<AnnounceRequest, { kind: 'older' }>): string {

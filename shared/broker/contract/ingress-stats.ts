@@ -6,18 +6,18 @@ import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { parseJson } from './ticket.ts';
 
-/** Ejected workers in one message at most. */
 export const maxEjected = 100;
 
-/** Running turns of sessions in one message at most: some 25 kB. */
+/** Maximum running turns of agent sessions in one message: some 25 kB. */
 export const maxTurns = 100;
 
 const count = z.number().int().nonnegative();
 /**
- * Values by second, the oldest first; the last one is of the second that ended at the message's time. Those before the first one are 0.
+ * Values by second, oldest first. The last value is of the second that ended at the message's time. Seconds before the first value count
+ * as 0.
  */
 const seconds = z.array(z.number().nonnegative()).max(60);
-/** Counts by tier, without the tiers that this release does not know. */
+/** Counts by tier, without tiers that this release does not know. */
 const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
   const known: Partial<Record<Tier, number>> = {};
   for (const tier of tiers) {
@@ -29,7 +29,7 @@ const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
 const turn = z.object({
   request: z.string().max(200),
   key: z.string().max(200),
-  /** Whose key it is; empty where it is nobody's of the kind. */
+  /** The person or team that owns the key; empty if the key has no owner of that kind. */
   user: z.string().max(100),
   team: z.string().max(100),
   program: z.string().max(32),
@@ -37,9 +37,9 @@ const turn = z.object({
   agent: z.string().max(128).optional(),
   parent: z.string().max(128).optional(),
   type: z.string().max(64).optional(),
-  /** When it came, in ms since 1970. */
+  /** When the turn's request came, in milliseconds since 1970. */
   since: z.number(),
-  /** Absent while no worker has it. */
+  /** Absent while no worker has the turn's job. */
   model: z.string().max(256).optional(),
 });
 const lane = z.object({
@@ -49,7 +49,7 @@ const lane = z.object({
   waiting: count,
 });
 
-/** A list of at most so many entries, without those that this release cannot read. */
+/** A list of at most `most` entries, without those that this release cannot parse. */
 function readable<T extends z.ZodType>(entry: T, most: number) {
   const read = (value: unknown): z.output<T>[] => {
     const { data } = entry.safeParse(value);
@@ -59,52 +59,55 @@ function readable<T extends z.ZodType>(entry: T, most: number) {
 }
 
 /**
- * What an ingress publishes at `subjects.ingressStats` each second; every ingress subscribes, itself included. Each message has
- * all counts of the last minute or hour, so that a lost one does no harm. Times are milliseconds since 1970.
+ * The message that a dispatcher publishes at `subjects.ingressStats` each second. Every dispatcher subscribes and also gets its own.
+ * Each message has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
-  /** The newest and the oldest version of the contract that the ingress speaks. */
+  /** The newest and the oldest version of the contract that the dispatcher speaks. */
   v: contractVersion,
   oldest: contractVersion.optional(),
-  /** Whether it understands beats of workers, see `heartbeats.ts`. Absent from older releases. */
+  /** Whether the dispatcher supports short heartbeats of workers, see `heartbeats.ts`. Absent from older releases. */
   beats: z.boolean().optional(),
   /** The end of the last second that is counted. */
   at: z.number(),
-  /** Of the last 60 seconds, each: requests that came to an end, tokens of output, requests that failed. */
+  /** For each of the last 60 seconds: requests that ended, tokens of output, requests that failed. */
   requests: seconds,
   tokens: seconds,
   errors: seconds,
-  /** Of these, the ones that the router or an upstream failed, see `isFault`. Absent from older releases. */
+  /** The failed requests for which the router or an upstream is at fault, see `isFault`. Absent from older releases. */
   faults: seconds.optional(),
-  /** How many requests of the last minute saw their first byte within each bound of `firstTokenBoundsMs`, and beyond. */
+  /** How many requests of the last minute got their first byte within each bound of `firstTokenBoundsMs`, and beyond the last one. */
   firstToken: z.array(count).max(64),
   activeStreams: count,
-  /** Requests served in the last hour. */
+  /** In the last hour. */
   servedByTier: byTier,
-  /** Requests that wait, by lane. One that waits in several lanes counts in each. */
+  /** Waiting requests by lane. A request that waits in several lanes counts in each. */
   lanes: readable(lane, 500),
-  /** Requests that wait, each once. Absent from older releases. */
+  /** Waiting requests, each counted once. Absent from older releases. */
   waiting: count.optional(),
-  /** Requests that wait in no lane, because no worker can serve them right now; one counts in each tier that may. Absent from older releases. */
+  /**
+   * Requests that wait in no lane because no worker can serve them right now. A request counts in each tier that may serve it. Absent
+   * from older releases.
+   */
   unplaced: readable(lane.omit({ pool: true }), 100).optional(),
-  /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
+  /** Waiting requests by the tiers that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
-  /** Requests that were refused before any worker was given them, by error code. Absent from older releases. */
+  /** Requests that were refused before any worker got them, by error code. Absent from older releases. */
   refused: readable(z.object({ code: z.string().max(64), minute: count, hour: count }), 100).optional(),
-  /** The workers that the ingress has ejected, with a model or tool, and `slow` or an error code. Absent from older releases. */
+  /** The workers that the dispatcher has ejected, each with a model or tool, and `slow` or an error code. Absent from older releases. */
   ejected: readable(
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
     maxEjected,
   ).optional(),
-  /** The turns of coding agents' sessions that run, those that run longest first. Absent from older releases. */
+  /** The running turns of coding agents' sessions, those that have run longest first. Absent from older releases. */
   turns: readable(turn, maxTurns).optional(),
-  /** The last failures, newest first. No text of an upstream or of a request is among them: either may quote a prompt. */
+  /** The last failures, newest first. They contain no text of an upstream or of a request, because either may quote a prompt. */
   failures: readable(
     z.object({
       at: z.number(),
       requestId: z.string(),
       code: z.string(),
-      /** The person whose personal key or session sent the request; absent for team and router keys. */
+      /** The person whose personal key or sign-in session sent the request; absent for team and router keys. */
       userId: z.string().optional(),
       model: z.string().optional(),
       tier: z.enum(tiers).optional().catch(undefined),
@@ -119,10 +122,10 @@ export type EjectedWorker = NonNullable<IngressStats['ejected']>[number];
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
 export type Failure = IngressStats['failures'][number];
 
-/** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: up to about two minutes. */
+/** Upper bounds, in milliseconds, of the classes that count times to the first byte: up to about two minutes. */
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
-/** Publishes what this ingress has counted. Of a node without requests this is a few hundred bytes: each second all nodes read it. */
+/** Publishes this dispatcher's counts. Without requests a message has a few hundred bytes: all nodes read it each second. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   const { requests, tokens, errors, faults, firstToken } = stats;
   const short = {
@@ -135,15 +138,16 @@ export function publishIngressStats(broker: Broker, ingress: string, stats: Ingr
   broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...short, beats: true }));
 }
 
-/** The values from the first one that is not 0. */
+/** Drops the zeros before the first other value. */
 function fromFirst(values: readonly number[]): readonly number[] {
   const first = values.findIndex((value) => value !== 0);
   return first === -1 ? [] : values.slice(first);
 }
 
 /**
- * Calls back with each stats of every ingress, the own one among them. Those of an ingress whose release shares no version of
- * the contract with this one are left out. Returns the call that ends it.
+ * Calls the listener with the stats of every dispatcher, this one included. Stats of a release that shares no version of the contract
+ * with this one are skipped.
+ * @returns a function that ends the calls
  */
 export function onIngressStats(broker: Broker, listener: (ingress: string, stats: IngressStats) => void): () => void {
   const subscription = broker.subscribe(broker.subjects.allIngressStats, ({ subject, data }) => {

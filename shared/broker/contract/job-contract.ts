@@ -3,38 +3,37 @@ import type { Operation } from '#shared/core/operation.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
-/** The name of a client format. The broker's contract does not say which formats exist. */
+/** The name of a client format. The broker contract does not define which formats exist. */
 export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 
 /**
- * A person's connection to an MCP server, for one call of a tool of that server. The token is the person's: it is never logged, and
- * kept no longer than the call takes.
+ * A person's MCP account link, for one call of a tool of that MCP server. The token is the person's: it is never logged, and kept no
+ * longer than the call takes.
  */
 export const serverConnection = z.object({
-  /** The server, as the operator names it. */
+  /** The operator's name for the MCP server. */
   server: z.string(),
-  /** The address that the token is for, as the ingress knows it: the worker sends the token nowhere else. */
+  /** The address that the token is for, as the dispatcher knows it: the worker sends the token nowhere else. */
   url: z.string(),
   token: z.string(),
-  /** The tool, as the server names it; absent to list the server's tools. */
+  /** The MCP server's name for the tool; absent to list the server's tools. */
   tool: z.string().optional(),
 });
 
 export type ServerConnection = z.infer<typeof serverConnection>;
 
-/** A job as a worker's handler gets it, body complete. */
 export interface GrantedJob {
   id: string;
   /** The client's `x-request-id`, for every log line. */
   requestId: string;
   operation: Operation;
-  /** The client format, and so the format of the bytes to answer with: one that the worker announced. */
+  /** The client format, which is also the format of the answer: one that the worker announced. */
   format: string;
   /** Whether the client wants server-sent events. */
   stream: boolean;
-  /** The concrete model to serve it with: one that the worker announced. */
+  /** The concrete model that serves the job: one that the worker announced. */
   model: string;
-  /** The client's headers that concern an upstream of its own format, names in lower case. Absent when it sent none. */
+  /** The client's headers that an upstream of the client's own format needs, names in lower case. Absent if the client sent none. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** The id that the answer must have; absent if the worker chooses it. */
   answerId?: string | undefined;
@@ -44,52 +43,51 @@ export interface GrantedJob {
   connection?: ServerConnection | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
-  /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
+  /** The worker's span of this job, if jobs are traced: the parent of the spans of its work. */
   trace?: TraceSpan | undefined;
-  /** What the client has of the answer, in its format, if the answer is to be continued. See `Grant.relayedBytes`. */
+  /** The part of an answer to continue that the client already has, in the client's format. See `Grant.relayedBytes`. */
   relayed?: Buffer | undefined;
-  /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Read it with `readRequest`, which releases it. */
+  /** The client's body as it came: JSON in UTF-8, already validated by the ingress. Read it with `readRequest`, which releases it. */
   body: Buffer;
 }
 
-/** What of a body its worker need not read, for an upstream of the client's format. */
+/** The parts of a body that its worker need not parse, if the upstream speaks the client's format. */
 export interface UnreadLists {
-  /** Lists at the top of the body, by name, each with the number of fields of all objects in it. */
+  /** Lists at the top of the body by name, each with the number of fields of all objects in it. */
   lists: Readonly<Record<string, number>>;
-  /** Input tokens of the whole request, estimated. */
+  /** Estimated input tokens of the whole request. */
   inputTokens: number;
 }
 
-/** What a worker reports of a complete answer. */
 export interface JobEnd {
   usage: Usage;
   /** A value of the chat format: stop, length, tool_calls, content_filter. */
   finishReason: string;
 }
 
-/** Where a handler puts the answer: bytes in the client's format, server-sent events when the job streams. */
+/** Takes the answer of a handler: bytes in the client's format, server-sent events if the job streams. */
 export interface Reply {
   /**
-   * Has these headers of the upstream's answer, names in lower case, reach the client with the first piece. The ingress passes
-   * those that the client's format names, and `fittedLimitHeader`. Call it before the first piece, as often as there are more; an
-   * error has its own.
+   * Sends headers of the upstream's answer, names in lower case, with the first piece. The ingress passes on those that the client's
+   * format names, and `fittedLimitHeader`. Call it before the first piece, as often as there are more headers; an error has headers of
+   * its own.
    */
   head(headers: Readonly<Record<string, string>>): void;
   /**
-   * Queues a piece of the answer. Pieces of a stream that follow each other within the coalescing window travel together; an
-   * answer that is not streamed waits for its end.
+   * Queues a piece of the answer. Pieces of a stream that follow each other within the coalescing window travel together; the pieces of
+   * an answer that is not streamed wait for its end.
    */
   write(piece: string | Uint8Array): void;
   /**
-   * Resolves when there is room for further pieces; undefined while there is. Where the ingress is out of reach for long, sent
-   * pieces fill the memory that they are kept in: a handler that can wait then reads no more of its upstream.
+   * Resolves when there is room for further pieces; undefined while there is. If the dispatcher is out of reach for long, the sent
+   * pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
    */
   room?(): Promise<void> | undefined;
 }
 
 /**
- * Serves one job. Resolves when the answer is complete and written; must settle soon after the signal aborts (client gone,
- * worker stopping), having ended the generation.
+ * Serves one job. Resolves when the answer is complete and written. After the signal aborts (the client has left, or the worker stops),
+ * the handler must end the generation and settle soon.
  * @throws RouterError for the client; any other error counts as `internal`
  */
 export type JobHandler = (job: GrantedJob, reply: Reply, signal: AbortSignal) => Promise<JobEnd>;

@@ -4,13 +4,12 @@ import { isProbing, type Announcement } from './announcement.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * Tickets of each lane that a worker waits for while it has a free slot; when one comes, it pulls more. As many of its slots
- * take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other. A worker that
- * probes has one slot for new jobs, which an offer may take.
+ * The number of tickets of each lane for which a worker with a free slot waits; when one comes, the worker pulls more. As many of its
+ * slots take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other. A probing worker
+ * has one slot for new jobs, and an offer may take it.
  */
 export const awaitedTickets = 1;
 
-/** Slots of a worker that take no offers. */
 export function slotsForTickets(announcement: Pick<Announcement, 'accepting' | 'reason'>): number {
   return isProbing(announcement) ? 0 : awaitedTickets;
 }
@@ -19,17 +18,19 @@ const pullSchema = z
   .object({
     pool: z.string().regex(/^[\w-]{1,64}$/),
     class: z.enum(priorityClasses),
-    /** Tickets at most. */
     batch: z.number().int().min(1).max(10_000),
-    /** Milliseconds that the pull waits at the queue; without it, JetStream delivers what is there. */
+    /** Milliseconds that the pull waits at the queue. Without it, JetStream delivers only the tickets that are there. */
     expiresMs: z.number().int().min(1_000).max(60_000).optional(),
-    /** Milliseconds between JetStream's heartbeats while it waits; without it there are none. */
+    /** Milliseconds between JetStream's heartbeats while the pull waits; absent for no heartbeats. */
     heartbeatMs: z.number().int().min(3_000).optional(),
   })
-  // JetStream refuses others.
+  // JetStream refuses heartbeats that are longer than half of the wait.
   .refine(({ expiresMs = 0, heartbeatMs = 0 }) => heartbeatMs * 2 <= expiresMs);
 
-/** A worker's pull for tickets of one lane of its tier, published at `subjects.pull`. They come to its reply subject, an inbox of the worker. */
+/**
+ * A worker's pull for tickets of one lane of its tier, published at `subjects.pull`. The tickets come to the pull's reply subject, an
+ * inbox of the worker.
+ */
 export type Pull = z.infer<typeof pullSchema>;
 
 export function encodePull(pull: Pull): string {

@@ -1,9 +1,9 @@
-/** What an MCP server may have besides tools, and passes through. */
+/** Kinds of content that an MCP server may offer in addition to tools; the router passes them through. */
 export const contentKinds = ['resources', 'prompts', 'completions'] as const;
 
 export type ContentKind = (typeof contentKinds)[number];
 
-/** The methods of the Model Context Protocol that pass through to a server. */
+/** The methods of the Model Context Protocol that the router passes through to an MCP server. */
 export const contentMethods = [
   'resources/list',
   'resources/templates/list',
@@ -15,7 +15,10 @@ export const contentMethods = [
 
 export type ContentMethod = (typeof contentMethods)[number];
 
-/** The name under which the content of an MCP server is asked for, which no tool has; in a key's list, all of that server. */
+/**
+ * Returns the name that stands for the content of an MCP server, which no tool has. In a key's list of tools it stands for everything of
+ * that server.
+ */
 export function contentName(server: string): string {
   return `${server}/*`;
 }

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { contractVersion } from './contract-range.ts';
 
 /**
- * What waits in a lane for a worker, published at `subjects.jobs` and delivered by JetStream: which job to claim, and from which
- * ingress. Never the body. `v` is the version of the contract that the ingress speaks with the workers of the lane.
+ * A message that waits in a lane for a worker and names the job to claim and its dispatcher. Published at `subjects.jobs` and delivered
+ * by JetStream. Never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's workers.
  */
 const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 
-/** One for all messages: making one takes longer than decoding a message. */
+/** One decoder for all messages: to make one takes longer than to decode a message. */
 const text = new TextDecoder();
 
 export type Ticket = z.infer<typeof ticketSchema>;
@@ -16,12 +16,11 @@ export function encodeTicket(ticket: Ticket): string {
   return JSON.stringify(ticket);
 }
 
-/** Reads a ticket; undefined for anything else. */
 export function decodeTicket(payload: Uint8Array): Ticket | undefined {
   return parseJson(payload, ticketSchema);
 }
 
-/** Reads a small JSON message of the broker contract; undefined when it is not of the expected shape. */
+/** Parses a small JSON message of the broker contract; undefined if it does not match the schema. */
 export function parseJson<T extends z.ZodType>(payload: Uint8Array, schema: T): z.output<T> | undefined {
   let value: unknown;
   try {

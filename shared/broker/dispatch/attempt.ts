@@ -2,22 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { FrameKind } from '../contract/subjects.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
-/** Milliseconds between two requests for missing frames. */
 const askAgainMs = 500;
 
-/** Milliseconds after a question in which its answer shows that the worker lives now. */
+/** Milliseconds after a request for frames in which the worker's answer shows that it lives now. */
 const justMs = 300;
 
-/** Bytes of an answer that is not streamed, at most. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
-/** One grant of a job to a worker, and how far the worker's answer has come. Times are milliseconds of `performance.now()`. */
+/** One grant of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
 export class Attempt {
   readonly worker: LiveWorker;
   readonly placement: Placement;
-  /** Whether the job was offered: until its first frame, the worker may refuse it. */
+  /** Whether the job was offered rather than claimed. The worker may refuse an offer until its first frame. */
   readonly isOffered: boolean;
-  /** The token that frames of this attempt come under. Only its worker knows it. */
+  /** The token in the subjects of this attempt's frames. Only its worker knows it. */
   readonly grant = randomUUID();
   readonly claimedAt = performance.now();
   #nextSeq = 0;
@@ -28,11 +26,9 @@ export class Attempt {
   #firstDataAt: number | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
-  /** Whether its first token comes far later than those of the worker's peers. */
+  /** Whether the first token comes far later than those of the worker's peers. */
   isLate = false;
-  /** Headers of the upstream's answer that came with the first frame, as the worker gave them. */
   answerHeaders: Readonly<Record<string, string>> | undefined;
-  /** Bytes of the answer that have come. */
   answerBytes = 0;
   #parts: Uint8Array[] = [];
   #partsBytes = 0;
@@ -43,27 +39,27 @@ export class Attempt {
     this.isOffered = isOffered;
   }
 
-  /** The number of the frame that comes next. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** Whether a frame of it has come. */
   get hasBegun(): boolean {
     return this.#begunAt !== undefined;
   }
 
-  /** When the first frame of it came. */
   get begunAt(): number | undefined {
     return this.#begunAt;
   }
 
-  /** Whether a frame of the process that took it has come: an error may be another one's, which took that one's place. */
+  /**
+   * Whether a frame other than an error has come. It can come only from the process that took the job; an error may come from a process
+   * that has replaced it.
+   */
   get isConfirmed(): boolean {
     return this.#isConfirmed;
   }
 
-  /** When the last frame came, or the worker's silence last began to count anew. */
+  /** When the last frame came, or `restartSilence` was called. */
   get lastFrameAt(): number {
     return this.#lastFrameAt;
   }
@@ -73,17 +69,16 @@ export class Attempt {
     return this.#firstDataAt;
   }
 
-  /** Milliseconds from the grant or offer until then. */
+  /** Milliseconds from the grant or offer to `firstDataAt`. */
   get firstDataMs(): number | undefined {
     return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.claimedAt;
   }
 
-  /** When the last piece of the answer came. */
   get lastDataAt(): number {
     return this.#lastDataAt;
   }
 
-  /** The next frame has come. A keep-alive has no number of its own. */
+  /** Records the next frame. A keep-alive has no number of its own. */
   received(kind: FrameKind, now: number): void {
     this.#begunAt ??= now;
     if (kind !== 'x') this.#isConfirmed = true;
@@ -95,44 +90,45 @@ export class Attempt {
     if (kind === 'd') this.#lastDataAt = now;
   }
 
-  /** Keeps a part of an answer that is not streamed. @returns false when the answer is too large */
+  /** Keeps a part of an answer that is not streamed. @returns false if the answer is too large */
   keep(part: Uint8Array): boolean {
     this.#parts.push(part);
     this.#partsBytes += part.length;
     return this.#partsBytes <= maxWholeAnswerBytes;
   }
 
-  /** The parts kept so far and the last bytes, as one. */
   whole(lastBytes: Uint8Array): Uint8Array {
     return this.#parts.length === 0 ? lastBytes : Buffer.concat([...this.#parts, lastBytes]);
   }
 
-  /** Releases the parts kept. */
   dropParts(): void {
     this.#parts = [];
     this.#partsBytes = 0;
   }
 
-  /** Notes that the worker is asked for missing frames. @returns false when it was asked less than half a second ago */
+  /** Records a request for missing frames. @returns false if the last request is less than half a second old */
   askAgain(now: number): boolean {
     if (now - this.#askedAt < askAgainMs) return false;
     this.#askedAt = now;
     return true;
   }
 
-  /** Whether its worker has just been asked for missing frames, and has sent one since: it lives. */
+  /** Whether the worker was just asked for missing frames and has sent a frame since, which shows that it lives. */
   hasJustAnswered(now: number): boolean {
     return now - this.#askedAt < justMs && this.worker.lastFrameAt > this.#askedAt;
   }
 
-  /** Whether its wait was last compared with others so many milliseconds ago. Notes a new comparison. */
+  /**
+   * Whether the wait for the first token was last compared with the peers' at least `ms` milliseconds ago. Records a new comparison if
+   * so.
+   */
   isDue(now: number, ms: number): boolean {
     if (now - this.#comparedAt < ms) return false;
     this.#comparedAt = now;
     return true;
   }
 
-  /** Counts the worker's silence, and the stream's, from now on: frames that were sent before may be lost. */
+  /** Counts the silence of the worker and of the stream from now on: frames that were sent before may be lost. */
   restartSilence(now: number): void {
     this.#lastFrameAt = now;
     this.#lastDataAt = now;

@@ -28,27 +28,26 @@ import type { LiveWorkers } from './workers/live-workers.ts';
 import { OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface DispatchSettings {
-  /** This ingress, as a subject token. */
+  /** The name of this dispatching process, as a subject token. */
   ingress: string;
   timeouts: Timeouts;
   queue: QueueSettings;
-  /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
+  /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
   spillMs: number;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
-  /** How often a job is given to a worker at most. */
   maxAttempts: number;
-  /** Most bytes that are kept so that streams can continue on another worker; 0, the default, continues none. */
+  /** Maximum bytes that are kept so that streams can continue on another worker; 0, the default, disables continuation. */
   continueBytes?: number;
 }
 
 /**
- * The ingress's side of the broker contract. It owns every job from first byte to last: offers it or publishes tickets, grants
- * one claim at a time, hands frames to the sink, moves jobs whose worker is lost, and ends those that exceed a timeout.
+ * The dispatcher's side of the broker contract. It owns every job from first byte to last: it offers the job or publishes tickets,
+ * grants one claim at a time, passes frames to the sink, moves jobs whose worker is lost, and ends jobs that exceed a timeout.
  */
 export class Dispatcher {
   readonly #jobs = new JobTable();
-  /** What streams need to continue on another worker; undefined if none is to. */
+  /** The memory that streams need to continue on another worker; undefined if continuation is disabled. */
   readonly #memory: ContinuationMemory | undefined;
   readonly #queue: Queue;
   readonly #link: WorkerLink;
@@ -58,7 +57,6 @@ export class Dispatcher {
   readonly #sweep: JobSweep;
   readonly #place = (job: Job): void => this.#placer.place(job);
   readonly #replace = (job: Job): void => this.#queue.tickets.replace(job);
-  /** Timers of jobs to look at again. */
   readonly #later = new Set<NodeJS.Timeout>();
   readonly #release: () => void;
 
@@ -128,7 +126,7 @@ export class Dispatcher {
     };
   }
 
-  /** Makes the streams of tickets. @throws when the broker has no JetStream or refuses */
+  /** Creates the streams of tickets. @throws if the broker has no JetStream or refuses */
   prepare(): Promise<void> {
     return this.#queue.prepare();
   }
@@ -137,7 +135,6 @@ export class Dispatcher {
     return this.#jobs.size;
   }
 
-  /** Bytes that are kept so that streams can continue on another worker. */
   get keptBytes(): number {
     return this.#memory?.bytes ?? 0;
   }
@@ -147,12 +144,12 @@ export class Dispatcher {
   }
 
   /**
-   * Takes a job. Its sink gets the answer; `job.finished` resolves when it is over, however it ended.
-   * @param body released when the client has seen something of the answer, unless it is kept so that the stream can continue, which
-   * counts as `keptBytes`. The request lives as long as the job
+   * Takes a job. The sink gets its answer; `job.finished` resolves when the job has ended, whatever the outcome.
+   * @param body released when the client has got a part of the answer. If the stream can continue, the body is kept and counts in
+   * `keptBytes`. The request lives as long as the job
    */
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Job {
-    // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
+    // Unguessable, and much cheaper than separate random bytes: Node generates the randomness of many ids at once.
     const job = new Job(randomUUID(), request, body, sink, this.#memory);
     this.#jobs.add(job);
     const refusal = this.#deaths.refusalOf(request, body);
@@ -161,17 +158,17 @@ export class Dispatcher {
     return job;
   }
 
-  /** Ends a job whose client is gone: queued work will be refused, running work is cancelled. */
+  /** Ends a job whose client has left. Claims for it are refused, and a running attempt is cancelled. */
   cancel(job: Job): void {
     this.#endings.cancel(job);
   }
 
-  /** Ends a job with an error; running work is cancelled. A job that is over is not affected. */
+  /** Ends a job with an error and cancels a running attempt. Does nothing if the job has ended. */
   fail(job: Job, error: RouterError): void {
     this.#endings.abandon(job, error);
   }
 
-  /** Waits until all jobs are over, for at most this many milliseconds, then ends the rest with an error. */
+  /** Waits until all jobs have ended, for at most this many milliseconds. Then ends the rest with an error. */
   async drain(ms: number): Promise<void> {
     const timer = new AbortController();
     const over = Promise.all(Array.from(this.#jobs.values(), (job) => job.finished));
@@ -210,10 +207,7 @@ export class Dispatcher {
     this.#later.add(timer);
   }
 
-  /**
-   * Whatever was on its way when the connection was lost is gone: tickets that workers took for nothing, and frames, which
-   * their workers are asked for.
-   */
+  /** Recovers what was on its way when the connection was lost: publishes tickets again and requests missing frames from the workers. */
   #onReconnect(): void {
     this.#sweep.restartSilence();
     this.#queue.suspect();

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Milliseconds of one part, after which the event loop has its turn. */
+/** Milliseconds of one part; then the event loop continues with other work. */
 const partMs = 4;
 
 /**
- * Does something for each item, a few at a time, so that thousands of them do not hold up the streams.
- * @param isOver looked at before each item: whether nothing more is to be done
- * @returns the milliseconds of work, without what was done between the parts
+ * Calls `act` for each item, a few at a time, so that thousands of items do not delay the streams.
+ * @param isOver called before each item; ends the work if true
+ * @returns the milliseconds of work, without the time between the parts
  */
 export async function inParts<Item>(
   items: Iterable<Item>,

@@ -13,7 +13,10 @@ import type { JobTable } from './job-table.ts';
 import type { WorkerLink } from './worker-link.ts';
 import { blameOf, type OutcomeJudge } from './workers/outcome-judge.ts';
 
-/** The errors that also the client of a stream gets that waits for another worker: they are not that worker's. */
+/**
+ * Errors that end a stream that waits for another worker: they are not the failure of that worker. After any other error, the client
+ * gets the error of the worker that was lost.
+ */
 const toldErrors: ReadonlySet<ErrorCode> = new Set([
   'workers_died',
   'shutting_down',
@@ -29,11 +32,10 @@ export interface JobEndingsParts {
   checks: DeathChecks;
   judge: OutcomeJudge;
   log: Logger;
-  /** How often a job is given to a worker at most. */
   maxAttempts: number;
 }
 
-/** Ends jobs, each once, and moves those whose worker failed to another one. A job that is over is left as it is. */
+/** Ends each job once, and moves a job whose worker failed to another worker. All methods ignore a job that has ended. */
 export class JobEndings {
   readonly #parts: JobEndingsParts;
 
@@ -41,7 +43,7 @@ export class JobEndings {
     this.#parts = parts;
   }
 
-  /** The answer is complete and with the client. */
+  /** Ends a job whose complete answer has been passed to the client. */
   complete(job: Job, end: JobEnd): void {
     const { attempt } = job;
     if (job.isOver || !attempt) return;
@@ -50,7 +52,7 @@ export class JobEndings {
     this.#release(job);
   }
 
-  /** The client is gone: queued work will be refused, running work is cancelled. */
+  /** Ends a job whose client has left. Claims for it are refused, and a running attempt is cancelled. */
   cancel(job: Job): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
@@ -58,7 +60,7 @@ export class JobEndings {
     this.#release(job);
   }
 
-  /** Fails a job that its worker may still be busy with. */
+  /** Ends a job with an error and cancels the attempt that its worker may still run. */
   abandon(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
@@ -66,8 +68,8 @@ export class JobEndings {
   }
 
   /**
-   * Fails a job that no worker is busy with. A stream that does not find another worker ends with the error of the one that it lost.
-   * @param failure why its worker cannot continue it, where it reports that
+   * Ends a job with an error, without a cancel. A stream that finds no other worker ends with the error of the worker that it lost.
+   * @param failure why the job's worker cannot continue it, if the worker reports that
    */
   fail(job: Job, error: RouterError, failure?: ContinuationFailure): void {
     if (job.isOver) return;
@@ -77,7 +79,10 @@ export class JobEndings {
     this.guard(job, reportFailure, told);
   }
 
-  /** The job's worker or frames are lost: it moves to another worker, unless its client has seen a part that cannot be continued. */
+  /**
+   * Handles the loss of the job's worker or frames: the job moves to another worker, unless its client has got a part of an answer that
+   * cannot continue.
+   */
   lose(job: Job, message: string, unbegun = false): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
@@ -88,10 +93,10 @@ export class JobEndings {
   }
 
   /**
-   * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
-   * ends, unless its stream has gone on for a while since; any other one that the worker can hardly have taken is offered to another
-   * one.
-   * @param end what shows that it died, if it is not silence alone
+   * Handles the death of the job's worker: the job moves as in `lose`, without counting as an attempt. If a second worker has died with
+   * the job, the job ends, unless its stream has gone on for a while since the first death. A job that the worker can hardly have taken
+   * is offered to another worker.
+   * @param end the evidence of the death; undefined for silence alone
    */
   die(job: Job, end?: EndOfWorker, message = 'The worker was lost in the middle of the answer.'): void {
     const { attempt, death } = job;
@@ -107,8 +112,8 @@ export class JobEndings {
   }
 
   /**
-   * The job's worker has sent no frame for long, although it was asked for one: it has died with the job, unless its heartbeats
-   * show that it lived afterwards.
+   * Handles a worker that has sent no frame for long although it was asked for one: it counts as dead, unless its heartbeats show that
+   * it lived afterwards.
    */
   fallSilent(job: Job): void {
     const { attempt } = job;
@@ -119,8 +124,8 @@ export class JobEndings {
   }
 
   /**
-   * A second worker has died with a job. It keeps the job until it is known whether the first one is dead: then the job ends,
-   * otherwise this was the first death.
+   * Handles the death of a second worker with a job. The job stays with this worker until the check of the first death ends: if the
+   * first worker is dead, the job ends; otherwise this death counts as the first.
    */
   #check(job: Job, attempt: Attempt, death: Death, end: EndOfWorker): void {
     const { deaths, checks } = this.#parts;
@@ -139,8 +144,8 @@ export class JobEndings {
   }
 
   /**
-   * The connection of the job's worker is closed: a job that can be served elsewhere does not wait until the worker counts as
-   * lost. One that a worker has died with before waits for this to be certain, because it would end.
+   * Moves a job whose worker's connection is closed, if another worker can serve it, before the worker counts as lost. A job that
+   * another worker has died with stays until the loss is certain, because it would end.
    */
   disconnect(job: Job): void {
     const { attempt, avoid } = job;
@@ -150,9 +155,9 @@ export class JobEndings {
   }
 
   /**
-   * The worker that the job was offered to sends no frame: the job is offered to another one, and this is no attempt. If no
-   * heartbeat came either, while others' do, the worker has died with the job, until its next ones come. A job that another
-   * worker has died with before waits until that is known, because its next worker would be the third.
+   * Offers a job to another worker if the worker that got the offer sends no frame; this does not count as an attempt. If that worker
+   * sends no heartbeat either, while other workers' heartbeats come, it counts as dead until its next heartbeats. A job that another
+   * worker has died with stays until that is clear, because its next worker would be the third.
    */
   ignore(job: Job, now: number): void {
     const { attempt } = job;
@@ -168,9 +173,9 @@ export class JobEndings {
   }
 
   /**
-   * The worker reports an error: where another worker may do better, the job moves there.
-   * Where a process answers that is not the one which had taken the job, that one has died with it. Which of them was started
-   * first says nothing: clocks are set.
+   * Handles an error that the worker reports: the job moves if another worker may do better. If the answer comes from another process
+   * than the job's, the job's process has died with it. The start times only need to differ: their order proves nothing, because clocks
+   * can be set.
    */
   onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;
@@ -179,7 +184,7 @@ export class JobEndings {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
       return isAnother ? this.die(job, 'replaced') : this.lose(job, error.message, unbegun);
     }
-    // A worker that gives a job back unbegun says nothing of itself: it stops, or has no memory for the body.
+    // A worker that returns a job unbegun is not at fault: it stops, or has no memory for the body.
     const judged = unbegun ? undefined : attempt;
     const isMovable = judged ? this.#parts.judge.failed(job, judged, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
@@ -199,7 +204,7 @@ export class JobEndings {
     this.fail(job, new RouterError('worker_lost', message), failure);
   }
 
-  /** A running job has exceeded a timeout: where another worker may do better, the job moves there. */
+  /** Handles a running job that has exceeded a timeout: the job moves if another worker may do better. */
   exceed(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
@@ -208,8 +213,9 @@ export class JobEndings {
   }
 
   /**
-   * A streamed job waits for its first piece: it leaves an ejected worker that is far later than its peers, if another one serves.
-   * It does not while that one may have died with it: another worker has, or it does not answer when it is asked for a frame.
+   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker
+   * serves. The job stays while the worker may have died with it: another worker has died with it before, or this one does not answer a
+   * request for a frame.
    */
   leaveLate(job: Job, now: number): void {
     const { attempt } = job;
@@ -221,7 +227,7 @@ export class JobEndings {
     this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }
 
-  /** Does something for a job. What is thrown fails this job, and concerns no other. */
+  /** Calls `act` for a job. What it throws fails this job and no other. */
   guard<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
     try {
       act(job, argument);
@@ -230,7 +236,7 @@ export class JobEndings {
     }
   }
 
-  /** The job's sink, or its choice of lanes, has thrown. */
+  /** Fails a job after its sink, or its choice of lanes, has thrown. */
   onThrown(job: Job, thrown: unknown): void {
     const { requestId } = job.request;
     this.#parts.log.error(
@@ -240,7 +246,7 @@ export class JobEndings {
     this.abandon(job, new RouterError('internal', 'The router failed.', { cause: thrown }));
   }
 
-  /** A tool that was begun may have done its work before it was lost, and must not do it twice. */
+  /** A tool call that has begun may have had its effects before the loss, and must not run twice. */
   #mayMove({ canMove, attempts, request, death }: Job, unbegun = false): boolean {
     const counted = death ? attempts - 1 : attempts;
     return canMove && (unbegun || request.operation !== 'execute_tool') && counted < this.#parts.maxAttempts;
@@ -262,7 +268,7 @@ export class JobEndings {
   }
 }
 
-/** The error of a job that a worker may have begun: a tool may have done its work then. */
+/** Marks the error of a tool call that a worker may have begun: the tool may have had its effects. */
 function ofBegun({ request, attempt }: Job, error: RouterError): RouterError {
   return request.operation === 'execute_tool' && attempt ? error.afterEffects() : error;
 }

@@ -1,7 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from './attempt.ts';
 
-/** What a sink is told of its job. */
 export interface ServedJob {
   readonly attempt: Attempt | undefined;
   readonly attempts: number;
@@ -9,19 +8,19 @@ export interface ServedJob {
 }
 
 /**
- * Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. A method that throws
- * fails the job: `fail` is called then, unless it is the one that threw.
+ * Receives a job's answer. Either `end` or `fail` is called, once, unless the job is cancelled before. A method that throws fails the
+ * job: `fail` is called then, unless `fail` itself threw.
  */
 export interface JobSink {
-  /** Called once, before the first bytes of the answer: it is decided who serves the job. */
+  /** Called once, before the first bytes of the answer, when it is certain which worker serves the job. */
   begin(job: ServedJob): void;
-  /** A piece of a streamed answer, ready for the client's socket. */
+  /** Receives a piece of a streamed answer, ready for the client's socket. */
   data(bytes: Uint8Array): void;
-  /** Another worker goes on with a stream: its first bytes come next. */
+  /** Called when another worker continues a stream, before its first bytes. */
   moved?(job: ServedJob): void;
-  /** The client of a stream has got nothing for a while. */
+  /** Called if the client of a stream has got nothing for a while. */
   keepAlive(): void;
-  /** The last bytes of a streamed answer, or the whole of one that is not streamed. */
+  /** Receives the last bytes of a streamed answer, or the whole of an answer that is not streamed. */
   end(bytes: Uint8Array): void;
   fail(error: RouterError): void;
 }

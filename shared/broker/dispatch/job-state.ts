@@ -1,5 +1,5 @@
 /**
- * A job's life, as its ingress sees it:
+ * The states of a job in its dispatcher:
  *
  * ```
  * queued ──claim──▶ claimed ──output──▶ streaming ──end──▶ done
@@ -9,7 +9,7 @@
  *   └──────────────lose─────────────────────┘   any of the three ──fail──▶ failed, ──cancel──▶ cancelled
  * ```
  *
- * A worker that is known to wait is offered the job; otherwise its tickets find one that claims it.
+ * If a worker is known to wait, it is offered the job; otherwise a worker claims one of its tickets.
  * `streaming` means that the client has seen a part of the answer, and more comes. From there a job goes back to the queue only
  * where it continues exactly (see `StreamContinuation`); then it has begun in all further states.
  */
@@ -32,7 +32,7 @@ const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
   cancelled: {},
 };
 
-/** The state after an event. @throws Error for an event that the state does not allow, which is a bug */
+/** Returns the state after an event. @throws Error for an event that the state does not allow, which is a bug */
 export function nextState(state: JobState, event: JobEvent): JobState {
   const next = transitions[state][event];
   if (next === undefined) throw new Error(`a ${state} job cannot ${event}`);

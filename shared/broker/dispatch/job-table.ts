@@ -2,7 +2,7 @@ import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
 
-/** The jobs of this ingress: all of them by id, and those that a worker has by the grant of their attempt. */
+/** The jobs of this dispatcher: all of them by id, and those that a worker has by the grant of their attempt. */
 export class JobTable {
   readonly #jobs = new ShortLivedMap<Job>();
   readonly #granted = new ShortLivedMap<Job>();
@@ -15,12 +15,11 @@ export class JobTable {
     return this.#jobs.get(id);
   }
 
-  /** The job that a worker has by this grant. */
   byGrant(grant: string): Job | undefined {
     return this.#granted.get(grant);
   }
 
-  /** Jobs may end meanwhile, and are left out then; those that are added meanwhile may be left out, too. */
+  /** Iterates over the jobs. Skips jobs that end meanwhile; may skip jobs that are added meanwhile. */
   values(): Iterable<Job> {
     return this.#jobs.values();
   }
@@ -29,14 +28,13 @@ export class JobTable {
     this.#jobs.set(job.id, job);
   }
 
-  /** A worker has the job from now on. */
   give(job: Job, { grant, worker, placement }: Attempt): void {
     worker.held += 1;
     worker.health.find(placement.model)?.took(grant);
     this.#granted.set(grant, job);
   }
 
-  /** The worker of the job's attempt, if there is one, does not have it any more. */
+  /** Records that the worker of the job's attempt, if there is one, does not have the job any more. */
   takeBack({ attempt }: Job): void {
     if (!attempt || !this.#granted.delete(attempt.grant)) return;
     const { worker, placement, grant } = attempt;

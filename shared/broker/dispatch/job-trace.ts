@@ -3,7 +3,6 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Attempt } from './attempt.ts';
 
-/** What of a job its trace shows. */
 interface TracedJob {
   readonly id: string;
   readonly attempts: number;
@@ -12,8 +11,8 @@ interface TracedJob {
 }
 
 /**
- * A job in its request's trace: a span for each attempt, from the queue to its end, and in it one for the wait in the queue,
- * which the worker's own span hangs on. An attempt whose worker dies is known from its ingress alone.
+ * Traces a job within its request's trace: a span for each attempt, from the queue to the attempt's end, and in it a span for the wait
+ * in the queue, the parent of the worker's own span. An attempt whose worker dies appears only through the dispatcher's span.
  */
 export class JobTrace {
   readonly #request: TraceSpan;
@@ -27,7 +26,7 @@ export class JobTrace {
     return this.#request.traceId;
   }
 
-  /** The job is offered or granted to a worker. @returns the trace context for the worker */
+  /** Begins the span of an attempt. @returns the trace context for the worker */
   claimed(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
     this.#attempt = this.#begin(job);
     const { tier, pool } = worker.pool;
@@ -46,26 +45,25 @@ export class JobTrace {
     return queued.context;
   }
 
-  /** The attempt is over, and the job goes back to the queue. */
+  /** Ends the span of an attempt after which the job goes back to the queue. */
   lost(reason: ErrorCode): void {
     this.#attempt?.fail(reason);
     this.#attempt?.end();
     this.#attempt = undefined;
   }
 
-  /** The attempt goes on with a stream that an earlier one began. */
   continued(): void {
     this.#attempt?.set({ 'rtr.continued': true });
   }
 
-  /** The worker refuses the offered job: this was no attempt. */
+  /** Ends the span of a refused offer, which does not count as an attempt. */
   refused(): void {
     this.#attempt?.rename('refused offer');
     this.#attempt?.end();
     this.#attempt = undefined;
   }
 
-  /** The job is over. One that was waiting has a last attempt that no worker took. */
+  /** Ends the trace of the job. A job that still waited gets a last attempt that no worker took. */
   over(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
     const attempt = this.#attempt ?? this.#begin(job);
     if (problem !== undefined) attempt.fail(problem);

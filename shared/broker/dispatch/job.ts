@@ -40,13 +40,13 @@ export class Job {
   #waitingSince = this.queuedAt;
   #noWorkerSince: number | undefined;
   #firstByteAt: number | undefined;
-  /** When the worker claimed it that gave the first byte. */
+  /** When the worker that gave the first byte claimed the job. */
   #begunClaimAt: number | undefined;
   readonly #continuation: StreamContinuation | undefined;
   #lastWriteAt = this.queuedAt;
   #tiers: readonly Tier[] | undefined;
 
-  /** @param memory where its stream is kept, so that it can continue on another worker */
+  /** @param memory the memory that keeps the stream so that it can continue on another worker */
   constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink, memory?: ContinuationMemory) {
     this.id = id;
     this.request = request;
@@ -68,7 +68,10 @@ export class Job {
     return this.#state === 'done' || this.#state === 'failed' || this.#state === 'cancelled';
   }
 
-  /** The request's. Kept as long as another worker may need it: until the client has seen something, or a stream cannot continue. */
+  /**
+   * The request's body. It is kept as long as another worker may need it: until the client has got a part of the answer, or until a kept
+   * stream cannot continue.
+   */
   get body(): Buffer | undefined {
     return this.#body ?? this.#continuation?.kept?.body;
   }
@@ -77,35 +80,34 @@ export class Job {
     return this.#continuation?.kept ?? payloadOf(this.#body);
   }
 
-  /** Undefined for a job that is not to continue on another worker. */
+  /** Undefined for a job that must not continue on another worker. */
   get continuation(): StreamContinuation | undefined {
     return this.#continuation;
   }
 
-  /** Whether the client has seen a part of the answer. */
   get hasBegun(): boolean {
     return this.#firstByteAt !== undefined;
   }
 
-  /** Whether its worker can be another one: nothing was seen of its answer, or its stream continues there. */
+  /** Whether another worker can take the job over: the client has got nothing of the answer, or the stream can continue. */
   get canMove(): boolean {
     if (this.#state !== 'claimed' && this.#state !== 'streaming') return false;
     return !this.hasBegun || this.#continuation?.kept !== undefined;
   }
 
-  /** Where it can be served right now, best first, except by workers to avoid. */
+  /** Returns the pools that can serve the job right now, best first, without workers to avoid. */
   place(avoid: ReadonlySet<string>): Placement[] {
     const placements = this.request.place(avoid);
     const continuation = this.#continuation;
     return this.hasBegun && continuation ? placements.filter((each) => continuation.canBeAt(each)) : placements;
   }
 
-  /** The attempt of the worker that has the job, or had it when the job ended. */
+  /** The attempt at the worker that has the job, or had it when the job ended. */
   get attempt(): Attempt | undefined {
     return this.#attempt;
   }
 
-  /** Attempts so far, without refused offers. */
+  /** The attempts so far, without refused offers. */
   get attempts(): number {
     return this.#attempts;
   }
@@ -115,17 +117,15 @@ export class Job {
     return this.#failedPlaces?.workers() ?? nobody;
   }
 
-  /** The places where it failed; undefined while there are none. */
   get failedPlaces(): FailedPlaces | undefined {
     return this.#failedPlaces;
   }
 
-  /** How often a worker refused it. */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** The last death of a worker that had it: one of that worker's jobs may have killed it. */
+  /** The last death of a worker that had the job: one of that worker's jobs may have killed it. */
   get death(): Death | undefined {
     return this.#death;
   }
@@ -135,7 +135,7 @@ export class Job {
     return this.#waitingSince;
   }
 
-  /** Since when no live worker could serve it. */
+  /** Since when no live worker could serve the job. */
   get noWorkerSince(): number | undefined {
     return this.#noWorkerSince;
   }
@@ -145,7 +145,7 @@ export class Job {
     return this.#lastWriteAt;
   }
 
-  /** Milliseconds from its worker's grant or offer to that one's first piece of a stream; undefined before, and for any other. */
+  /** Milliseconds from the grant or offer to the worker's first piece of a stream; undefined before, and for a job that is not streamed. */
   get firstTokenMs(): number | undefined {
     return this.request.stream ? this.#attempt?.firstDataMs : undefined;
   }
@@ -154,19 +154,18 @@ export class Job {
     return this.#trace?.traceId;
   }
 
-  /** The tiers that may serve it, those too that have no worker right now. Decided at the first call. */
+  /** The tiers that may serve the job, including those without a worker right now. Computed at the first call. */
   get tiers(): readonly Tier[] {
     this.#tiers ??= this.request.tiers();
     return this.#tiers;
   }
 
-  /** Workers were looked for that can serve it. */
   foundWorkers(some: boolean): void {
     if (some) this.#noWorkerSince = undefined;
     else this.#noWorkerSince ??= performance.now();
   }
 
-  /** The job is offered to a worker, or granted to one that claimed it. @returns the trace context for the worker */
+  /** Records that the job is offered to a worker, or granted to a worker that claimed it. @returns the trace context for the worker */
   give(attempt: Attempt): TraceContext | undefined {
     this.#on(attempt.isOffered ? 'offer' : 'claim');
     this.#noWorkerSince = undefined;
@@ -175,7 +174,7 @@ export class Job {
     return this.#trace?.claimed(this, attempt);
   }
 
-  /** The worker that it was offered to refuses it: this was no attempt. */
+  /** Records that the worker refuses the offer, which does not count as an attempt. */
   refused(): void {
     this.#on('refuse');
     this.#trace?.refused();
@@ -185,25 +184,22 @@ export class Job {
     this.#attempt = undefined;
   }
 
-  /** Its worker died. */
   diedWith(death: Death): void {
     this.#death = death;
   }
 
-  /** The worker that seemed to have died with it lives. */
   survived(): void {
     this.#death = undefined;
   }
 
   /**
-   * Its worker failed on it, and is to be avoided for a few seconds as long as there are others.
-   * @param hasAnswered whether the worker reported a failure, which may be its whole pool's, rather than fell silent
+   * Avoids the job's worker, which has failed on it, for a few seconds as long as there are others.
+   * @param hasAnswered whether the worker reported a failure, which its whole pool may share, rather than fell silent
    */
   avoidWorker(hasAnswered: boolean): void {
     if (this.#attempt) this.#avoid(this.#attempt.worker, hasAnswered);
   }
 
-  /** Its attempt is over, and the job waits for another worker. */
   lost(error: RouterError): void {
     this.#on('lose');
     this.#trace?.lost(error.code);
@@ -214,7 +210,7 @@ export class Job {
     this.#waitingSince = performance.now();
   }
 
-  /** A piece of a streamed answer has come. After the first one, the job moves only if the stream is kept. */
+  /** Passes a piece of a streamed answer to the client. After the first piece, the job can move only if the stream is kept. */
   write(piece: Uint8Array, now: number): void {
     this.#lastWriteAt = now;
     if (this.#state === 'claimed') {
@@ -226,7 +222,6 @@ export class Job {
     this.sink.data(piece);
   }
 
-  /** The first bytes of a worker's answer come next. */
   #begin(now: number): void {
     if (this.hasBegun) {
       this.#continuation?.continued(now);
@@ -240,13 +235,12 @@ export class Job {
     this.#body = undefined;
   }
 
-  /** The client of a stream is shown that its request is alive. */
   keepAlive(now: number): void {
     this.#lastWriteAt = now;
     this.sink.keepAlive();
   }
 
-  /** The answer is complete: the client gets what is left of it. */
+  /** Passes the rest of a complete answer to the client. */
   writeEnd(lastBytes: Uint8Array, now: number): void {
     if (this.#state === 'claimed') this.#begin(now);
     if (!this.isOver) this.sink.end(this.#attempt?.whole(lastBytes) ?? lastBytes);
@@ -256,7 +250,7 @@ export class Job {
     this.#over('end', end, undefined);
   }
 
-  /** @param failure why its worker cannot continue the stream, where it reports that */
+  /** @param failure why its worker cannot continue the stream, if the worker reports that */
   fail(error: RouterError, failure?: ContinuationFailure): void {
     if (this.hasBegun) this.#continuation?.failed(failure, this.#state === 'queued', error.movable);
     this.#over('fail', undefined, error);

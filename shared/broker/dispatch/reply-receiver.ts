@@ -15,7 +15,7 @@ import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface ReplyReceiverParts {
   broker: Broker;
-  /** This ingress, as a subject token. */
+  /** The name of this dispatching process, as a subject token. */
   ingress: string;
   jobs: JobTable;
   placer: JobPlacer;
@@ -25,7 +25,7 @@ export interface ReplyReceiverParts {
   checks: Pick<DeathChecks, 'onAnswer'>;
 }
 
-/** Takes the frames of all answers. This is the hot path: message, map look-up, sink. */
+/** Handles the frames of all answers. This is the hot path: message, map look-up, sink. */
 export class ReplyReceiver {
   readonly #parts: ReplyReceiverParts;
   readonly #prefixLength: number;
@@ -49,7 +49,7 @@ export class ReplyReceiver {
 
   #onFrame(job: Job, { kind, seq }: FrameAddress, message: Msg): void {
     const { attempt } = job;
-    // What was retransmitted may have come already.
+    // A retransmitted frame may have come already.
     if (!attempt || seq < attempt.nextSeq) return;
     const { link, placer, endings, judge } = this.#parts;
     const now = performance.now();
@@ -77,11 +77,11 @@ export class ReplyReceiver {
     endings.complete(job, decoded.end);
   }
 
-  /** Answers a worker that asks whether it is to go on: a keep-alive says that nobody waits for this answer any more. */
+  /** Answers a keep-alive for a grant that is not in use: the reply means that no client waits for the answer. */
   #onUnwanted({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
     const { broker, checks } = this.#parts;
     if (kind === 'x' && seq === impossibleFrame && grant !== undefined) checks.onAnswer(grant, errorFactsOf(data));
-    // The broker lets a worker name any subject to be answered at: only who knows a grant learns that it is over.
+    // The broker lets a worker name any reply subject, so only an inbox that names the grant gets the answer.
     const isOwn = reply?.startsWith(broker.subjects.allInboxes) === true && reply.endsWith(`.alive.${grant}`);
     if (isOwn) broker.publish(reply, '');
   }

@@ -3,17 +3,16 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from './job.ts';
 
-/** The requests that wait in one lane. */
 export interface WaitingLane extends Lane {
   waiting: number;
-  /** Since when the one that waits longest does, a time of `performance.now()`. */
+  /** When the longest wait began, in milliseconds of `performance.now()`. */
   since: number;
 }
 
-/** Lanes reported at most; those where most requests wait come first. */
+/** Maximum reported lanes; those with the most waiting requests come first. */
 const maxLanes = 200;
 
-/** How many of these jobs wait in each lane, and for how long. One that waits in several lanes counts in each. */
+/** Counts the jobs that wait in each lane, and since when. A job that waits in several lanes counts in each. */
 export function waitingByLane(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'request' | 'waitingSince'>>,
 ): WaitingLane[] {
@@ -32,14 +31,14 @@ export function waitingByLane(
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, maxLanes);
 }
 
-/** The requests of one class that wait for one tier and are in no lane: no live worker of it can serve them right now. */
+/** The requests of one class that wait for one tier and are in no lane, because no live worker of the tier can serve them right now. */
 export interface WaitingUnplaced {
   tier: Tier;
   class: PriorityClass;
   waiting: number;
 }
 
-/** How many of these jobs wait in no lane at all. One counts in every tier that may serve it. */
+/** Counts the jobs that wait in no lane. A job counts in every tier that may serve it. */
 export function waitingUnplaced(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'> & { request: Pick<Job['request'], 'class'> }>,
 ): WaitingUnplaced[] {
@@ -57,14 +56,14 @@ export function waitingUnplaced(
 }
 
 /**
- * How many of these jobs wait for each tier: one counts in every tier that may serve it, with workers or without. An autoscaler
- * goes by this, so a tier without a worker must not look as if no request waited for it.
+ * Counts the jobs that wait for each tier. A job counts in every tier that may serve it, with workers or without. An autoscaler uses
+ * these counts, so requests for a tier without workers must count, too.
  */
 export function waitingByTier(jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'>>): Partial<Record<Tier, number>> {
   const counts: Partial<Record<Tier, number>> = {};
   for (const { state, tickets, tiers } of jobs) {
     if (state !== 'queued') continue;
-    // What it waits for now may have come after its tiers were decided.
+    // The job may wait in lanes that came after its tiers were computed.
     const all = new Set(tiers);
     for (const { tier } of tickets.placed.keys()) all.add(tier);
     for (const tier of all) counts[tier] = (counts[tier] ?? 0) + 1;

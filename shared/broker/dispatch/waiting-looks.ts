@@ -1,13 +1,16 @@
 import { inParts } from './in-parts.ts';
 import type { Job } from './job.ts';
 
-/** Milliseconds between two looks at least, and how many times as long as a look takes: it may use a tenth of the time. */
+/**
+ * Minimum milliseconds between two looks, and the minimum pause as a multiple of a look's duration: looks take at most a tenth of the
+ * time.
+ */
 const everyMs = 20;
 const restFactor = 9;
 
 /**
- * Looks again at all jobs that wait, after workers came, went or changed: once for all changes of a moment, and a few jobs at a time, so
- * that the loss of half a cluster does not hold up the streams.
+ * Looks again at all waiting jobs after workers came, left or changed. Changes of one moment share a look. A look handles a few jobs at
+ * a time, so that the loss of half a cluster does not delay the streams.
  */
 export class WaitingLooks {
   readonly #jobs: () => Iterable<Job>;
@@ -18,13 +21,13 @@ export class WaitingLooks {
   #isClosed = false;
   #restUntil = 0;
 
-  /** @param jobs all jobs, of which those are looked at that wait */
+  /** @param jobs returns all jobs; only the waiting ones are looked at */
   constructor(jobs: () => Iterable<Job>, look: (job: Job) => void) {
     this.#jobs = jobs;
     this.#look = look;
   }
 
-  /** Looks at once if the last look was a while ago, else in a moment. */
+  /** Schedules a look: at once if the last one was a while ago, otherwise in a moment. */
   want(): void {
     this.#isWanted = true;
     if (this.#timer || this.#isLooking) return;
@@ -40,7 +43,7 @@ export class WaitingLooks {
     this.#timer = undefined;
     this.#isLooking = true;
     this.#isWanted = false;
-    // Jobs that come meanwhile know of the change already.
+    // Jobs that come meanwhile have seen the change already.
     const waiting = Array.from(this.#jobs()).filter(({ state }) => state === 'queued');
     const look = (job: Job): void => {
       if (job.state === 'queued') this.#look(job);

@@ -9,18 +9,16 @@ import type { LiveWorker } from './workers/live-pool.ts';
 
 const nothing = Buffer.alloc(0);
 
-/** The number of no frame: who is asked for it answers that it does not have it. */
+/** A number that no frame has: a worker that is asked for it answers that it does not have the frame. */
 export const impossibleFrame = -1;
 
-/** Milliseconds before an ejected worker's claim is refused: less than a second, after which an ingress counts as silent. */
+/** Milliseconds before an ejected worker's claim is refused: less than the second after which a dispatcher counts as silent. */
 const ejectedMs = 500;
 
-/** The messages of an ingress to the workers that serve its jobs. */
 export class WorkerLink {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #log: Logger;
-  /** Refusals that ejected workers wait for, by worker. */
   readonly #refusals = new Map<string, number>();
 
   constructor(broker: Broker, ingress: string, log: Logger) {
@@ -29,14 +27,13 @@ export class WorkerLink {
     this.#log = log;
   }
 
-  /** Refuses a claim. */
   refuse(replyTo: string, answer: 'gone' | 'taken' | 'later'): void {
     this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, nothing));
   }
 
   /**
-   * Refuses a claim of an ejected worker after a moment, in which the claim takes one of its slots: it would otherwise pull the
-   * same tickets again and again, and keep them from its peers. A worker with more claims than slots is answered at once.
+   * Refuses a claim of an ejected worker after a moment, during which the claim takes one of the worker's slots. Otherwise the worker
+   * would pull the same tickets again and again and keep them from its peers. A worker with more claims than slots is refused at once.
    */
   refuseSlowly(replyTo: string, { id, announcement }: LiveWorker): void {
     const waiting = this.#refusals.get(id) ?? 0;
@@ -50,7 +47,7 @@ export class WorkerLink {
     }, ejectedMs).unref();
   }
 
-  /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */
+  /** Grants a job that was just claimed, with its body, in answer to the claim and in the claim's version of the contract. */
   grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const body = job.payload.bytes();
@@ -61,20 +58,20 @@ export class WorkerLink {
   }
 
   /**
-   * Offers a job, with a body of one part at most, to a worker that has not asked for it. A worker that does not take it answers
-   * with an empty frame; so does the broker when the worker is gone.
+   * Offers a job, with a body of at most one part, to a worker that has not claimed it. A worker that does not take the job answers with
+   * an empty frame; so does the broker if the worker is gone.
    */
   offer(job: Job, attempt: Attempt, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
     const grant = this.#grantOf(job, attempt, v, trace);
     this.#broker.publish(at, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
   }
 
-  /** Sends a ticket straight to a worker. One of an older release takes it for an offer that it cannot read, and ignores it. */
+  /** Sends a ticket straight to a worker. A worker of an older release reads it as a broken offer and ignores it. */
   handOver({ id }: Job, { v, at }: { v: number; at: string }): void {
     this.#broker.publish(at, encodeTicket({ v, ingress: this.#ingress, job: id }));
   }
 
-  /** Cancels the job's attempt at its worker, if there is one: nobody waits for it any more. */
+  /** Cancels the job's attempt at its worker, if there is one, because no client waits for the answer any more. */
   cancel({ attempt }: Job): void {
     if (!attempt) return;
     const { subjects } = this.#broker;
@@ -82,8 +79,8 @@ export class WorkerLink {
   }
 
   /**
-   * Asks the job's worker for the frames that come next, and so for a sign of life; one that has none of them reports that. No
-   * more than twice a second.
+   * Requests the next frames from the job's worker, which also serves as a sign of life. A worker that does not know the job reports
+   * that. Sends at most two requests a second.
    */
   askAgain({ attempt }: Job, now: number): void {
     if (!attempt?.askAgain(now)) return;
@@ -92,8 +89,8 @@ export class WorkerLink {
   }
 
   /**
-   * Asks a worker that counts as dead for a frame that cannot exist, of a job that it had. It answers with an error that tells
-   * when it was started. Should it still run the job, it stops.
+   * Asks a worker that counts as dead for an impossible frame of its former job. The worker answers with an error that says when it was
+   * started. If it still runs the job, it stops it.
    */
   askWhetherAlive({ worker, grant }: { worker: LiveWorker; grant: string }): void {
     this.#broker.publish(
@@ -103,9 +100,9 @@ export class WorkerLink {
   }
 
   /**
-   * The answer with the body, or, where that has several parts, without any of it, which saves a copy; then the parts to the same
-   * subject, in order. After two parts it waits for the connection to drain, so that a large body does not stand before other jobs'
-   * frames.
+   * Sends the answer with the body. If the body has several parts, sends the answer without any of them, which saves a copy, then the
+   * parts to the same subject, in order. After every two parts it waits for the connection to drain, so that a large body does not delay
+   * other jobs' frames.
    * @param isWanted whether the rest is still to be sent, called after each such wait
    */
   async #sendGrant(to: string, grant: Grant, body: Uint8Array, isWanted: () => boolean): Promise<void> {

@@ -10,10 +10,9 @@ import type { Broker } from '../connection/connect-broker.ts';
 import { isApiError } from '../connection/on-enough-nodes.ts';
 import { ObjectStream } from './object-stream.ts';
 
-/** Bytes of a chunk: a small part of what NATS takes as one message, so that others on the connection wait for under a millisecond. */
+/** Bytes of a chunk: a small part of NATS' maximum message, so that other messages on the connection wait for less than a millisecond. */
 const chunkBytes = 256 * 1024;
 
-/** Chunks of one object that are on their way at once. */
 const windowChunks = 4;
 
 /** Milliseconds for one try, for one server to read a part, and between two tries. */
@@ -21,29 +20,28 @@ const tryMs = 5_000;
 const readMs = 2_000;
 const againMs = 250;
 
-/** Milliseconds for all tries: a broker that restarts is back before. */
+/** Milliseconds for all tries: a restarted broker is back before. */
 const defaultRetryForMs = 15_000;
 
-/** JetStream's errors for a stream, an account or a server that has no more room, and for a message that could not be stored. */
+/** JetStream's errors for a stream, an account or a server without room, and for a message that could not be stored. */
 const full = [10002, 10023, 10047, 10077];
 
 const objectName = /^[\w-]{1,128}$/;
 
-/** What the part `end` of an object says. Objects of other releases may have chunks of another size. */
+/** The content of the part `end` of an object. Other releases may have stored objects with chunks of another size. */
 const endSchema = z.object({ bytes: z.int().min(0), chunkBytes: z.int().min(1) });
 type End = z.output<typeof endSchema>;
 
 export interface JetStreamObjectsOptions {
-  /** Bytes of all objects. */
   maxBytes: number;
   log: Logger;
-  /** Milliseconds for which it tries again while the broker is away. Default 15 s. */
+  /** Milliseconds for which calls are retried while the broker is away. Default 15 s. */
   retryForMs?: number;
 }
 
 /**
- * Objects in JetStream, in files of the NATS servers: chunks of 256 KiB, each a message with a subject of its own, and an end that
- * is stored last. What has no end is no object. At most a mebibyte of each object is in memory.
+ * Stores objects in JetStream, in files of the NATS servers: chunks of 256 KiB, each a message with a subject of its own, and the part
+ * `end`, which is stored last. Chunks without an end are no object. At most a mebibyte of each object is in memory.
  */
 export class JetStreamObjects {
   readonly #broker: Broker;
@@ -57,9 +55,9 @@ export class JetStreamObjects {
   }
 
   /**
-   * Stores a body under a new name. Nothing is visible before it is whole.
-   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws; nothing is left then, unless the
-   * broker is away: `delete` removes that
+   * Stores a body under a new name. The object becomes visible when it is complete.
+   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws. The stored parts are deleted then,
+   * unless the broker is away: `delete` removes these
    */
   async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
     assertName(name);
@@ -72,13 +70,13 @@ export class JetStreamObjects {
         signal?.throwIfAborted();
         if (sent.length === windowChunks) await sent.shift();
         const storing = this.#store(this.#broker.subjects.objectPart(name, chunks), chunk, signal);
-        // It is awaited later, and may fail before.
+        // The promise is awaited later and may reject before; without a handler, the process would end.
         storing.catch(() => undefined);
         sent.push(storing);
         chunks += 1;
       }
       for (const storing of sent) await storing;
-      // A stream that was made anew meanwhile has lost the first chunks.
+      // A stream that was created again meanwhile has lost the first chunks.
       if ((await this.#retrying(() => this.#stream.madeAt(), signal)) !== madeAt)
         throw unavailable(new Error('the stream of objects was made anew'));
       signal?.throwIfAborted();
@@ -94,8 +92,8 @@ export class JetStreamObjects {
   }
 
   /**
-   * The bytes of an object from one position up to another, which is not included; undefined if there is no such object.
-   * @throws RouterError `store_unavailable`, as does reading
+   * Reads the bytes of an object from one position up to another, which is not included; undefined if there is no such object.
+   * @throws RouterError `store_unavailable`, while the bytes are read, too
    */
   async get(
     name: string,
@@ -110,7 +108,7 @@ export class JetStreamObjects {
     return this.#chunks(name, end, { from, to: Math.min(to ?? end.bytes, end.bytes) }, signal);
   }
 
-  /** Removes an object, or what is left of one that was not stored whole. @throws RouterError `store_unavailable` */
+  /** Deletes an object, or the parts of an object that was not stored completely. @throws RouterError `store_unavailable` */
   async delete(name: string): Promise<void> {
     assertName(name);
     await this.#retrying(async () => {
@@ -128,7 +126,7 @@ export class JetStreamObjects {
     let next = Math.floor(from / size);
     const asked: Promise<Uint8Array>[] = [];
     for (let at = from; at < to;) {
-      // The next one is on its way while the reader works on this one.
+      // The next chunk is on its way while the reader works on this one.
       while (asked.length < 2 && next * size < to) {
         const reading = this.#chunk(name, next, signal);
         reading.catch(() => undefined);
@@ -158,14 +156,13 @@ export class JetStreamObjects {
       try {
         await client.publish(subject, payload, { timeout: tryMs });
       } catch (error) {
-        // Nobody answers where the stream is gone.
+        // Without an answer, the stream may be missing.
         if (!isApiError(error, ...full) && this.#broker.connected) await this.#stream.makeAgain();
         throw error;
       }
     }, signal);
   }
 
-  /** One part; undefined if there is none. */
   async #read(subject: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     return this.#retrying(
       async () => (await this.#readDirectly(subject)) ?? (await this.#stream.find(subject)),
@@ -173,7 +170,7 @@ export class JetStreamObjects {
     );
   }
 
-  /** From any of the servers that have a copy, which may not have it yet: undefined leaves the answer to the leader. */
+  /** Reads from any server with a copy. The copy may not have the part yet: after undefined, the leader is asked. */
   async #readDirectly(subject: string): Promise<Uint8Array | undefined> {
     const { nc, subjects } = this.#broker;
     try {
@@ -186,7 +183,7 @@ export class JetStreamObjects {
     }
   }
 
-  /** Does what may fail while the broker is away, again for some seconds. */
+  /** Retries a call that fails while the broker is away, for `retryForMs`. */
   async #retrying<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const begun = performance.now();
     for (;;) {
@@ -203,7 +200,7 @@ export class JetStreamObjects {
     }
   }
 
-  /** Does not wait for an answer that was lost with the connection. */
+  /** Stops waiting for an answer that was lost with the connection. */
   async #unlessLost<T>(answer: Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
     const stop = this.#broker.onReconnect(() => lost.reject(new Error('the connection to NATS was lost')));
@@ -215,7 +212,6 @@ export class JetStreamObjects {
   }
 }
 
-/** The status in a message's headers; 0 for a message that was stored. */
 function statusOf({ headers }: Msg): number {
   return headers?.code ?? 0;
 }

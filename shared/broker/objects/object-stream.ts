@@ -11,22 +11,21 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { isApiError, onEnoughNodes } from '../connection/on-enough-nodes.ts';
 
-/** Milliseconds for the broker to answer: removing an object of 512 MiB takes the longest, a fraction of a second. */
+/** Milliseconds for the broker to answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerMs = 5_000;
 
-/** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
+/** JetStream's errors for a stream that exists with other settings, and for a stream that does not exist. */
 const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
-/** JetStream's errors for a stream that is larger than what the servers, or the account, may store, or than any server has room for. */
+/** JetStream's errors for a stream that is larger than the limit of the servers or the account, or than the room of any server. */
 const noRoom = [10002, 10005, 10023, 10028, 10047];
 
-/** Bytes of the smallest store that is worth having. */
 const leastBytes = 16 * 1024 * 1024;
 
 /**
- * The JetStream stream that holds objects, in files. It keeps one message of each subject, so that a part that is stored twice is
- * there once, and refuses what exceeds its size.
+ * The JetStream stream that stores objects, in files. It keeps one message of each subject, so a part that is stored twice exists once.
+ * It refuses parts that exceed its size.
  */
 export class ObjectStream {
   readonly #broker: Broker;
@@ -34,7 +33,7 @@ export class ObjectStream {
   readonly #log: Logger;
   #made: Promise<string> | undefined;
 
-  /** @param maxBytes that it may hold; less where the servers have less room */
+  /** @param maxBytes the size of the stream; less if the servers have less room */
   constructor(broker: Broker, maxBytes: number, log: Logger) {
     this.#broker = broker;
     this.#maxBytes = maxBytes;
@@ -42,8 +41,8 @@ export class ObjectStream {
   }
 
   /**
-   * Makes the stream, or brings it to these settings, if that was not done before.
-   * @returns when it was made: one of another time has none of the parts that were stored before
+   * Creates the stream, or updates it to these settings, unless that was done before.
+   * @returns when the stream was created: a stream of another time has none of the parts that were stored before
    */
   make(): Promise<string> {
     this.#made ??= this.#make().catch((error: unknown) => {
@@ -53,26 +52,25 @@ export class ObjectStream {
     return this.#made;
   }
 
-  /** When the stream was made that is there now. @throws also when there is none */
+  /** Returns when the existing stream was created. @throws also if there is no stream */
   async madeAt(): Promise<string> {
     const { streams } = await this.#manager();
     return (await streams.info(this.#broker.subjects.objectStream)).created;
   }
 
-  /** Makes the stream where it is gone. */
   async makeAgain(): Promise<void> {
     this.#made = undefined;
     await this.make();
   }
 
-  /** Removes all parts of an object. @returns how many there were */
+  /** Deletes all parts of an object. @returns the number of deleted parts */
   async remove(object: string): Promise<number> {
     const { objectStream, objectParts } = this.#broker.subjects;
     const { purged } = await (await this.#manager()).streams.purge(objectStream, { filter: objectParts(object) });
     return purged;
   }
 
-  /** What the leader of the stream has stored under a subject; undefined for nothing. */
+  /** Returns what the leader of the stream has stored under a subject; undefined for nothing. */
   async find(subject: string): Promise<Uint8Array | undefined> {
     const { streams } = await this.#manager();
     try {
@@ -83,7 +81,7 @@ export class ObjectStream {
     }
   }
 
-  /** As large as the servers have room for, on as many of them as there are. */
+  /** Creates the stream as large as the servers have room for, with copies on several nodes if there are enough. */
   async #make(): Promise<string> {
     const manager = await this.#manager();
     return onEnoughNodes(this.#broker, async (copies) => {
@@ -113,7 +111,7 @@ export class ObjectStream {
       allow_direct: true,
       num_replicas: copies,
     };
-    // First of all, since NATS refuses to add a stream that is there when it has no room for a second one.
+    // The update comes first: if NATS has no room for a second stream, it refuses to add a stream even if that stream exists.
     const updated = await updateStream(manager, config);
     if (updated) return updated.created;
     try {

@@ -8,15 +8,15 @@ import type { WorkerAddress } from '../contract/worker-address.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { IngressContacts } from './ingress-contacts.ts';
 
-/** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
+/** Milliseconds until a claim is given up if its dispatcher does not answer, or stops in the middle of a body. */
 const answerMs = 5_000;
 
-/** Claims given up without an answer that are remembered at most, because a grant may still come. */
+/** Maximum remembered claims that were given up without an answer, because a grant may still come. */
 const maxUnanswered = 1_000;
 
 /**
- * What came of a claim. After `gone`, `taken` and `later` (another worker is to have the job) nothing is left to do; `full` means that
- * there is no memory for the body, `silent` that the ingress did not answer, or not to the end, in time.
+ * The outcome of a claim. `gone`, `taken` and `later` (another worker gets the job) need no further work. `full` means that there is no
+ * memory for the body. `silent` means that the dispatcher did not answer in time, or did not complete the body.
  */
 export type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
@@ -25,7 +25,6 @@ export type ClaimOutcome =
   | { kind: 'silent'; grant: Grant | undefined };
 
 interface Pending {
-  /** The ingress that was asked. */
   ingress: string;
   onNobody: () => void;
   onOutcome: (outcome: ClaimOutcome) => void;
@@ -38,20 +37,19 @@ interface Pending {
 export interface ClaimerOptions {
   broker: Broker;
   worker: WorkerAddress;
-  /** Subject prefix of the worker's own inbox for answers to claims. */
+  /** The subject prefix of the worker's own inbox for answers to claims. */
   inbox: string;
   contacts: IngressContacts;
-  /** Where bodies take their room; whoever is called with a grant gives it back. */
+  /** The budget that bodies take their memory from. The receiver of a grant returns its share. */
   bodies: MemoryBudget;
-  /** Called with a grant, and its body's first part, of a claim that was given up without an answer. */
+  /** Called if a claim that was given up without an answer is granted after all, with the grant and the first part of its body. */
   onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
 }
 
-/** Claims jobs for one worker. All answers come to one inbox; the body's parts follow the answer in order. */
+/** Claims jobs for one worker. All answers come to one inbox; the parts of a body follow the answer in order. */
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Claims that were given up without an answer, and the ingress that was asked. */
   readonly #unanswered = new LRUCache<string, string>({ max: maxUnanswered });
   #count = 0;
 
@@ -60,11 +58,10 @@ export class Claimer {
   }
 
   /**
-   * Claims the job that a ticket stands for.
-   * @param ackSubject JetStream's ack subject for the ticket; the ingress that answers the claim acks it
-   * @param onNobody called once when the ingress is gone, so that the ticket is still to be acked
-   * @param onOutcome called once, in the turn of the message that decides it: a cancel that comes right behind a grant
-   * must find the job
+   * Claims the job of a ticket.
+   * @param ackSubject JetStream's ack subject for the ticket; the dispatcher that answers the claim acks the ticket
+   * @param onNobody called once if no dispatcher subscribes: the caller must then ack the ticket
+   * @param onOutcome called once, in the same turn as the deciding message: a cancel right after a grant must find the job
    */
   claim(ticket: Ticket, ackSubject: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
     this.#count += 1;
@@ -78,29 +75,27 @@ export class Claimer {
     contacts.at(ingress).sent(true);
   }
 
-  /** Gives up all claims at an ingress that has fallen silent. */
   giveUp(ingress: string): void {
     for (const [id, pending] of this.#pending) if (pending.ingress === ingress) this.#giveUp(id);
   }
 
-  /** Whether the body of this grant is still on the way. */
   isReceiving(grant: string): boolean {
     return this.#receiving(grant) !== undefined;
   }
 
-  /** Forgets a grant whose body is still on the way: its client is gone. */
+  /** Drops a grant whose body is still on the way, because its client has left. */
   drop(grant: string): void {
     const id = this.#receiving(grant);
     if (id !== undefined) this.#finish(id, { kind: 'gone' });
   }
 
-  /** The connection was lost, and with it every answer and every part that was on its way. */
+  /** Gives up all claims after the connection was lost, and with it every answer and part on the way. */
   reset(): void {
     for (const id of this.#pending.keys()) this.#giveUp(id);
     this.#unanswered.clear();
   }
 
-  /** Takes a message that came to the inbox. */
+  /** Handles a message that came to the inbox. `id` is the number of the claim. */
   onMessage(id: string, { data: payload, headers }: Msg): void {
     const pending = this.#pending.get(id);
     if (!pending) return this.#onLateAnswer(id, payload);
@@ -122,7 +117,7 @@ export class Claimer {
     this.#addPart(id, pending, firstPart);
   }
 
-  /** Only the first message of an answer is read: the parts that follow a grant may be any bytes of a client. */
+  /** Reads only the first message of an answer: the parts that follow a grant may be any bytes of a client. */
   #onLateAnswer(id: string, payload: Uint8Array): void {
     const ingress = this.#unanswered.get(id);
     if (ingress === undefined) return;

@@ -1,15 +1,15 @@
 import type { ReplyWriter } from './reply-writer.ts';
 
-/** Milliseconds for which the end of an answer is kept at most: for as long as its ingress may be out of reach. */
+/** Maximum milliseconds to keep the end of an answer: as long as its dispatcher may be out of reach. */
 const maxKeptMs = 60_000;
 
-/** Milliseconds for which it is kept in any case. Kept for longer, many answers would reach the old generation of the heap. */
+/** Minimum milliseconds to keep the end of an answer. With more, many answers would reach the old generation of the heap. */
 const keptMs = 1_000;
 
-/** Bytes of kept ends at most, over all answers; beyond it the oldest go first. */
+/** Maximum bytes of kept ends, over all answers; beyond it the oldest are dropped first. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Bytes that one kept answer takes besides its frames, about. */
+/** Approximate bytes of one kept answer besides its frames. */
 const overheadBytes = 1_024;
 
 interface Finished {
@@ -17,7 +17,7 @@ interface Finished {
   at: number;
 }
 
-/** Answers that have just ended, kept for a moment: their last frames may be lost, and asked for again. */
+/** Keeps answers for a moment after their end: their last frames may be lost and requested again. */
 export class FinishedReplies {
   /** By grant, oldest first. */
   readonly #finished = new Map<string, Finished>();
@@ -33,12 +33,12 @@ export class FinishedReplies {
     return this.#finished.get(grant)?.writer;
   }
 
-  /** Those that ended before a time of `performance.now()`. */
+  /** Returns the answers that ended before a time of `performance.now()`. */
   endedBefore(time: number): ReplyWriter[] {
     return [...this.#finished.values()].filter(({ at }) => at < time).map(({ writer }) => writer);
   }
 
-  /** Drops those that have come to their ingress. Not to be called while the connection is down or young. */
+  /** Drops the answers that have reached their dispatcher. Do not call it while the connection is down or has just been restored. */
   dropOld(now: number): void {
     for (const [grant, kept] of this.#finished) {
       if (kept.at > now - keptMs) break;
@@ -49,7 +49,7 @@ export class FinishedReplies {
     }
   }
 
-  /** Called only when there is something to drop: to find its first entry, a map steps over the places of deleted ones. */
+  /** Called only if there is something to drop: to find its first entry, a map steps over the places of deleted ones. */
   #dropBeyondBound(): void {
     for (const [grant, kept] of this.#finished) {
       if (this.#bytes <= maxKeptBytes) break;

@@ -1,47 +1,41 @@
-/** Bytes of one block. */
 const blockBytes = 256 * 1024;
 
-/** Buffers of half a pool and more have memory of their own. */
+/** Node allocates buffers of half a pool and more outside its pool, so these need no copy. */
 const maxCopiedBytes = Buffer.poolSize / 2;
 
-/** Blocks that may wait for new frames. */
 const maxFreeBlocks = 16;
 
-/** Bytes of kept frames at most, unless decided otherwise. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** Share of the bytes at which there is no room for further ones, and at which there is again. */
+/** The share of the maximum from which there is no room for further frames, and the share below which there is room again. */
 const fullShare = 0.75;
 const roomyShare = 0.5;
 
 interface Block {
   bytes: Buffer;
-  /** Bytes from the start that were given out. */
   used: number;
-  /** Frames in it that were not released. */
   frames: number;
 }
 
-/** A frame's bytes. */
 export interface KeptFrame {
   readonly length: number;
   /**
-   * The bytes, in memory that is never written to again.
+   * Returns the bytes, in memory that is never written to again.
    * @throws after `release`
    */
   read(): Uint8Array;
-  /** Gives its memory to frames to come. May be called again. */
+  /** Frees the memory for later frames. May be called again. */
   release(): void;
 }
 
 /**
- * Holds the bytes of sent frames of all answers for as long as they may be asked for again: a second or so, longer while their
- * ingress is out of reach. When there is no room left, handlers pause.
+ * Keeps the sent frames of all answers for as long as dispatchers may request them again: about a second, or longer while a dispatcher
+ * is out of reach. When the memory is full, handlers pause.
  *
- * Small buffers of Node share memory with others of their time, so a frame that is simply held keeps many times its own
- * length, and for so long that all of it reaches the old generation of the heap, which only full collections clear. Here such
- * frames are copied into blocks that are filled again and again. A block is never handed out: what is read is a copy, so that
- * no answer can show bytes of a later one.
+ * Node's small buffers share memory with others of their time. A frame that is simply kept therefore keeps many times its own length
+ * alive, long enough to reach the old generation of the heap, which only full collections clear. This class copies such frames into
+ * blocks and fills the blocks again and again. It never hands out a block: `read` returns a copy, so that no answer can show bytes of a
+ * later one.
  * See docs/decisions/0004-frame-memory.md.
  */
 export class FrameMemory {
@@ -52,17 +46,16 @@ export class FrameMemory {
   #bytes = 0;
   #roomy: PromiseWithResolvers<void> | undefined;
 
-  /** @param maxBytes bytes of kept frames at most */
+  /** @param maxBytes maximum bytes of kept frames */
   constructor(maxBytes = defaultMaxBytes) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of frames that were not released yet. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether it holds more than it may, so that the oldest frames have to go. */
+  /** Whether it keeps more than the maximum, so that the oldest frames must go. */
   get isOver(): boolean {
     return this.#bytes > this.#maxBytes;
   }
@@ -74,7 +67,6 @@ export class FrameMemory {
     return this.#roomy.promise;
   }
 
-  /** Frames in its blocks that were not released yet. */
   get frames(): number {
     return this.#frames;
   }
@@ -93,7 +85,7 @@ export class FrameMemory {
     return new BlockFrame(this, block, start, length);
   }
 
-  /** So many bytes were released. Only for frames themselves. */
+  /** Counts released bytes. Only frames call it. */
   releasedBytes(length: number): void {
     this.#bytes -= length;
     if (!this.#roomy || this.#bytes > this.#maxBytes * roomyShare) return;
@@ -101,7 +93,7 @@ export class FrameMemory {
     this.#roomy = undefined;
   }
 
-  /** A frame of this block was released. Only for frames themselves. */
+  /** Counts a released frame of a block. Only frames call it. */
   releasedFrame(block: Block): void {
     block.frames -= 1;
     this.#frames -= 1;

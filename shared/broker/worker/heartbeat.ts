@@ -3,47 +3,45 @@ import type { Broker } from '../connection/connect-broker.ts';
 import { againMs, decodeAnnounceRequest, digestOf, encodeBeat, spreadMs } from '../contract/heartbeats.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
-/** Milliseconds between two heartbeats. */
 const heartbeatMs = 1_000;
 
 /**
- * The moments of a second at which workers send beats, by their clocks: beats of a moment share reads and writes, which takes an ingress a
- * third of the time that as many beats take one by one. Clocks that disagree cost only that.
+ * Workers send short heartbeats at this many fixed moments of a second, by their clocks. Heartbeats of one moment share reads and
+ * writes, which costs a dispatcher a third of the time of as many single ones. Clocks that disagree lose only this gain.
  */
 const moments = 20;
 
-/** Milliseconds that a heartbeat for a small change waits for others like it, unless an ingress names more. */
+/** Milliseconds that a heartbeat for a small change waits for further changes, unless a dispatcher requests more. */
 const defaultSoonMs = 50;
 
-/** Milliseconds for which beats are understood after an ingress has said so. */
+/** Milliseconds for which a dispatcher's permission for short heartbeats holds. */
 const shortForMs = 20_000;
 
-/** Milliseconds for which an ingress of an older release is believed to be there after it has asked for announcements. */
+/** Milliseconds for which a dispatcher of an older release counts as present after it has requested announcements. */
 const olderForMs = 10_000;
 
 /**
- * Announces a worker on change and on request, and says each second that it lives: by a beat while every ingress understands that, else
- * by the whole announcement. Says good-bye at the end.
+ * Announces a worker on change and on request, and sends a heartbeat each second: a short one while every dispatcher supports it,
+ * otherwise the whole announcement. Sends `goodbye` at the end.
  */
 export class Heartbeat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;
   readonly #busy: () => number;
   readonly #stopListening: () => void;
-  /** Milliseconds after the full second at which it sends beats. */
+  /** Milliseconds after the full second at which this worker sends heartbeats. */
   readonly #moment = Math.floor(Math.random() * moments) * (heartbeatMs / moments);
   readonly #subject: string;
   #next: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
   #again: NodeJS.Timeout | undefined;
-  /** Of the last announcement. */
   #digest = '';
   #askedAt = Number.NEGATIVE_INFINITY;
   #shortUntil = Number.NEGATIVE_INFINITY;
   #olderUntil = Number.NEGATIVE_INFINITY;
   #soonMs = defaultSoonMs;
 
-  /** @param busy the slots in use, the only part of the announcement that changes without a call of `now` */
+  /** @param busy returns the slots in use, the only part of the announcement that changes without a call of `now` */
   constructor(broker: Broker, worker: WorkerAddress, announcement: () => Announcement, busy: () => number) {
     this.#broker = broker;
     this.#subject = broker.subjects.heartbeat(worker);
@@ -59,7 +57,6 @@ export class Heartbeat {
     this.now();
   }
 
-  /** Announces at once, because something changed. */
   now(): void {
     clearTimeout(this.#soon);
     clearTimeout(this.#again);
@@ -69,12 +66,12 @@ export class Heartbeat {
     this.#broker.publish(this.#subject, encodeAnnouncement({ ...announcement, digest: this.#digest }));
   }
 
-  /** Says within a short while that it has fewer busy slots. */
+  /** Sends a heartbeat soon because fewer slots are busy. */
   soon(): void {
     this.#soon ??= setTimeout(() => this.#beat(), this.#soonMs);
   }
 
-  /** Announces within a moment, because an ingress has not got the last announcement; four times a second at most. */
+  /** Announces the worker within a moment because a dispatcher has missed the last announcement; four times a second at most. */
   again(): void {
     if (this.#again) return;
     const waitMs = Math.max(Math.random() * spreadMs, this.#askedAt + againMs - performance.now());
@@ -84,7 +81,6 @@ export class Heartbeat {
     }, waitMs);
   }
 
-  /** Says good-bye. */
   stop(): void {
     clearTimeout(this.#next);
     clearTimeout(this.#soon);
@@ -93,7 +89,7 @@ export class Heartbeat {
     this.#broker.publish(this.#subject, goodbye);
   }
 
-  /** Sends the next heartbeat at its moment: within a second and a quarter, also when the clock is set. */
+  /** Schedules the next heartbeat for its moment of the second: within a second and a quarter, even if the clock is set. */
   #schedule(): NodeJS.Timeout {
     const sinceMs = (Date.now() + heartbeatMs - this.#moment) % heartbeatMs;
     const untilMs = heartbeatMs - sinceMs;

@@ -4,37 +4,35 @@ import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { IngressContact } from './ingress-contact.ts';
 
-/** Milliseconds between two looks at all contacts. */
 const tickMs = 100;
 
-/** Milliseconds between two echoes of an ingress that is sent something. */
 const echoMs = 500;
 
-/** Milliseconds without an answer after which an ingress counts as silent, once the broker has answered. */
+/** Milliseconds without an answer after which a dispatcher counts as silent, if the broker answers. */
 const silentAfterMs = 1_000;
 
-/** Milliseconds after which an ingress that is neither sent nor sends anything is forgotten. */
+/** Milliseconds without traffic after which a dispatcher is dropped from the list. */
 const forgottenMs = 60_000;
 
-/** Ingresses that are remembered at most, those last used. Tickets name them, so a forged ticket may name any. */
+/** Maximum remembered dispatchers, the most recently used ones. Tickets name them, so a forged ticket may name any. */
 const maxContacts = 1_000;
 
 export interface IngressContactsOptions {
   broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'roundTripMs'>;
   log: Logger;
-  /** Subject prefix of the worker's own inbox for answers to keep-alives. */
+  /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
-  /** Called when an ingress has fallen silent: whatever waits for it is to be given up. */
+  /** Called when a dispatcher has fallen silent: whatever waits for it must be given up. */
   onSilent: (ingress: string) => void;
 }
 
 /**
- * Finds out within a second when an ingress stands still or its host is gone, while the broker still lists it as a subscriber,
- * and which frames have come.
+ * Detects within a second that a dispatcher hangs or its host has vanished while the broker still lists it as a subscriber, and finds
+ * out which frames have arrived.
  *
- * An ingress that is sent something is asked for an echo, twice a second at most: a keep-alive for a grant that does not exist,
- * which every release answers at once. No answer within a second, although the broker answers, makes it silent. It is no longer
- * silent when anything comes from it.
+ * A dispatcher that is sent something also gets an echo request, twice a second at most: a keep-alive for a grant that does not exist,
+ * which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent. It
+ * stops being silent when anything comes from it.
  */
 export class IngressContacts {
   readonly #options: IngressContactsOptions;
@@ -52,12 +50,11 @@ export class IngressContacts {
     clearInterval(this.#timer);
   }
 
-  /** The connection was lost, and with it whatever was asked. */
+  /** Forgets all open questions after the connection was lost. */
   reset(): void {
     for (const contact of this.#contacts.values()) contact.reset();
   }
 
-  /** The contact with an ingress, new or known. */
   at(ingress: string): IngressContact {
     const known = this.#contacts.get(ingress);
     if (known) return known;
@@ -70,7 +67,7 @@ export class IngressContacts {
     return this.#contacts.peek(ingress)?.isSilent === true;
   }
 
-  /** Takes the answer to an echo. @returns false when the token is that of a grant */
+  /** Handles the answer to an echo. @returns false if the token is that of a grant */
   onEcho(token: string, { headers }: Pick<Msg, 'headers'>): boolean {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
     if (ingress === undefined) return false;
@@ -80,7 +77,7 @@ export class IngressContacts {
     return true;
   }
 
-  /** The ingress that something came from last, in the last minute; never a silent one. */
+  /** Returns the dispatcher that sent something most recently, within the last minute; silent and absent ones are skipped. */
   liveliest(): string | undefined {
     let best: IngressContact | undefined;
     for (const contact of this.#contacts.values()) {
@@ -111,13 +108,13 @@ export class IngressContacts {
     return [...this.#contacts.values()].filter((contact) => contact.isOverdue(now, silentAfterMs));
   }
 
-  /** An ingress is silent only once the broker has shown that neither it nor this process stands still. */
+  /** Marks overdue dispatchers as silent once the broker has answered: then neither the broker nor this process hangs. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#options.broker.roundTripMs();
     this.#isJudging = false;
     if (answerMs === undefined) return;
-    // Whatever the server sent before its answer has come by now.
+    // The broker keeps the order, so whatever the server sent before its answer has arrived by now.
     for (const contact of this.#overdue(performance.now())) {
       contact.fallSilent();
       this.#options.log.warn({ ingress: contact.ingress }, 'ingress is silent: its tickets are set aside');

@@ -22,19 +22,16 @@ import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 /** Milliseconds without a frame after which a running job sends a keep-alive. */
 const quietMs = 2_500;
 
-/** The same shortly after a reconnect, when frames may be missing that only the next one reveals. */
+/** The same limit shortly after a reconnect, when only the next frame reveals missing ones. */
 const youngQuietMs = 400;
 
-/** Milliseconds after which a job that sends frames all the time sends a keep-alive, which is answered when nobody waits. */
+/** Milliseconds after which even a job that sends frames all the time sends a keep-alive: the dispatcher answers it if no client waits. */
 const probeMs = 5_000;
 
-/** A job in work. */
 interface Running {
   controller: AbortController;
   writer: ReplyWriter;
-  /** Its ingress. */
   contact: IngressContact;
-  /** Whether no sweep has seen it yet. */
   isNew: boolean;
 }
 
@@ -48,20 +45,19 @@ export interface JobRunnerOptions {
   tier: Tier;
   /** When this worker started, in milliseconds since 1970. */
   startedAt: number;
-  /** Subject prefix of the worker's own inbox for answers to keep-alives. */
+  /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
-  /** Where sent frames are kept. */
   memory: FrameMemory;
-  /** Where the bodies of jobs have taken their room. */
+  /** The budget that the bodies of jobs have taken their memory from. */
   bodies: MemoryBudget;
   contacts: IngressContacts;
-  /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Their frames are kept meanwhile. */
+  /** Milliseconds that jobs go on while the broker or their dispatcher is out of reach. Their frames are kept meanwhile. */
   outOfReachMs: number;
-  /** Called when a job is over and its slot is free. */
+  /** Called when a job has ended and its slot is free. */
   onFreed: () => void;
 }
 
-/** Runs the jobs that a worker was granted: hands them to the handler, and their answers to their ingresses. */
+/** Runs the jobs that a worker was granted: passes them to the handler, and their answers to their dispatchers. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
@@ -79,9 +75,9 @@ export class JobRunner {
   }
 
   /**
-   * Runs a job. `onFreed` is called when it is over.
-   * @param isOffered whether its ingress does not know yet that it is taken: that is sent before the handler, which may end this
-   * process, is called
+   * Runs a job. `onFreed` is called when the job has ended.
+   * @param isOffered whether the dispatcher does not know yet that the job is taken. A keep-alive confirms it before the handler is
+   * called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
@@ -101,7 +97,7 @@ export class JobRunner {
     });
     this.#running.set(id, { controller, writer, contact, isNew: true });
     if (isOffered) writer.probe();
-    // What is published in a turn of the event loop is with the system by then.
+    // By the next turn of the event loop, messages published in this turn are with the operating system.
     const confirmed = isOffered ? setImmediate() : undefined;
     const trace = this.#traceOf(grant);
     const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
@@ -158,20 +154,19 @@ export class JobRunner {
     });
   }
 
-  /** Ends a job whose client is gone. @returns false when there is no such job */
+  /** Cancels a job whose client has left. @returns false if there is no such job */
   cancel(grant: string): boolean {
     const job = this.#running.get(grant);
     job?.controller.abort(cancelled);
     return job !== undefined;
   }
 
-  /** Ends all jobs with an error, which goes to their ingresses. */
   endAll(error: RouterError): void {
     for (const { controller } of this.#running.values()) controller.abort(error);
   }
 
   /**
-   * Sends frames of a grant again, from a number on. When they are not kept any more, the job ends, and its ingress gets
+   * Sends the frames of a grant again, from a number on. If they are not kept any more, the job ends and its dispatcher gets
    * `worker_lost`.
    */
   retransmit(reply: string, from: number): void {
@@ -185,8 +180,8 @@ export class JobRunner {
   }
 
   /**
-   * Takes the answer to a keep-alive. An ingress that answers does not wait for the job any more. One without a subscriber may
-   * have been killed, or be without connection for a while: its jobs go on for as long as it may be out of reach.
+   * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If the
+   * dispatcher has no subscriber, it may have been killed or lost its connection: its jobs go on for `outOfReachMs`.
    */
   onUnwanted(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
@@ -194,7 +189,7 @@ export class JobRunner {
     else job?.controller.abort(cancelled);
   }
 
-  /** Sends the keep-alives that are due, and ends jobs when the broker or their ingress stays away. Call twice a second. */
+  /** Sends the keep-alives that are due, and ends jobs if the broker or their dispatcher stays out of reach. Call it twice a second. */
   sweep(now: number): void {
     const { disconnectedSince, connectedSince } = this.#broker;
     const { outOfReachMs } = this.#options;
@@ -208,27 +203,26 @@ export class JobRunner {
     for (const job of this.#running.values()) {
       if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelled);
       const { sentMs, probedMs } = job.writer.quiet(now);
-      // Its ingress may have offered it, and not know whether it was taken.
+      // The dispatcher may have offered the job without knowing whether it was taken.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
       if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) job.writer.probe();
       if (!isYoung) job.writer.dropConfirmed(now);
     }
-    // A keep-alive reveals an end that was lost with the connection; later ends are kept for an ingress that was away for
-    // longer and asks for them.
+    // A keep-alive reveals an end frame that was lost with the connection. Later ends are kept for a dispatcher that was away for longer
+    // and requests them.
     if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
   }
 }
 
-/** The request's body, and what of the answer stands behind it. */
+/** Splits a granted body into the request's body and the part of the answer that follows it. */
 function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'body' | 'relayed'> {
   if (relayedBytes === undefined) return { body };
   const end = Math.max(0, body.length - relayedBytes);
   return { body: body.subarray(0, end), relayed: body.subarray(end) };
 }
 
-/** Abort reason of a job whose client is gone. */
 const cancelled = new Error('cancelled');
 
 function asRouterError(error: unknown): RouterError {

@@ -8,34 +8,32 @@ import { isPriorityClass } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { classOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
 
-/** Status of the server's heartbeat for a pull that waits. */
+/** The status of the server's heartbeat for a waiting pull. */
 const heartbeat = 100;
 
-/** Milliseconds before an ingress is asked again for lanes that cannot be read. */
+/** Milliseconds before a dispatcher is asked again to make lanes that cannot be read. */
 const askAgainMs = 250;
 
-/** Milliseconds between two sweeps for overdue answers. */
 const sweepMs = 500;
 
 export interface PullerOptions {
   broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'publishUnhurried' | 'roundTripMs'>;
   log: Logger;
   worker: WorkerAddress;
-  /** Subject prefix of the worker's own inbox for answers to pulls. */
+  /** The subject prefix of the worker's own inbox for answers to pulls. */
   inbox: string;
-  /** Slots that are free right now; 0 while the worker takes nothing. */
+  /** Returns the slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;
-  /** Called with the ingress that a pull is sent to. */
   onPull?: (ingress: string) => void;
 }
 
 /**
- * Pulls tickets for one worker, without the library's consumer: it recovers from a broker restart at once, and never takes more
- * tickets than there are free slots.
+ * Pulls tickets for one worker. The library's consumer is not used: this class recovers from a broker restart at once, and never takes
+ * more tickets than there are free slots.
  *
- * Lanes in which tickets came are scanned when a slot is free, in class order and with pulls that do not wait, so that a
- * backlog drains in that order. When all are empty it waits in all of them at once, for one ticket in each; whatever comes
- * first is taken.
+ * While a slot is free, it scans the lanes in which tickets came, in class order and with pulls that do not wait, so that a backlog
+ * drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each, and takes whatever comes
+ * first.
  */
 export class Puller {
   readonly #broker: PullerOptions['broker'];
@@ -47,19 +45,16 @@ export class Puller {
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
-  /** The ingress that hands its pulls and acks on. */
   #ingress = '';
-  /** Runs for a while after an ingress was asked for lanes, answered or not. */
+  /** Runs for a while after the worker has requested lanes, answered or not. */
   #asked: NodeJS.Timeout | undefined;
-  /** Pulls made so far. */
   #pulls = 0;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
-  /** Whether the server is being asked for a sign of life. */
   #isJudging = false;
   #isClosed = false;
 
-  /** @param pool that the worker has announced */
+  /** @param pool the pool that the worker has announced */
   constructor({ broker, log, worker, inbox, free, onPull }: PullerOptions, pool: string) {
     this.#broker = broker;
     this.#log = log;
@@ -73,8 +68,8 @@ export class Puller {
   }
 
   /**
-   * Pulls from another pool's lanes from now on, which the worker has announced before. Tickets of the old ones that still
-   * come are not its own any more.
+   * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still
+   * come are given back.
    */
   moveTo(pool: string): void {
     const { tier } = this.#worker;
@@ -91,18 +86,18 @@ export class Puller {
     clearTimeout(this.#asked);
   }
 
-  /** Drops all pulls and begins anew: the connection was lost. */
+  /** Drops all pulls and starts over, because the connection was lost. */
   reset(): void {
     this.moveTo(this.#pool);
   }
 
-  /** Whether it waits in all lanes, each of which was empty when it began to, or cannot be read. */
+  /** Whether it waits in all lanes. Each lane was empty when the wait began, or cannot be read. */
   get isWaiting(): boolean {
     const now = performance.now();
     return this.#lanes.size > 0 && [...this.#lanes.values()].every((pull) => pull.isDrained(now));
   }
 
-  /** Pulls more tickets when a slot is free. Call when slots may have become free. */
+  /** Pulls more tickets if a slot is free. Call it whenever slots may have become free. */
   pullIfFree(): void {
     if (this.#isClosed || this.#scanOrder.length > 0 || this.#free() <= 0) return;
     const hasEmpty = [...this.#lanes.values()].some(({ state }) => state === 'empty');
@@ -110,17 +105,17 @@ export class Puller {
     else this.#wait();
   }
 
-  /** Has a ticket acked that is not claimed. */
+  /** Acks a ticket that is not claimed, through the dispatcher. */
   ack(ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
     const subject = subjects.ack(this.#ingress, this.#worker);
     const ack = encodeAck({ ticket, as });
-    // Another worker waits for a ticket that goes back.
+    // A ticket that goes back is sent at once, because another worker waits for it.
     if (as === 'back') this.#broker.publish(subject, ack);
     else this.#broker.publishUnhurried(subject, ack);
   }
 
-  /** Counts a ticket that came. @returns false when it is of a lane that the worker does not serve any more */
+  /** Counts a ticket that came. @returns false if the ticket is of a lane that the worker does not serve any more */
   onTicket(subject: string): boolean {
     const [pool, name] = subject.split('.').slice(-2);
     const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
@@ -129,10 +124,10 @@ export class Puller {
     return true;
   }
 
-  /** An ingress has made the lanes of a pool, and hands on pulls for them. */
+  /** Records that a dispatcher has made the lanes of a pool and passes on pulls for them. */
   onLanes(pool: string, { data }: Pick<Msg, 'data'>): void {
     const ingress = Buffer.from(data).toString();
-    // An empty answer is the server's: there is no ingress.
+    // An empty answer comes from the server and means that there is no dispatcher.
     if (pool !== this.#pool || ingress === '') return;
     this.#ingress = ingress;
     for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.empty();
@@ -140,8 +135,8 @@ export class Puller {
   }
 
   /**
-   * An ingress has fallen silent. What it was to hand on is lost; a pull that waits at the server still waits.
-   * @param next another ingress that hands pulls on from now on; without it the worker asks for one
+   * Leaves a dispatcher that has fallen silent. Pulls that it had to pass on are lost; a pull that waits at the server still waits.
+   * @param next another dispatcher that passes pulls on from now on; without it the worker asks for one
    */
   leave(ingress: string, next: string | undefined): void {
     if (ingress !== this.#ingress) return;
@@ -157,8 +152,9 @@ export class Puller {
   }
 
   /**
-   * Takes an answer to the pull of a number: of an ingress, that it waits, and whether the server will send heartbeats (an
-   * ingress of an older release asks for none); of the server, that it still waits, expired, found nothing, or failed.
+   * Handles an answer to the pull with a number. A dispatcher reports that the pull waits, and whether the server will send heartbeats
+   * (a dispatcher of an older release requests none). The server reports that the pull still waits, has expired, found nothing, or
+   * failed.
    */
   onStatus(name: string, number: number, { headers, data }: Pick<Msg, 'headers' | 'data'>): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
@@ -177,7 +173,7 @@ export class Puller {
     }
   }
 
-  // ---- scanning: lane after lane, without waiting
+  // ---- scan: lane after lane, without waiting
 
   #scan(): void {
     this.#scans += 1;
@@ -202,7 +198,7 @@ export class Puller {
     this.#scanNext();
   }
 
-  // ---- waiting: in all lanes at once
+  // ---- wait: in all lanes at once
 
   #wait(): void {
     for (const pull of this.#lanes.values()) {
@@ -223,14 +219,14 @@ export class Puller {
 
   // ---- repair
 
-  /** Has the lane's consumer made if it is missing, then pulls again. */
+  /** Requests the lane's consumer if it is missing, then pulls again. */
   #repair(pull: LanePull): void {
     pull.break();
     this.#scanOrder = [];
     if (this.#asked === undefined) this.#askForLanes();
   }
 
-  /** Asks until an ingress has made the lanes, four times a second at most. */
+  /** Requests the lanes until a dispatcher has made them, four times a second at most. */
   #askForLanes(): void {
     this.#asked = setTimeout(() => {
       this.#asked = undefined;
@@ -250,13 +246,13 @@ export class Puller {
     return [...this.#lanes.values()].filter((pull) => pull.isOverdue(now));
   }
 
-  /** Repairs what is overdue, once the server has shown that neither it nor this process stands still. */
+  /** Repairs overdue pulls once the server has answered: then neither the server nor this process hangs. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#broker.roundTripMs();
     this.#isJudging = false;
     if (this.#isClosed || answerMs === undefined) return;
-    // Whatever the server sent before its answer has come by now.
+    // The broker keeps the order, so whatever the server sent before its answer has arrived by now.
     for (const pull of this.#overdue()) this.#repair(pull);
   }
 }

@@ -1,18 +1,17 @@
 import type { FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory, KeptFrame } from './frame-memory.ts';
 
-/** Bytes of frames kept at most, for one answer, while its ingress is in reach. */
+/** Maximum bytes of kept frames of one answer while its dispatcher is in reach. */
 const maxKeptBytes = 1024 * 1024;
 
-/** A frame as it was sent. */
 export interface SentFrame {
   kind: FrameKind;
   payload: Uint8Array;
 }
 
 /**
- * The last frames of one answer, to be sent again when they were lost: those that its ingress has not confirmed, a mebibyte at
- * most. While the ingress may be out of reach, only the memory of all answers bounds them.
+ * Keeps the last frames of one answer so that lost ones can be sent again: those that the dispatcher has not confirmed, a mebibyte at
+ * most. While the dispatcher may be out of reach, only the memory shared by all answers limits them.
  */
 export class ReplyTail {
   readonly #memory: FrameMemory;
@@ -30,8 +29,8 @@ export class ReplyTail {
 
   /**
    * Adds the next frame in order.
-   * @param confirmed frames sent before this time have come
-   * @param isDoubtful whether the ingress may be out of reach
+   * @param confirmed frames sent before this time have arrived
+   * @param isDoubtful whether the dispatcher may be out of reach
    */
   add(kind: FrameKind, payload: Uint8Array, now: number, confirmed: number, isDoubtful: boolean): void {
     this.#frames.push({ kind, kept: this.#memory.keep(payload), at: now });
@@ -39,22 +38,20 @@ export class ReplyTail {
     this.#dropBefore(confirmed, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
   }
 
-  /** Drops what was sent before a time, though no new frame came. */
   dropBefore(time: number): void {
     this.#dropBefore(time, Number.POSITIVE_INFINITY);
   }
 
-  /** Drops all of it: nobody will ask for a frame of this answer any more. */
+  /** Drops all frames, because no dispatcher will request a frame of this answer any more. */
   dropAll(): void {
     this.dropBefore(Number.POSITIVE_INFINITY);
   }
 
-  /** Whether a frame sent at this time or later is kept. */
   hasSince(time: number): boolean {
     return (this.#frames.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
-  /** The frames from this number on; undefined when some of them are not kept any more. */
+  /** Returns the frames from this number on; undefined if some of them are not kept any more. */
   from(seq: number): SentFrame[] | undefined {
     if (seq < this.#firstSeq) return undefined;
     return this.#frames.slice(seq - this.#firstSeq).map(({ kind, kept }) => ({ kind, payload: kept.read() }));

@@ -10,45 +10,43 @@ import type { FrameMemory } from './frame-memory.ts';
 import type { IngressContact } from './ingress-contact.ts';
 import { ReplyTail } from './reply-tail.ts';
 
-/** A data frame carries this many bytes at most, so that it meets no payload limit. */
+/** Maximum bytes of a data frame, below NATS' payload limit. */
 const maxFrameBytes = 512 * 1024;
 
-/** Pieces of a stream that are held back are sent at once when they have grown to this many bytes together. */
+/** Held pieces of a stream are sent at once when they have grown to this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
 const nothing = new Uint8Array(0);
 
 export interface ReplyWriterOptions {
-  /** Reply subject of the grant, before kind and number. */
+  /** The reply subject of the grant, before kind and number. */
   subject: string;
-  /** Whether the ingress reads data frames whose number is not in their subject. */
+  /** Whether the dispatcher reads data frames whose number is not in their subject. */
   numbersBeside: boolean;
-  /** Subject at which keep-alives are answered when nobody waits for this answer any more. */
+  /** The subject at which the dispatcher answers keep-alives if no client waits for this answer any more. */
   aliveInbox: string;
-  /** Whether the client sees the pieces as they come. */
+  /** Whether the client gets the pieces as they come. */
   stream: boolean;
-  /** Length of a stream's window; 0 sends each of its pieces by itself. */
+  /** Milliseconds of a stream's coalescing window; 0 sends each piece by itself. */
   coalesceMs: number;
-  /** Where sent frames are kept. */
   memory: FrameMemory;
-  /** The ingress that they are sent to. */
   contact: IngressContact;
 }
 
 /**
  * Turns the pieces of one answer into numbered frames.
  *
- * The first piece of a stream leaves at once, ahead of other answers' frames that wait; later ones that follow each other
- * within the coalescing window travel together, which saves work of the broker and the ingress in bursts and delays no piece by
- * more than that window. Later frames also travel with those of other answers, for which they wait a few milliseconds:
- * waking the broker and the ingress for each costs more than relaying it.
+ * The first piece of a stream leaves at once, ahead of waiting frames of other answers. Later pieces that follow each other within the
+ * coalescing window travel together, which saves work of the broker and the dispatcher in bursts and delays no piece by more than that
+ * window. Later frames also wait a few milliseconds to travel with those of other answers: waking the broker and the dispatcher for each
+ * frame costs more than relaying it.
  *
- * An answer that is not streamed travels with its end, in one frame if it fits.
+ * The pieces of an answer that is not streamed travel with its end, in one frame if they fit.
  */
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
   readonly #subject: string;
-  /** Subject of all data frames, if their numbers are beside it. */
+  /** The subject of all data frames, if their numbers are outside the subject. */
   readonly #dataSubject: string | undefined;
   readonly #stream: boolean;
   readonly #coalesceMs: number;
@@ -59,11 +57,9 @@ export class ReplyWriter implements Reply {
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** Runs while pieces of a stream are held. */
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
   #given: Readonly<Record<string, string>> = {};
-  /** What travels with the first frame: the given headers. */
   #headers: MsgHdrs | undefined;
   #lastSentAt = performance.now();
   #lastProbeAt = performance.now();
@@ -99,46 +95,43 @@ export class ReplyWriter implements Reply {
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** Undefined while the ingress is in reach: its frames are confirmed within a second or so, and need little room. */
+  /** Undefined while the dispatcher is in reach: it confirms frames within about a second, so they need little memory. */
   room(): Promise<void> | undefined {
     return this.#isDoubtful(performance.now()) ? this.#memory.room() : undefined;
   }
 
-  /** Whether any piece of the answer has left. */
   get hasSent(): boolean {
     return this.#seq > 0;
   }
 
-  /** Bytes kept to be sent again. */
   get keptBytes(): number {
     return this.#tail.bytes;
   }
 
-  /** Drops the frames that have come. @returns whether all have */
+  /** Drops the frames that have arrived. @returns whether all have arrived */
   dropConfirmed(now: number): boolean {
     const confirmed = this.#contact.confirmedBefore(now);
     this.#tail.dropBefore(confirmed);
     return !this.#tail.hasSince(confirmed);
   }
 
-  /** Drops all sent frames. */
   dropAll(): void {
     this.#tail.dropAll();
   }
 
-  /** Milliseconds since the last frame, and since the last keep-alive. */
+  /** Returns the milliseconds since the last frame, and since the last keep-alive. */
   quiet(now: number): { sentMs: number; probedMs: number } {
     return { sentMs: now - this.#lastSentAt, probedMs: now - this.#lastProbeAt };
   }
 
-  /** Sends a keep-alive with the number of the next frame. An ingress that does not wait for the answer any more replies. */
+  /** Sends a keep-alive with the number of the next frame. A dispatcher replies if it does not wait for the answer any more. */
   probe(): void {
     this.#lastProbeAt = performance.now();
     this.#contact.sent();
     this.#publish('k', this.#seq, nothing, this.#aliveInbox);
   }
 
-  /** Sends the frames from a number on again. @returns false when they are not all kept any more */
+  /** Sends the frames again from a number on. @returns false if not all of them are kept any more */
   retransmit(from: number): boolean {
     const frames = this.#tail.from(from);
     if (!frames) return false;
@@ -147,7 +140,6 @@ export class ReplyWriter implements Reply {
     return true;
   }
 
-  /** Sends what is held and the end of the answer. */
   end(end: JobEnd): void {
     const last = this.#takeHeld();
     if (last.length > maxFrameBytes) this.#sendData(last);
@@ -155,7 +147,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Sends what is held of a stream and the error that ended the answer. */
+  /** Sends the held pieces of a stream and the error that ended the answer. */
   fail(error: RouterError): void {
     if (this.#stream) this.#flush();
     const facts = error instanceof CannotContinue ? { cannotContinue: error.failure } : {};
@@ -163,7 +155,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Drops what is held; nothing is sent from here on. */
+  /** Drops the held pieces; nothing is sent from here on. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -200,7 +192,6 @@ export class ReplyWriter implements Reply {
     this.#seq += 1;
   }
 
-  /** Whether frames that are sent now may get lost. */
   #isDoubtful(now: number): boolean {
     return !this.#broker.connected || this.#contact.isDoubtful(now);
   }

@@ -19,12 +19,12 @@ import { JobRunner } from './job-runner.ts';
 import { TicketTaker } from './ticket-taker.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
-/** Milliseconds for handlers to end when a drain that took too long aborts their jobs. */
+/** Milliseconds for handlers to end after a drain that took too long has aborted their jobs. */
 const settleMs = 1_000;
 
 /**
- * A worker on the broker: it announces itself, takes an offered job or pulls a ticket when it has a free slot, claims the
- * ticket's job, and runs it.
+ * A worker on the broker. It announces itself, takes an offered job or pulls a ticket when it has a free slot, claims the ticket's job,
+ * and runs it.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -37,14 +37,12 @@ export class Worker {
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
-  /** Subject of offers before the pool that they are for. */
+  /** The subject of offers, before the pool that they are for. */
   readonly #offers: string;
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
-  /** Whether it is being stopped. */
   #isStopping = false;
-  /** Whether an operator has drained it. */
   #isDrained = false;
   /** Whether no job is begun any more, not even a granted one. */
   #hasEnded = false;
@@ -127,7 +125,7 @@ export class Worker {
     return this.#jobs.size + this.#claiming;
   }
 
-  /** The part of its announcement that changes with its load. */
+  /** The part of the announcement that changes with the worker's load. */
   get standing(): Pick<Announcement, 'slots' | 'busy' | 'accepting' | 'reason'> & { draining: boolean } {
     const { slots, accepting, reason } = this.#facts;
     return {
@@ -139,7 +137,7 @@ export class Worker {
     };
   }
 
-  /** Changes what the worker announces, at once. */
+  /** Changes what the worker announces and announces it at once. */
   update(change: Partial<WorkerFacts>): void {
     if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
     this.#facts = { ...this.#facts, reason: undefined, resumesAt: undefined, ...change };
@@ -151,7 +149,7 @@ export class Worker {
     else this.#tickets.puller.pullIfFree();
   }
 
-  /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds, then ends the rest. */
+  /** Takes nothing new and waits until its jobs have ended, for at most this many milliseconds. Then ends the rest with an error. */
   async drain(ms: number): Promise<void> {
     this.#isStopping = true;
     this.#heartbeat.now();
@@ -162,7 +160,7 @@ export class Worker {
     if (this.busy > 0) await this.#becomeIdle(settleMs);
   }
 
-  /** Says good-bye and releases its subscriptions. Call `drain` before. */
+  /** Sends `goodbye` and releases its subscriptions. Call `drain` before. */
   async close(): Promise<void> {
     this.#tickets.close();
     this.#heartbeat.stop();
@@ -170,7 +168,6 @@ export class Worker {
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
-  /** Waits until no job runs, for at most this many milliseconds. */
   async #becomeIdle(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle = resolve;
@@ -213,7 +210,7 @@ export class Worker {
 
   // ---- tickets and claims
 
-  /** Tickets come with the subject that they were published to; answers to pulls and claims, with the inbox's. */
+  /** Tickets come with the subject that they were published to; answers to pulls and claims come with a subject of the inbox. */
   #onInbox(message: Msg, inboxLength: number): void {
     const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
     if (message.reply?.startsWith('$JS.ACK.')) this.#tickets.onTicket(message, message.reply);
@@ -227,8 +224,8 @@ export class Worker {
   }
 
   /**
-   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: in any other state of a lane, requests may
-   * wait there, and they come first. A refusal is an empty frame.
+   * Takes an offered job if the worker waits for tickets in all its lanes. In any other state of a lane, requests may wait there, and
+   * they come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
     const hasRoom =
@@ -249,18 +246,21 @@ export class Worker {
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
-    // It was full: ingresses that still believe so would send requests to other tiers.
+    // The worker was full: dispatchers that still believe so would send requests to other tiers.
     if (this.busy === this.#facts.slots - 1) this.#heartbeat.soon();
     this.#tickets.puller.pullIfFree();
   }
 
-  /** A cancel names the grant by its reply subject: the job itself may be back here for another attempt. */
+  /** Cancels by grant, because the job itself may be here again for another attempt. */
   #onCancel(payload: Uint8Array): void {
     const grant = grantOf(Buffer.from(payload).toString());
     if (!this.#jobs.cancel(grant)) this.#tickets.claimer.drop(grant);
   }
 
-  /** An ingress misses the announcement, or frames, or has got none for long. While the body is still on its way there are none yet. */
+  /**
+   * Answers a dispatcher that misses the announcement or frames, or has got no frame for long. While the body is still on its way there
+   * are no frames yet.
+   */
   #onRetransmit(payload: Uint8Array): void {
     const text = Buffer.from(payload).toString();
     if (text === announceAgain) return this.#heartbeat.again();
@@ -269,7 +269,7 @@ export class Worker {
     else this.#jobs.retransmit(reply, Number(from));
   }
 
-  /** Running jobs go on. A worker that is restarted is not drained any more. */
+  /** Handles an operator's command. Running jobs go on. A restarted worker is not drained any more. */
   #onDrain(payload: Uint8Array): void {
     const command = Buffer.from(payload).toString();
     if (command !== 'drain' && command !== 'undrain') return;
@@ -285,7 +285,7 @@ export class Worker {
 
 /**
  * Starts a worker on the broker.
- * @throws ConfigError when the broker was given the credential of another tier
+ * @throws ConfigError if the broker's credential is for another tier
  */
 export function startWorker(options: WorkerOptions): Worker {
   return new Worker(options);

@@ -17,30 +17,30 @@ export interface TicketTakerOptions {
   broker: Broker;
   log: Logger;
   worker: WorkerAddress;
-  /** Subject prefix of the worker's own inbox. */
+  /** The subject prefix of the worker's own inbox. */
   inbox: string;
   contacts: IngressContacts;
   contract: ContractRange;
   bodies: MemoryBudget;
   meter: WorkerMeter;
-  /** Slots that are free right now; 0 while the worker takes nothing. */
+  /** Returns the slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;
-  /** Called with a granted job, body complete. Its room among the bodies is given back when it is over. */
+  /** Called with a granted job and its complete body. The receiver returns the body's memory to `bodies` when the job has ended. */
   onGrant: (grant: Grant, body: Buffer) => void;
-  /** Called with the number of claims under way, each of which holds a slot, when it changes. */
+  /** Called when the number of claims under way changes; each claim takes a slot. */
   onClaiming: (count: number) => void;
-  /** Called when a claim has given its slot back, or its job has taken it over. */
+  /** Called when a claim has freed its slot, or its job has taken the slot over. */
   onClaimed: () => void;
 }
 
-/** Pulls tickets while slots are free, and claims their jobs. A ticket of an ingress that is silent is set aside. */
+/** Pulls tickets while slots are free, and claims their jobs. Sets tickets of a silent dispatcher aside. */
 export class TicketTaker {
   readonly puller: Puller;
   readonly claimer: Claimer;
   readonly #options: TicketTakerOptions;
   #claiming = 0;
 
-  /** @param pool that the worker has announced */
+  /** @param pool the pool that the worker has announced */
   constructor(options: TicketTakerOptions, pool: string) {
     const { broker, log, worker, inbox, contacts, bodies, free } = options;
     this.#options = options;
@@ -54,7 +54,7 @@ export class TicketTaker {
     this.puller.close();
   }
 
-  /** Begins anew: the connection was lost. */
+  /** Starts over, because the connection was lost. */
   reset(): void {
     this.claimer.reset();
     this.puller.reset();
@@ -63,7 +63,7 @@ export class TicketTaker {
   onTicket({ data, subject }: Msg, ackTo: string): void {
     const { contract, contacts, free } = this.#options;
     const isFree = free() > 0;
-    // The slot is taken before the puller counts the ticket, because counting it may make the puller ask for more.
+    // The slot is taken before the puller counts the ticket, because the count may make the puller pull more.
     this.#addClaims(1);
     const isOwn = this.puller.onTicket(subject);
     const ticket = decodeTicket(data);
@@ -71,12 +71,15 @@ export class TicketTaker {
     const isSilent = isReadable && contacts.isSilent(ticket.ingress);
     if (isReadable && isOwn && isFree && !isSilent) return this.#claim(ticket, ackTo);
     this.#addClaims(-1);
-    // Without an ack, a ticket that is set aside comes back after JetStream's ack wait, and no ingress is needed for it.
+    // Without an ack, a ticket that is set aside comes back after JetStream's ack wait, which needs no dispatcher.
     if (isSilent) this.puller.pullIfFree();
     else this.puller.ack(ackTo, isReadable ? 'back' : 'void');
   }
 
-  /** Takes a ticket that an ingress has sent itself, if a slot is free. It comes again while the job waits. */
+  /**
+   * Takes a ticket that a dispatcher has sent straight to this worker, if a slot is free. The dispatcher sends it again while the job
+   * waits.
+   */
   onHanded(data: Uint8Array): void {
     const { contract, contacts, free } = this.#options;
     const ticket = decodeTicket(data);
@@ -85,13 +88,13 @@ export class TicketTaker {
     this.#claim(ticket, handedOver);
   }
 
-  /** Claims at a silent ingress give their slots back, all at once, and another ingress hands the pulls on. */
+  /** Frees the slots of all claims at a silent dispatcher at once, and chooses another dispatcher for the pulls. */
   onSilent(ingress: string): void {
     this.claimer.giveUp(ingress);
     this.puller.leave(ingress, this.#options.contacts.liveliest());
   }
 
-  /** Gives back a job that was never begun here, for another worker. */
+  /** Returns a job that this worker has not begun to its dispatcher, for another worker. */
   giveBack({ reply }: Grant, error: RouterError): void {
     this.#options.broker.publish(`${reply}.x.0`, encodeError(error, { unbegun: true }));
   }
@@ -120,7 +123,7 @@ export class TicketTaker {
     this.puller.pullIfFree();
   }
 
-  /** The claim was given up, but nobody else has the job: it runs if its whole body is here and a slot is still free. */
+  /** Runs a job whose claim was given up, if its whole body is here and a slot is still free: no other worker has it. */
   #onLateGrant(grant: Grant, body: Uint8Array): void {
     const { free, bodies, onGrant } = this.#options;
     const isRunnable = free() > 0 && body.length === grant.bodyBytes;

@@ -2,13 +2,13 @@ import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClaimOutcome } from './claimer.ts';
 
-/** A job that is over, from its worker's view. */
+/** A job that has ended, as its worker measures it. */
 export interface MeteredJob {
   format: string;
   operation: Operation;
   model: string;
   outcome: 'done' | 'failed' | 'cancelled';
-  /** The error that its ingress got. */
+  /** The error that its dispatcher got. */
   code?: ErrorCode | undefined;
   /** Milliseconds from the grant to the end. */
   ms: number;
@@ -16,11 +16,9 @@ export interface MeteredJob {
 
 /** Counts what a worker does. Each call costs no more than a few additions. */
 export interface WorkerMeter {
-  /** What came of a ticket, and the milliseconds since it was taken. */
+  /** Counts the outcome of a ticket, and the milliseconds since the worker took it. */
   claimed(outcome: ClaimOutcome['kind'], ms: number): void;
-  /** The worker's answer to an offer. */
   offered(outcome: 'taken' | 'refused'): void;
   finished(job: MeteredJob): void;
-  /** The worker stopped taking jobs because of its upstream. */
   paused(): void;
 }

@@ -9,17 +9,15 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { FrameMemory } from './frame-memory.ts';
 import type { WorkerMeter } from './worker-meter.ts';
 
-/** What of an announcement a worker may change while it runs. */
+/** The parts of an announcement that a worker may change while it runs. */
 export interface WorkerFacts {
   models: ModelInfo[];
   tools?: ToolInfo[];
-  /** Jobs it serves at once. */
   slots: number;
-  /** Whether it takes jobs right now. */
   accepting: boolean;
-  /** Why it takes none, or few, see `Announcement`. */
+  /** Why it takes no jobs, or few, see `Announcement`. */
   reason?: string | undefined;
-  /** When it takes jobs again, in ms since 1970, where it takes none and knows. It may try before that. */
+  /** When a worker that takes no jobs takes them again, in milliseconds since 1970, if it can say so. It may try earlier. */
   resumesAt?: number | undefined;
 }
 
@@ -29,22 +27,21 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
   id: string;
   tier: Tier;
-  /** The kind of upstream, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
+  /** The kind of upstream, such as `vllm`: workers of one kind with the same models and tools are interchangeable. */
   kind: string;
-  /** Client formats that the handler answers in. */
+  /** Client formats in which the handler answers. */
   formats: readonly string[];
   version: string;
   handler: JobHandler;
-  /** Length of the window in which pieces of a stream travel together, in milliseconds. 0: each by itself. */
+  /** Milliseconds of the window in which pieces of a stream travel together; 0 sends each piece by itself. */
   coalesceMs: number;
   meter: WorkerMeter;
-  /** Traces, when jobs are traced. */
   tracing?: Tracing | undefined;
-  /** Where sent frames are kept. Default: a memory of its own. */
+  /** The memory for sent frames. Default: a memory of its own. */
   memory?: FrameMemory;
-  /** The room for bodies of jobs. Default: without a bound. */
+  /** The memory budget for bodies of jobs. Default: no limit. */
   bodies?: MemoryBudget;
-  /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Default: a minute. */
+  /** Milliseconds that jobs go on while the broker or their dispatcher cannot be reached. Default: a minute. */
   outOfReachMs?: number;
   /** Versions of the contract that it speaks. Default: those of this release. */
   contract?: ContractRange;

@@ -11,8 +11,8 @@ interface Cell<Label extends string> {
 }
 
 /**
- * A Prometheus counter for hot paths. Each set of labels is bound once: the library would check and hash the labels at
- * every increment. The sums go to the library when the metrics are scraped.
+ * A Prometheus counter for hot paths. Each set of labels is bound once, because the library checks and hashes the labels at every
+ * increment. The sums go to the library when the metrics are scraped.
  */
 export class BoundCounter<Label extends string = string> {
   readonly #cells: Cell<Label>[] = [];
@@ -22,7 +22,7 @@ export class BoundCounter<Label extends string = string> {
     this.#counter = new Counter({ ...configuration, collect: () => this.#flush() });
   }
 
-  /** Returns the counter of these labels, which appears in the metrics from now on, at first with 0. */
+  /** Creates the counter of these labels, which appears in the metrics from now on, at first with 0. */
   bind(labels: LabelValues<Label>): BoundCount {
     const cell = { labels, pending: 0 };
     this.#cells.push(cell);
@@ -41,7 +41,7 @@ export class BoundCounter<Label extends string = string> {
   }
 }
 
-/** Returns the series bound under a key, and binds it on first use. Callers keep the number of keys bounded. */
+/** Returns the series bound under a key, and binds it on first use. Callers must bound the number of keys. */
 export function bound<Series>(series: Map<string, Series>, key: string, bind: () => Series): Series {
   let one = series.get(key);
   if (!one) {

@@ -1,11 +1,11 @@
 import { Histogram, type HistogramConfiguration, type LabelValues } from 'prom-client';
 
-/** Bucket bounds for durations, in seconds. */
+/** In seconds. */
 export const secondsBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
 ];
 
-/** Bucket bounds for output speed, in tokens per second. */
+/** In tokens per second. */
 export const speedBuckets: readonly number[] = [1, 2.5, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2500];
 
 /** The histogram of one set of labels. `observe` costs a bucket look-up and three additions. */
@@ -15,14 +15,14 @@ export interface BoundObservations {
 
 interface Cell<Label extends string> {
   labels: LabelValues<Label>;
-  /** Values in each bucket alone, not cumulative; the last bucket is for those above all bounds. */
+  /** Values in each bucket alone, not cumulative; the last bucket is for values above all bounds. */
   counts: number[];
   sum: number;
 }
 
 /**
- * A Prometheus histogram for hot paths. Each set of labels is bound once: the library would check and hash the labels,
- * and build objects, at every observation.
+ * A Prometheus histogram for hot paths. Each set of labels is bound once, because the library checks and hashes the labels, and builds
+ * objects, at every observation.
  */
 export class BoundHistogram<Label extends string = string> extends Histogram<Label> {
   readonly #cells: Cell<Label>[] = [];
@@ -37,7 +37,7 @@ export class BoundHistogram<Label extends string = string> extends Histogram<Lab
     this.#bounds = configuration.buckets;
   }
 
-  /** Returns the histogram of these labels, which appears in the metrics from now on, at first empty. */
+  /** Creates the histogram of these labels, which appears in the metrics from now on, at first empty. */
   bind(labels: LabelValues<Label>): BoundObservations {
     const bounds = this.#bounds;
     const cell: Cell<Label> = { labels, counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 };
@@ -52,7 +52,7 @@ export class BoundHistogram<Label extends string = string> extends Histogram<Lab
     };
   }
 
-  /** Called by the library's registry. Its declarations lack this method, on which its own `get` is built too. */
+  /** Called by the library's registry. The library's declarations lack this method, which its own `get` uses. */
   async getForPromString(): Promise<object> {
     const values = this.#cells.flatMap((cell) => this.#valuesOf(cell));
     return { name: this.#name, help: this.#help, type: 'histogram', values, aggregator: 'sum' };

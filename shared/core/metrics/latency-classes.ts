@@ -1,26 +1,26 @@
-/** Upper bounds of the classes that times are counted in, in milliseconds: 12 for each factor of 10, up to about an hour. */
+/** Upper bounds of the classes of times, in milliseconds: 12 for each factor of 10, up to about an hour. */
 export const latencyBoundsMs: readonly number[] = Array.from({ length: 80 }, (_, step) => 10 ** (step / 12));
 
-/** The class of a time in milliseconds: the index of the first bound that it does not exceed, or the number of bounds. */
+/** Returns the class of a time in milliseconds: the index of the first bound that it does not exceed, or the number of bounds. */
 export function latencyClass(milliseconds: number): number {
-  // The classes have 12 upper bounds per power of ten, so that the logarithm gives the index.
+  // The classes have 12 upper bounds per power of ten, so the logarithm gives the index.
   const index = Math.ceil(Math.log10(Math.max(1, milliseconds)) * 12 - 1e-9);
   return Math.min(index, latencyBoundsMs.length);
 }
 
-/** Half of the times are shorter than p50, and 95 of 100 than p95; in milliseconds. */
+/** In milliseconds: half of the times are shorter than `p50`, and 95 of 100 shorter than `p95`. */
 export interface Percentiles {
   p50: number;
   p95: number;
 }
 
-/** The percentiles of times that were counted by class; undefined where there are none. */
+/** Computes the percentiles of times that were counted by class; undefined if there are none. */
 export function percentilesOf(counts: readonly number[]): Percentiles | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
   return total === 0 ? undefined : { p50: quantile(counts, total * 0.5), p95: quantile(counts, total * 0.95) };
 }
 
-/** The value below which `rank` values lie, with those of a class taken as evenly spread. */
+/** Returns the value below which `rank` values lie, assuming an even spread within each class. */
 function quantile(counts: readonly number[], rank: number): number {
   let below = 0;
   for (const [index, count] of counts.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Sums per unit of time (second, minute) over a fixed number of past units, in a ring: adding takes constant time, and a
- * new unit overwrites the oldest.
+ * Sums per unit of time (second, minute) over a fixed number of past units, in a ring: an addition takes constant time, and a new unit
+ * overwrites the oldest.
  */
 export class RecentSums {
   readonly #sums: number[];
@@ -12,7 +12,7 @@ export class RecentSums {
     this.#units = Array.from({ length: length + 1 }, () => -1);
   }
 
-  /** Adds to a unit, numbered since 1970. Ignores one that is older than all kept. */
+  /** Adds to a unit, numbered since 1970. Ignores a unit that is older than all kept ones. */
   add(unit: number, amount: number): void {
     const place = unit % this.#sums.length;
     const there = this.#units[place] ?? -1;
@@ -24,13 +24,13 @@ export class RecentSums {
     this.#sums[place] = (this.#sums[place] ?? 0) + amount;
   }
 
-  /** The sums of the units before this one, oldest first. */
+  /** Returns the sums of the units before this one, oldest first. */
   before(unit: number): number[] {
     const kept = this.#sums.length - 1;
     return Array.from({ length: kept }, (_, index) => this.#at(unit - kept + index));
   }
 
-  /** The sum of this unit and those kept before it. */
+  /** Returns the sum of this unit and those kept before it. */
   total(unit: number): number {
     return this.before(unit).reduce((sum, value) => sum + value, this.#at(unit));
   }

@@ -2,19 +2,19 @@ import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { version } from '../version.ts';
 
 /**
- * The metrics of one process: Node's own (memory, CPU, garbage collection, event loop lag), and the service and release that
- * it runs.
+ * Creates the metrics of one process: Node's own (memory, CPU, garbage collection, event loop lag), and the service and release that it
+ * runs.
  * @param service the service's name, as in its log lines
  */
 export function createServiceRegistry(service: string): Registry {
   const registry = new Registry();
-  // A timer for each look at the event loop: every ten milliseconds, the default, is half of what an idle process takes.
+  // The monitor runs a timer at this interval. At the default, ten milliseconds, the timer takes half of an idle process's CPU time.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   showRelease(registry, service);
   return registry;
 }
 
-/** Adds the gauge that names the service and its release. */
+/** Adds the gauge `rtr_build_info`, which names the service and its release. */
 export function showRelease(registry: Registry, service: string): void {
   new Gauge({
     name: 'rtr_build_info',
@@ -25,13 +25,13 @@ export function showRelease(registry: Registry, service: string): void {
 }
 
 /**
- * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or
- * undefined when there is no answer; it settles within about a second and never rejects. It returns no promise while the
- * process has not connected to that server yet.
+ * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or undefined
+ * if there is no answer; it settles within about a second and never rejects. It returns undefined, not a promise, while the process has
+ * not connected to that server yet.
  */
 export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
 
-/** Adds gauges for whether each dependency answers and how fast. Dependencies are pinged when the metrics are scraped. */
+/** Adds gauges for whether each dependency answers and how fast. The dependencies are pinged when the metrics are scraped. */
 export function watchDependencies(registry: Registry, dependencies: Dependencies): void {
   const labelNames = ['dependency'] as const;
   const registers = [registry];

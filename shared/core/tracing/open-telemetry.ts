@@ -28,19 +28,18 @@ import {
 } from './tracing.ts';
 import { WaitingMessages } from './waiting-messages.ts';
 
-/** Interval of sending spans in batches, in milliseconds. */
 const sendEveryMs = 1_000;
 
-/** Spans queued for sending; further ones are dropped, for instance while the collector is down. */
+/** Maximum spans that wait to be sent; further ones are dropped, for instance while the collector is down. */
 const maxQueued = 4_096;
 
-/** Time limit of sending the last spans when the process ends, in milliseconds. */
+/** Maximum milliseconds to send the last spans when the process ends. */
 const shutdownMs = 2_000;
 
-/** Minimum interval between two log lines about spans that cannot be sent, in milliseconds. */
+/** Minimum milliseconds between two log lines about spans that cannot be sent. */
 const quietMs = 60_000;
 
-/** Characters of an attribute's value that are kept, messages aside: clients choose model names of any length. */
+/** Maximum characters of an attribute's value, except messages: clients choose model names of any length. */
 const maxValueLength = 256;
 
 const kinds: Readonly<Record<SpanKind, Kinds>> = {
@@ -52,8 +51,8 @@ const kinds: Readonly<Record<SpanKind, Kinds>> = {
 };
 
 /**
- * Traces with OpenTelemetry, sent by OTLP over HTTP to the collector that its variables name. Contexts are passed on
- * explicitly: no library is patched and no async context is kept.
+ * Starts tracing with OpenTelemetry. Spans go by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are
+ * passed explicitly: no library is patched and no async context is kept.
  * @throws ConfigError for an unknown sampler
  */
 export function startOpenTelemetry({ service, instance, environment, log }: TracingOptions): Tracing {
@@ -73,7 +72,7 @@ export function startOpenTelemetry({ service, instance, environment, log }: Trac
   const provider = new TracerProvider({
     resource,
     sampler: samplerOf(environment),
-    // All but messages is cut before, see `defined`.
+    // All values except messages are cut before, see `defined`.
     spanLimits: { attributeValueLengthLimit: mostMessageBytes },
     spanProcessors: [waiting.counting(), processor],
   });
@@ -124,7 +123,7 @@ function startSpan(
     end: (at) => {
       if (given) {
         const [messages, onOutcome] = given;
-        // At the end, after which the span is in the queue: until then another one could take its place there.
+        // Added at the end, right before the span enters the queue: earlier, another span could take its place there.
         onOutcome(own.waiting.add(span, messages) ? 'queued' : 'full');
         given = undefined;
       }
@@ -165,7 +164,7 @@ function contextOf(parent: TraceContext | undefined): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { ...given, isRemote: true, ...(traceState ? { traceState } : {}) });
 }
 
-/** A collector that is down costs spans and one log line per minute, nothing else. */
+/** Limits the cost of a collector that is down to lost spans and one log line per minute. */
 function logSendErrors(log: TracingOptions['log']): void {
   let loggedAt = -Infinity;
   setGlobalErrorHandler((error) => {

@@ -1,9 +1,9 @@
 import type { Tracing, TracingOptions } from './tracing.ts';
 
 /**
- * Enables tracing when the environment names a collector by OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_ENDPOINT` or
- * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, unless `OTEL_SDK_DISABLED` is `true` or `OTEL_TRACES_EXPORTER` is `none`
- * (OpenTelemetry, "Environment Variable Specification"). Otherwise returns undefined and loads nothing of OpenTelemetry.
+ * Enables tracing if the environment names a collector by OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_ENDPOINT` or
+ * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, unless `OTEL_SDK_DISABLED` is `true` or `OTEL_TRACES_EXPORTER` is `none` (OpenTelemetry,
+ * "Environment Variable Specification"). Otherwise returns undefined and loads no OpenTelemetry code.
  * @throws ConfigError for an unknown sampler
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {

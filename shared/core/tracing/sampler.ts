@@ -8,7 +8,7 @@ import {
 import { ConfigError, type Environment } from '../load-config.ts';
 
 /**
- * The sampler named by `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` (OpenTelemetry, "General SDK Configuration"). The
+ * Creates the sampler named by `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` (OpenTelemetry, "General SDK Configuration"). The
  * default follows the client's decision and samples every trace that starts here.
  * @throws ConfigError for an unknown sampler or a ratio outside 0 to 1
  */

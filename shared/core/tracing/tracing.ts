@@ -1,20 +1,20 @@
 import type { Environment } from '../load-config.ts';
 import type { Logger } from '../log.ts';
 
-/** Most bytes in UTF-8 of one attribute that has messages. */
+/** Maximum bytes in UTF-8 of one attribute with messages. */
 export const mostMessageBytes = 64 * 1024;
 
-/** Most bytes of all attributes with messages that wait to be sent. Collectors take about as much in one request. */
+/** Maximum bytes of all attributes with messages that wait to be sent. Collectors take about as much in one request. */
 export const mostWaitingMessageBytes = 16 * 1024 * 1024;
 
 /**
- * What became of a span's messages: they wait to be sent with it (`queued`); there was no room for them, or for the span (`full`); or
+ * The outcome of a span's messages: they wait to be sent with it (`queued`); there was no room for them, or for the span (`full`); or
  * the span had ended (`late`).
  */
 export type MessagesOutcome = 'queued' | 'full' | 'late';
 
 /**
- * The attributes of a span. Undefined values are left out, and strings are cut at 256 characters. Never a prompt, an answer or a key:
+ * The attributes of a span. Undefined values are dropped, and strings are cut at 256 characters. Never add a prompt, an answer or a key:
  * see `TraceSpan.setMessages`.
  */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
@@ -30,37 +30,35 @@ export interface TraceContext {
 
 export interface SpanOptions {
   attributes?: SpanAttributes | undefined;
-  /** Start, a time of `performance.now()`; default: now. */
+  /** Start, in milliseconds of `performance.now()`; default: now. */
   startedAt?: number | undefined;
 }
 
-/** One span of a trace. */
 export interface TraceSpan {
   /** 32 hexadecimal digits, for log lines. */
   readonly traceId: string;
-  /** The context to send to whoever does a part of this work. */
+  /** The context for processes that do a part of this work. */
   readonly context: TraceContext;
   child(name: string, kind: SpanKind, options?: SpanOptions): TraceSpan;
-  /** Whether it will be sent. Nothing needs to be found out for one that will not. */
+  /** Whether the span will be sent. Attributes of other spans need not be computed. */
   readonly isSampled: boolean;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
   /**
-   * Adds the messages of a request that is recorded, where its owner and the operator want them in traces. They are added when the span
-   * ends, if there is room.
-   * @param messages JSON texts of `mostMessageBytes` at most, by the names of attributes
-   * @param onOutcome is called once, at the end of the span at the latest
+   * Adds the messages of a recorded request, if its owner and the operator want them in traces. They are added when the span ends, if
+   * there is room.
+   * @param messages JSON texts of at most `mostMessageBytes`, by the names of attributes
+   * @param onOutcome called once, at the end of the span at the latest
    */
   setMessages(messages: Readonly<Record<string, string>>, onOutcome: (outcome: MessagesOutcome) => void): void;
-  /** Marks the span as failed. Takes an error code, never a message: that may quote a client. */
+  /** Marks the span as failed. Takes an error code, never a message, which may quote a client. */
   fail(code: string): void;
   /** Ends the span, now or at a time of `performance.now()`. No other method may be called afterwards. */
   end(at?: number): void;
 }
 
-/** The tracer of one process. */
 export interface Tracing {
-  /** Starts a span: a child of the parent, or the root of a new trace when the parent is absent or unreadable. */
+  /** Starts a span: a child of the parent, or the root of a new trace if the parent is absent or invalid. */
   begin(name: string, kind: SpanKind, parent: TraceContext | undefined, options?: SpanOptions): TraceSpan;
   /** Sends the remaining spans, for two seconds at most. */
   close(): Promise<void>;
@@ -69,7 +67,7 @@ export interface Tracing {
 export interface TracingOptions {
   /** The service's name, as in its log lines. */
   service: string;
-  /** Name of this instance among those of the service. */
+  /** The name of this instance among those of the service. */
   instance: string;
   environment: Environment;
   log: Pick<Logger, 'warn' | 'info'>;

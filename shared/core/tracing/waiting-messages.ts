@@ -2,8 +2,8 @@ import type { Span } from '@opentelemetry/api';
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 
 /**
- * Bounds the messages of spans that wait to be sent, in sum. They have room from the end of their span until it was sent, or could not
- * be. A queue that is full drops spans without a word, so the queued spans are counted here as well: one with messages is never dropped.
+ * Limits the messages of all spans that wait to be sent. Messages take room from the end of their span until the span was sent, or could
+ * not be sent. A full queue drops spans silently, so this class counts the queued spans as well: a span with messages is never dropped.
  */
 export class WaitingMessages {
   readonly #most: { bytes: number; spans: number };
@@ -11,17 +11,16 @@ export class WaitingMessages {
   #bytes = 0;
   #spans = 0;
 
-  /** @param most bytes of all messages, and spans of the queue, from which it drops further ones */
+  /** @param most maximum bytes of all messages, and the length of the queue, beyond which it drops spans */
   constructor(most: { bytes: number; spans: number }) {
     this.#most = most;
   }
 
-  /** Bytes of messages that wait. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Adds messages to a span, to be called right before it ends. @returns false if there is no room */
+  /** Adds messages to a span. Call it right before the span ends. @returns false if there is no room */
   add(span: Span, messages: Readonly<Record<string, string>>): boolean {
     const bytes = Object.values(messages).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     if (this.#spans >= this.#most.spans || this.#bytes + bytes > this.#most.bytes) return false;
@@ -31,7 +30,7 @@ export class WaitingMessages {
     return true;
   }
 
-  /** Counts the spans that are queued. It stands before the processor that has the queue. */
+  /** Creates the processor that counts queued spans. It must come before the processor with the queue. */
   counting(): SpanProcessor {
     return {
       onStart: () => undefined,
@@ -43,7 +42,7 @@ export class WaitingMessages {
     };
   }
 
-  /** An exporter that gives room back when the spans have been sent, or could not be. */
+  /** Wraps an exporter so that it frees the room when the spans have been sent, or could not be. */
   releasing(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans, done) => {

@@ -23,31 +23,32 @@ import type { ToolRequest } from '../tool-request.ts';
 import type { PeoplesTools, ServeCall } from './peoples-tools.ts';
 import { TwiceTried } from './twice-tried.ts';
 
-/** Milliseconds for which the tools that a server has for a person are not listed again; after a failure, to be listed among others. */
+/**
+ * Milliseconds for which a server's tools for a person are cached; after a failure, milliseconds for which lists of tools leave the
+ * server out.
+ */
 const keptMs = 60_000;
 const keptFailureMs = 10_000;
 
-/** Most bytes of all lists that are kept. */
 const keptBytes = 64 * 1024 * 1024;
 
-/** A server that people connect to. */
+/** An MCP server for which each person has an account link of their own. */
 export interface ConnectedServer {
   name: string;
   url: string;
 }
 
-/** The connections of people, as serving a request sees them. */
 export interface PersonConnections {
   servers(): readonly ConnectedServer[];
-  /** For each server that the person is connected to now, a text that changes when they connect anew. */
+  /** Returns a text for each MCP server that the person has linked now; the text changes when they link it again. */
   versionsOf(person: string): Promise<ReadonlyMap<string, string>>;
   /** @param refused a token that the server has just refused @throws RouterError `connection_required`, `upstream_failed` */
   tokenOf(person: string, server: ConnectedServer, refused?: string): Promise<string>;
-  /** The error for who cannot call a tool of a server without connecting to it. */
+  /** Builds the error for a caller who cannot call a tool without a link to its MCP server. */
   required(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
 }
 
-/** A call of a server's tool, or, without one, the list of its tools. */
+/** A call of a server's tool, or, without a tool, of the list of its tools. */
 interface ConnectedCall extends ToolRequest {
   server: ConnectedServer;
   ownName: string | undefined;
@@ -69,20 +70,20 @@ const listing = z.object({
   ),
 });
 
-/** A tool under its name here, and its name at its server. */
+/** A tool under its name in the router, with its name at its MCP server. */
 interface OwnedTool {
   tool: ToolInfo;
   ownName: string;
 }
 
 /**
- * The tools of MCP servers that each person connects to: listed to those who are connected, called with their token. Their names begin with
- * that of their server, so that none can take the place of another tool.
+ * The tools of MCP servers that people link: listed to people with a link, called with their token. The tools' names begin with the name
+ * of their server, so that none can take the place of another tool.
  */
 export class ConnectedTools implements PeoplesTools {
   readonly #connections: PersonConnections;
   readonly #parts: ToolParts;
-  /** What servers have for people, by person, server and version of the connection. */
+  /** The tools that servers have for people, by person, server and version of the link. */
   readonly #lists = new LRUCache<string, readonly OwnedTool[]>({
     maxSize: keptBytes,
     sizeCalculation: (tools) => JSON.stringify(tools).length + 1,
@@ -90,7 +91,7 @@ export class ConnectedTools implements PeoplesTools {
   });
   readonly #listing = new Map<string, Promise<readonly OwnedTool[]>>();
 
-  /** Servers that have just failed to list their tools, by the same. */
+  /** Servers that have just failed to list their tools, with the same keys. */
   readonly #failed = new LRUCache<string, true>({ max: 10_000, ttl: keptFailureMs });
 
   constructor(connections: PersonConnections, parts: ToolParts) {
@@ -98,7 +99,7 @@ export class ConnectedTools implements PeoplesTools {
     this.#parts = parts;
   }
 
-  /** Servers that cannot be asked are left out. */
+  /** Leaves out servers that do not answer. */
   async list(caller: Caller): Promise<ListedTool[]> {
     const { workers } = this.#parts;
     const { identity } = caller;
@@ -110,7 +111,7 @@ export class ConnectedTools implements PeoplesTools {
     });
     if (person === undefined || reachable.length === 0) return [];
     const versions = await this.#connections.versionsOf(person).catch((error: unknown) => {
-      // Without Redis, keys in use go on with the tools that all share.
+      // Without Redis, keys in use get the shared tools only.
       if (error instanceof RouterError) return new Map<string, string>();
       throw error;
     });
@@ -144,7 +145,7 @@ export class ConnectedTools implements PeoplesTools {
     const person = personOf(identity);
     if (person === undefined) throw this.#connections.required(name, 'no person');
     const version = (await this.#connections.versionsOf(person)).get(name);
-    // Asking for the token says what is wrong with the connection.
+    // The request for the token throws the error that explains what is wrong with the link.
     if (version === undefined) await this.#connections.tokenOf(person, server);
     const tools = await this.#toolsOf(server, keyOf(person, server, version ?? ''), caller);
     const found = tools.find((each) => isCalled(each.tool, tool));
@@ -153,8 +154,9 @@ export class ConnectedTools implements PeoplesTools {
   }
 
   /**
-   * Calls a tool with the token of the caller's person; once more, with a new token, if the server refuses that one: it has done nothing.
-   * @returns the running call; undefined if the caller is gone
+   * Calls a tool with the token of the caller's person. If the server refuses that token, it has done nothing, and the call is repeated
+   * once with a new token.
+   * @returns the running call; undefined if the caller has left
    */
   async #serve(
     { server, ownName, ...request }: ConnectedCall,
@@ -180,7 +182,7 @@ export class ConnectedTools implements PeoplesTools {
     return tried.follow(await run(token, tried.first, caller));
   }
 
-  /** The tools that a server has for a person. Who asks at the same time shares one listing. */
+  /** Returns the tools that a server has for a person. Callers at the same time share one listing. */
   #toolsOf(server: ConnectedServer, key: string, caller: Caller): Promise<readonly OwnedTool[]> {
     const kept = this.#lists.get(key);
     if (kept) return Promise.resolve(kept);
@@ -211,7 +213,10 @@ export class ConnectedTools implements PeoplesTools {
   }
 }
 
-/** The person whose key it is, or who is signed in; undefined for keys of teams and of nobody, and those that others have issued. */
+/**
+ * Returns the person who owns the key or is signed in; undefined for keys of teams, keys without an owner, and keys that others have
+ * issued.
+ */
 function personOf({ kind, ownerId, storesAs }: KeyIdentity): string | undefined {
   return kind === 'user' && storesAs === undefined ? ownerId : undefined;
 }
@@ -220,12 +225,11 @@ function originOf({ requestId, identity, trace }: Caller): Pick<Caller, 'request
   return { requestId, identity, trace };
 }
 
-/** What the names of a server's tools begin with. */
 function prefixOf(server: string): string {
   return `${server.replaceAll(/[^\w-]/g, '-')}_`;
 }
 
-/** The pools whose workers reach a server for people, most free slots first. */
+/** Returns the pools whose workers reach a server of account links, most free slots first. */
 function lanesOf({ name }: ConnectedServer, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   const model = contentName(name);
   return [...pools]

@@ -3,7 +3,7 @@ import { listTools, type ListedTool } from '../list-tools.ts';
 import type { ToolParts } from '../serve-tool.ts';
 import { toolPermitsOf } from '../tool-permits.ts';
 
-/** The tools that a caller may use, sorted by name: those that all share, and those of servers that the caller's person is connected to. */
+/** Lists the tools that a caller may use, sorted by name: the shared ones, and those of MCP servers that the caller's person has linked. */
 export async function listAllTools(parts: ToolParts, caller: Caller): Promise<ListedTool[]> {
   const shared = listTools(parts.workers.pools(), toolPermitsOf(caller.identity));
   const own = (await parts.connected?.list(caller)) ?? [];

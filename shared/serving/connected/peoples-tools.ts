@@ -4,15 +4,14 @@ import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import type { ToolRequest } from '../tool-request.ts';
 
-/** Serves a call of one tool. @returns the running call; undefined if the caller is gone @throws RouterError */
+/** Serves a call of one tool. @returns the running call; undefined if the caller has left @throws RouterError */
 export type ServeCall = (request: ToolRequest, sink: JobSink, caller: Caller) => Promise<RunningRequest | undefined>;
 
 /** The tools that depend on the person who asks. */
 export interface PeoplesTools {
-  /** Those that a caller's person may use now. */
   list(caller: Caller): Promise<ListedTool[]>;
   /**
-   * What serves the calls of a name; undefined if it is none of them.
+   * Finds the function that serves calls of a tool; undefined if the tool does not depend on the person.
    * @throws RouterError `permission_denied`, `connection_required`, or `not_found`
    */
   find(tool: string, caller: Caller): Promise<ServeCall | undefined>;

@@ -4,15 +4,14 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { RunningRequest } from '../run-job.ts';
 
 export interface TwiceTriedOptions {
-  /** Runs the call once more. @throws RouterError */
   again: (sink: JobSink) => Promise<RunningRequest | undefined>;
-  /** The error of a call whose second token is refused, too. */
+  /** Builds the error of a call whose second token is refused, too. */
   over: () => RouterError;
 }
 
 /**
- * A call with a token that its server may refuse. Such a call has done nothing, so it is made again, once, with another token, before the
- * one who waits is told anything.
+ * Makes a call whose token the server may refuse. A refused call has done nothing, so it is repeated once, with another token, before
+ * the caller gets anything.
  * States: first → over, or first → second → over.
  */
 export class TwiceTried {
@@ -25,7 +24,6 @@ export class TwiceTried {
     this.#options = options;
   }
 
-  /** Where the first call's answer goes. */
   get first(): JobSink {
     return withFailure(this.#sink, (error) => {
       if (error.code === 'connection_required') this.#isRefused = true;

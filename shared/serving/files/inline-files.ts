@@ -5,13 +5,13 @@ import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/c
 import type { InputFile } from '#shared/formats/file-inputs.ts';
 import { readInput } from './read-input.ts';
 
-/** The files that requests may name, and what may be made of them. */
+/** The files that requests may name, and the limit of what they add. */
 export interface InputFiles {
   files: Pick<Files, 'find' | 'read'>;
-  /** Bytes of a request with its files. */
+  /** Maximum bytes of a request with its files. */
   maxBytes: number;
   store: {
-    /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+    /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;
   };
 }
@@ -19,16 +19,13 @@ export interface InputFiles {
 export interface InlineOptions {
   format: Pick<ClientFormat, 'read'>;
   operation: ClientRoute['operation'];
-  /** Whose files the request may name. */
   owner: string;
-  /**
-   * Called with the bytes that the request takes in addition, before they are read, and waited for. What it throws ends the request.
-   */
+  /** Called with the additional bytes of the request before they are read, and awaited. An error that it throws ends the request. */
   onBytes: (bytes: number) => void | Promise<void>;
 }
 
 /**
- * Puts files in place of their ids in a request. Ids that are not of this router stay: an upstream of the same format may know them.
+ * Replaces file ids in a request with the files. Ids that are not of this router stay: an upstream of the same format may have them.
  * @returns the same request if it names no file of this router
  * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read
  * there, `store_unavailable`, or as `read` of the format does
@@ -51,7 +48,7 @@ export async function inlineFiles(
     }
     const file = await files.find(owner, fileIdOf(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
-    // Before it is read: its base64, or its text.
+    // The length before it is read, for base64; text may differ.
     const expected = Math.ceil((file.bytes * 4) / 3);
     left = await take(left, expected, onBytes);
     contents.set(id, await readInput(files, file, { param, left: left + expected }));
@@ -61,7 +58,7 @@ export async function inlineFiles(
   return format.read(body, operation);
 }
 
-/** @returns bytes that are left then */
+/** @returns the bytes that are left */
 async function take(left: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
   if (bytes > left) throw tooLarge();
   await onBytes(bytes);

@@ -6,7 +6,7 @@ import type { InputFile, InputKind } from '#shared/formats/file-inputs.ts';
 
 const images: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Types of texts whose names do not begin with `text/`. */
+/** Text types whose names do not begin with `text/`. */
 const texts: ReadonlySet<string> = new Set([
   'application/json',
   'application/jsonl',
@@ -16,12 +16,12 @@ const texts: ReadonlySet<string> = new Set([
   'application/javascript',
 ]);
 
-/** Bytes that are encoded at once: each but the last has whole groups of three, so that base64 has no padding between them. */
+/** Bytes that are encoded at once. All pieces but the last have whole groups of three, so that base64 has no padding between them. */
 const pieceBytes = 192 * 1024;
 
 /**
  * Reads a file as the input of a request.
- * @param place where the request names it, and characters that are left for it
+ * @param place the field of the request with the file's id, and the bytes that are left for the file
  * @throws RouterError `invalid_request` for a file that no model can read, `body_too_large`, or as `Files.read` does
  */
 export async function readInput(
@@ -43,7 +43,7 @@ export async function readInput(
   for await (const piece of inChunks(await files.read(file), pieceBytes)) {
     const encoded = encode(piece);
     bytes += encoded.length;
-    // Text may be longer with its escapes.
+    // Escapes can make a text longer than estimated.
     if (kind === 'text' && bytes > left)
       throw new RouterError('body_too_large', 'The request is too large with the files that it names.', { param });
     content.push(encoded);
@@ -61,7 +61,7 @@ function base64(piece: Uint8Array): Buffer {
   return Buffer.from(Buffer.from(piece).toString('base64'), 'latin1');
 }
 
-/** UTF-8 as it stands in a string of a JSON text. A character may begin in one piece and end in the next. */
+/** Encodes UTF-8 for a string of a JSON text. A character may begin in one piece and end in the next. */
 function escapedText(): (piece: Uint8Array) => Buffer {
   const decoder = new TextDecoder();
   return (piece) => Buffer.from(JSON.stringify(decoder.decode(piece, { stream: true })).slice(1, -1));

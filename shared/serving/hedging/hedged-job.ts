@@ -8,35 +8,32 @@ import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Hedges } from './hedges.ts';
 
-/** Milliseconds between two looks at a job that still waits for a worker. */
+/** Milliseconds between two checks of a job that still waits for a worker. */
 const lookMs = 100;
 
 export interface HedgedJobParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   hedges: Hedges;
-  /** The registry name that the client asks for. */
   name: string;
 }
 
-/** One of the jobs of a request. */
 interface Racer {
   job: Job | undefined;
   hasFailed: boolean;
 }
 
 /**
- * A streamed request that a second worker may get as well: when its first token is later than 95 of 100 of its pool, a second
- * job is dispatched for it, if a worker is free and the name's budget allows it. Behind both is the client's sink. The first
- * that writes keeps it, and the other is cancelled.
+ * A streamed request that may get a second worker. If its first token is later than 95 of 100 of its pool, a second job is dispatched,
+ * if a worker is free and the name's budget allows it. The first job that writes keeps the client's sink, and the other is cancelled.
  */
 export class HedgedJob {
-  /** How the job went that served the client, once all are over. */
+  /** Resolves with the report of the job that served the client, once all jobs have ended. */
   readonly finished: Promise<JobReport>;
   readonly #parts: HedgedJobParts;
   readonly #request: JobRequest;
   readonly #sink: JobSink;
   readonly #racers: Racer[] = [];
-  /** The one whose bytes, or whose error, the client gets. */
+  /** The job whose bytes, or whose error, the client gets. */
   #winner: Racer | undefined;
   /** Kept as long as a second job may need it. */
   #body: Buffer | undefined;
@@ -53,13 +50,13 @@ export class HedgedJob {
     this.#look(first);
   }
 
-  /** Ends it: the client is gone. */
+  /** Cancels all jobs because the client has left. */
   cancel(): void {
     this.#stopLooking();
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Ends it with an error: its answer cannot be taken. */
+  /** Fails all jobs because the answer cannot be taken. */
   fail(error: RouterError): void {
     this.#stopLooking();
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.fail(job, error);
@@ -90,7 +87,7 @@ export class HedgedJob {
     return racer.job;
   }
 
-  /** The one that speaks for the request: the winner, or, before there is one, the first that has not failed. */
+  /** The job that sends keep-alives for the request: the winner, or, before there is one, the first that has not failed. */
   get #leader(): Racer | undefined {
     return this.#winner ?? this.#racers.find(({ hasFailed }) => !hasFailed);
   }
@@ -101,11 +98,11 @@ export class HedgedJob {
     for (const { job } of this.#racers) if (job && job !== racer.job) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Dispatches the second job if the first one is late, or looks again when it would be. */
+  /** Dispatches the second job if the first one is late; otherwise schedules the next check for the moment when it would be. */
   #look({ state, attempt, attempts }: Job): void {
     const isWaiting = state === 'queued' || state === 'claimed';
     const [first] = this.#racers;
-    // One that moves has failed elsewhere before: it is not slow, and two more workers are not to fail on it at once.
+    // A job that moves has failed elsewhere before: it is not slow, and two more workers must not fail on it at once.
     if (!first?.job || this.#body === undefined || !isWaiting || attempts > 1) return this.#stopLooking();
     if (!attempt) return this.#lookIn(lookMs, first.job);
     const lateMs = this.#parts.hedges.lateAfterMs(attempt.placement);
@@ -141,7 +138,7 @@ export class HedgedJob {
     const hedge = second && (await second.finished);
     const hasWon = second !== undefined && this.#winner?.job === second;
     if (hedge) hedges.counts[hasWon && hedge.state === 'done' ? 'won' : 'lost'] += 1;
-    // A first job that was cancelled for the second one would have taken longer still.
+    // A first job that was cancelled for the second one would have taken even longer.
     const firstByteAt = own.firstByteAt ?? (hasWon ? hedge?.firstByteAt : undefined);
     if (own.attempt && own.claimedAt !== undefined && firstByteAt !== undefined)
       hedges.countFirstToken(own.attempt.placement, firstByteAt - own.claimedAt);

@@ -1,29 +1,29 @@
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RecentTimes } from './recent-times.ts';
 
-/** Hedges of a name at most, as a part of its requests that may be hedged, and how many of them may be saved up. */
+/** The share of a name's requests that may be hedged, and the maximum of saved-up hedges. */
 const part = 0.05;
 const mostSaved = 10;
 
-/** Pools and models whose times are kept at most; beyond it, the one that was added first goes. */
+/** Maximum series of times, one for each pool and model; beyond it, the first-added one is dropped. */
 const maxSeries = 200;
 
-/** What became of a hedge: its worker spoke first, or that was too late, or failed. */
+/** The outcome of a hedge: its worker wrote first (`won`), or was too late or failed (`lost`). */
 export type HedgeOutcome = 'won' | 'lost';
 
-/** What hedged requests have in common: how late first tokens are, and how many hedges are left. One object per process. */
+/** The shared state of hedged requests: how late first tokens are, and how many hedges are left. One object per process. */
 export class Hedges {
   readonly counts: Record<HedgeOutcome, number> = { won: 0, lost: 0 };
   readonly #times = new Map<string, RecentTimes>();
-  /** By registry name. */
+  /** Hedges left, by registry name. */
   readonly #left = new Map<string, number>();
 
-  /** Counts a request that may be hedged. */
+  /** Adds a request's share to the name's budget of hedges. */
   earn(name: string): void {
     this.#left.set(name, Math.min(mostSaved, (this.#left.get(name) ?? 0) + part));
   }
 
-  /** Takes one hedge from a name's budget. @returns false when none is left */
+  /** Takes one hedge from a name's budget. @returns false if none is left */
   spend(name: string): boolean {
     const left = this.#left.get(name) ?? 0;
     if (left < 1) return false;
@@ -44,7 +44,7 @@ export class Hedges {
     times.add(ms);
   }
 
-  /** Milliseconds after which a first token is later than 95 of 100 others; undefined while too few are known. */
+  /** Returns the milliseconds after which a first token is later than 95 of 100 others; undefined while too few are known. */
   lateAfterMs(placement: Placement): number | undefined {
     return this.#times.get(keyOf(placement))?.quantile(0.95);
   }

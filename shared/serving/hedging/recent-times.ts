@@ -1,4 +1,4 @@
-/** How many times are kept, and how many there must be for a quantile. */
+/** How many times are kept, and the minimum for a quantile. */
 const kept = 128;
 const least = 20;
 
@@ -12,7 +12,7 @@ export class RecentTimes {
     this.#next = (this.#next + 1) % kept;
   }
 
-  /** The time that this part of the kept ones is at or below; undefined while there are fewer than 20. */
+  /** Returns a quantile of the kept times; undefined while there are fewer than 20. */
   quantile(of: number): number | undefined {
     if (this.#times.length < least) return undefined;
     return this.#times.toSorted((a, b) => a - b)[Math.ceil(this.#times.length * of) - 1];

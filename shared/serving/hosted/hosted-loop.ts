@@ -11,25 +11,23 @@ import { TurnSink } from './turn-sink.ts';
 export interface HostedLoopParts {
   answer: HostedAnswer;
   sink: ModelSink;
-  /** Whether the client streams. */
   stream: boolean;
   /** Begins to count the tokens of a turn, which is a stream of the client's format. */
   count: () => Pick<StreamedAnswer, 'relayed' | 'tokens'>;
   bounds: Pick<Registry['hosted_tools'], 'max_uses' | 'max_ms'>;
   /**
-   * Asks the model for its next turn.
-   * @param before who served the turn before it
-   * @returns undefined if the caller is gone
+   * Requests the model's next turn.
+   * @param before the placement that served the turn before it
+   * @returns undefined if the caller has left
    */
   ask: (body: Buffer, sink: ModelSink, before: Placement | undefined) => Promise<RunningRequest | undefined>;
-  /** Runs a call. Others of the same turn run at the same time. */
+  /** Runs a call. Calls of the same turn run at the same time. */
   call: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
 }
 
-/** Most bytes of all turns of one answer, which is held in memory until it ends. */
+/** Maximum bytes of all turns of one answer, which is held in memory until it ends. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** A turn that the model has been asked for. */
 interface Turn {
   running: RunningRequest;
   sink: TurnSink;
@@ -40,15 +38,14 @@ interface BoundedParts extends HostedLoopParts {
 }
 
 /**
- * Serves one request whose hosted tools the router runs: asks the model, runs its calls and asks again, until the model answers
- * or calls a tool of the client. When the calls or their time are used up, the model is asked to answer without further ones.
+ * Serves one request whose hosted tools the router runs: asks the model, runs its calls and asks again, until the model answers or calls
+ * a tool of the client. When the calls or their time are used up, the model is asked to answer without further calls.
  */
 export class HostedLoop implements RunningRequest {
   readonly finished: Promise<void>;
   readonly #parts: BoundedParts;
   readonly #startedAt = performance.now();
   readonly #stopped = new AbortController();
-  /** Calls so far. */
   readonly #uses = new Map<HostedCall['hosted'], number>();
   #allUses = 0;
   /** Whether a tool has been called that may change something. */
@@ -64,7 +61,7 @@ export class HostedLoop implements RunningRequest {
 
   /**
    * Begins the answer.
-   * @returns undefined if the caller is gone
+   * @returns undefined if the caller has left
    * @throws RouterError as `ask` does for the first turn, so that the refusal decides the status
    */
   static async begin(given: HostedLoopParts): Promise<HostedLoop | undefined> {
@@ -112,7 +109,7 @@ export class HostedLoop implements RunningRequest {
     let turn = first;
     let before: Placement | undefined;
     let turns = 0;
-    // Calls that are refused are no uses, so turns count as well.
+    // Refused calls do not count as uses, so turns are limited as well.
     for (let isLast = false; !this.#isStopped; isLast = this.#isUsedUp || turns >= this.#parts.bounds.max_uses) {
       turn ??= await ask(this.#parts, isLast, before, first === undefined && before === undefined);
       if (!turn) return this.cancel();
@@ -133,7 +130,6 @@ export class HostedLoop implements RunningRequest {
     }
   }
 
-  /** Whether no further call may begin. */
   get #isUsedUp(): boolean {
     const { bounds, answer } = this.#parts;
     const { max_uses: mostUses, max_ms: mostMs } = bounds;
@@ -142,11 +138,11 @@ export class HostedLoop implements RunningRequest {
     );
   }
 
-  /** Runs the calls of a turn at the same time, and writes what comes of them in their order. */
+  /** Runs the calls of a turn at the same time, and writes their outcomes in order. */
   async #runCalls(calls: readonly HostedCall[]): Promise<void> {
     const { answer, sink, stream } = this.#parts;
     const running = calls.map((call) => this.#runCall(call));
-    // One that fails while another is waited for is no unhandled rejection, which would end the process.
+    // A call that fails while another one is awaited must not be an unhandled rejection, which would end the process.
     for (const each of running) each.catch(() => undefined);
     for (const [at, call] of calls.entries()) {
       const outcome = await running[at];
@@ -174,7 +170,7 @@ export class HostedLoop implements RunningRequest {
   }
 }
 
-/** @throws RouterError `upstream_failed` if the turns are too large together */
+/** @throws RouterError `upstream_failed` if the turns together are too large */
 function boundedRelay(answer: HostedAnswer): HostedAnswer['relay'] {
   let bytes = 0;
   return (piece) => {

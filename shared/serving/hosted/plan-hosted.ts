@@ -11,20 +11,19 @@ import { isToolDenied, toolPermitsOf } from '../tool-permits.ts';
 export interface PlanParts {
   settings: Registry['hosted_tools'];
   pools: Iterable<LivePool>;
-  /** Name of the client's format. */
   format: string;
   identity: Pick<KeyIdentity, 'tiers' | 'tools'>;
   model: ResolvedModel;
-  /** The tools of MCP servers that the caller's person is connected to. */
+  /** The tools of the MCP servers that the caller's person has linked. */
   connected?: readonly ListedTool[];
-  /** The lanes that the request would take as it is. */
+  /** The lanes that the request would take unchanged. */
   placements: readonly Placement[];
 }
 
 /**
  * Decides who runs the hosted tools of a request.
- * @returns what the router runs; none if the request can do without its hosted tools; undefined if it passes as it is: to upstreams
- * that run the tools, or, for a model that the client names, to one that may or that says why it cannot
+ * @returns the tools that the router runs; an empty list if the request can do without its hosted tools; undefined if the request passes
+ * unchanged: to upstreams that run the tools, or, for a named model, to an upstream that may run them or explains why it cannot
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
 export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
@@ -47,7 +46,7 @@ function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], forma
   return tools.every(({ kind }) => capabilities.includes(hostedCapability(kind, format)));
 }
 
-/** What stands behind a hosted tool, or the reason why nothing does. */
+/** Returns the tools behind a hosted tool, or the reason why there are none. */
 function planTool(
   hosted: HostedTool,
   { settings, identity, pools }: PlanParts,
@@ -61,7 +60,7 @@ function planTool(
       if (name === undefined) return 'no tool is configured for it';
       if (isToolDenied(toolPermitsOf(identity), name, pools)) return `this key may not use the tool '${name}'`;
       const tool = listed.find((each) => isCalled(each, name));
-      // One whose worker is away fails when it is called, which the model is told.
+      // A tool whose worker is away fails when it is called, and the model gets that error.
       return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
     }
     case 'mcp': {

@@ -15,9 +15,9 @@ export interface HostedCallParts extends ToolParts {
 
 /**
  * Runs a call of a hosted tool on the tools tier, as a job of the caller's key.
- * @param signal aborts when the caller is gone
- * @param onKeepAlive called while the tool runs, now and then
- * @returns what came of it: a tool that fails, or may not run, is an outcome too
+ * @param signal aborts when the caller has left
+ * @param onKeepAlive called from time to time while the tool runs
+ * @returns the outcome, which may also be a tool that fails or may not run
  */
 export async function runHostedCall(
   parts: HostedCallParts,
@@ -44,7 +44,7 @@ export async function runHostedCall(
       return result ? outcomeOf(call, result, settings) : failed('unavailable', 'The call was cancelled.');
     } finally {
       signal.removeEventListener('abort', onAbort);
-      // A call that is over is not affected.
+      // Has no effect on a call that has ended.
       running.cancel();
       await running.finished;
     }
@@ -82,19 +82,22 @@ function outcomeOf(call: HostedCall, result: ToolResult, settings: Registry['hos
   };
 }
 
-/** Whether the page that a fetch ended at is allowed: redirects may have led elsewhere. A result that names no page is of the one asked. */
+/**
+ * Whether the page at which a fetch ended is allowed, because redirects may have changed it. A result that names no page counts as the
+ * requested page.
+ */
 function isAllowedPage({ hosted }: HostedCall, { structured_content: facts }: ToolResult): boolean {
   const url = facts?.['url'];
   return typeof url !== 'string' || (hosted.allowsUrl?.(url) ?? true);
 }
 
-/** The texts of a result, or its data if it has none. */
+/** Returns the texts of a result, or its data if it has none. */
 function textOf({ content, structured_content: data }: ToolResult): string {
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 || data === undefined ? texts.join('\n\n') : JSON.stringify(data);
 }
 
-/** Results of so many bytes in sum: each gets an equal part for its text, and those that do not fit are left out. */
+/** Limits results to `most` bytes in sum: each gets an equal share for its text, and results that do not fit are dropped. */
 function within(results: readonly SearchResult[], most: number): SearchResult[] {
   let left = most;
   return results.flatMap((result, at) => {
@@ -108,7 +111,7 @@ function within(results: readonly SearchResult[], most: number): SearchResult[] 
 
 function cut(text: string, most: number): string {
   if (Buffer.byteLength(text) <= most) return text;
-  // A character that is cut in two is left out.
+  // Drops a character that the cut has split.
   return new TextDecoder().decode(Buffer.from(text).subarray(0, most)).replace(/\uFFFD+$/, '');
 }
 

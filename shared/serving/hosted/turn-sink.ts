@@ -5,33 +5,29 @@ import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '../serve-model.ts';
 
 export interface TurnSinkParts {
-  /** Where the client's events go. */
   sink: ModelSink;
-  /** Whether the client streams. */
   stream: boolean;
-  /** Whether it is the answer's first turn. */
   isFirst: boolean;
-  /** Takes a piece of the turn and returns the client's events. */
+  /** Converts a piece of the turn to the client's events. */
   relay: (piece: Uint8Array) => string;
-  /** Counts what the model writes in this turn. */
   counted: Pick<StreamedAnswer, 'relayed' | 'tokens'>;
 }
 
-/** Takes one turn of a model in an answer with hosted tools, and passes on the client's events. It does not end the answer. */
+/** Receives one turn of a model in an answer with hosted tools, and passes on the client's events. It does not end the answer. */
 export class TurnSink implements ModelSink {
-  /** How it ended; undefined while it runs, and after it was cancelled. */
+  /** How the turn ended; undefined while it runs, and after it was cancelled. */
   ending: 'complete' | RouterError | undefined;
-  /** Who serves it, once that is decided. */
+  /** The placement that serves the turn, once it is known. */
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
-  /** Why the turn cannot be relayed. The job then fails with an error of the router's. */
+  /** The error if the turn cannot be relayed. The job then fails with a router error. */
   #thrown: RouterError | undefined;
 
   constructor(parts: TurnSinkParts) {
     this.#parts = parts;
   }
 
-  /** What the model has written in this turn, also of an answer that the client gets whole. */
+  /** The model's output in this turn, even if the client gets the answer as a whole. */
   get relayedTokens(): number {
     return this.#parts.counted.tokens;
   }

@@ -7,7 +7,6 @@ import { followRegistry, type LiveRegistry } from '#shared/registry/follow-regis
 import { followStoredRegistry, type StoredVersion } from '#shared/registry/follow-stored-registry.ts';
 
 export interface OpenRegistryOptions {
-  /** The file that `ROUTER_CONFIG` names. */
   file: string | undefined;
   versions: Pick<Accounts['registryVersions'], 'newest' | 'before' | 'find'>;
   broker: Broker;
@@ -15,17 +14,17 @@ export interface OpenRegistryOptions {
   log: Logger;
 }
 
-/** The registry of a process that serves requests: that of its file, or the newest stored version. */
+/** The registry of a process that serves requests: from its file, or the newest stored version. */
 export interface OpenRegistry extends LiveRegistry {
   source: 'file' | 'store';
   /** The stored version in use; undefined for a file, and while none is stored. */
   version(): StoredVersion | undefined;
-  /** Has this process, and all others, read the newest stored version. */
+  /** Makes this process, and all others, read the newest stored version. */
   changed(): Promise<void>;
 }
 
 /**
- * Opens the registry: of the file, if there is one, which then is the whole registry; otherwise the stored one, which it follows.
+ * Opens the registry. If there is a file, the file is the whole registry; otherwise it follows the stored registry.
  * @throws ConfigError if the file is missing or invalid
  */
 export async function openRegistry({ file, versions, broker, redis, log }: OpenRegistryOptions): Promise<OpenRegistry> {
@@ -48,7 +47,7 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
   broker.onReconnect(() => void followed.refresh());
   const changed = async (): Promise<void> => {
     await followed.refresh();
-    // Not waited for: without a broker it comes to nothing, and the others look for themselves.
+    // Not awaited: it never resolves without a broker, and the other processes poll for changes.
     announceRegistryChange(broker).catch((error: unknown) => log.debug({ err: error }, 'a change was not announced'));
   };
   return { ...followed, source: 'store', changed };

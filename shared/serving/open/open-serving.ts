@@ -29,17 +29,17 @@ const dayMs = 24 * hourMs;
 
 export interface OpenServingOptions {
   config: ServingConfig;
-  /** The role that its credential for the broker must have. */
+  /** The role that the process's broker credential must have. */
   role: Role;
-  /** Name of this process, a subject token. */
+  /** The name of this process, a subject token. */
   id: string;
-  /** What servers call its connections. */
+  /** The name that servers show for its connections. */
   name: string;
   log: Logger;
   releases: Releases;
 }
 
-/** What a process serves requests with: its connections, and what stands on them. */
+/** The connections of a process that serves requests, and the components that use them. */
 export interface OpenServing {
   redis: RedisConnection;
   /** A connection of its own for records that may have megabytes. */
@@ -48,11 +48,11 @@ export interface OpenServing {
   store: LostStoreWatch;
   unreadable: ReportUnreadable;
   ownerKeys: OwnerKeys;
-  /** The secrets of the cluster, newest first; none while they are not known. */
+  /** The secrets of the cluster, newest first; empty while they are not known. */
   secrets: () => readonly Uint8Array[];
   stored: StoredResponses;
   files: Files;
-  /** The store of the files' content, for what is no file. */
+  /** The store of the files' content, for objects that are not files. */
   objects: ObjectStore;
   broker: Broker;
   workers: LiveWorkers;
@@ -65,13 +65,12 @@ export interface OpenServing {
   prices: PriceTable;
 }
 
-/** Milliseconds for which a start waits for Redis. */
 const firstConnectMs = 1_000;
 
 /**
- * Connects to Redis and NATS, and opens all that requests are served with, whoever sends them: accounts, limits, ledger, prices,
- * registry, workers and dispatcher. Each part registers its release.
- * @throws ConfigError for an address, a file or a credential that is not valid; an Error if no broker answers
+ * Connects to Redis and NATS, and opens everything that serves requests, for any kind of process: accounts, limits, ledger, prices,
+ * registry, workers and dispatcher. Registers the release of each component.
+ * @throws ConfigError for an invalid address, file or credential; an Error if no broker answers
  */
 export async function openServing(options: OpenServingOptions): Promise<OpenServing> {
   const { config, role, id, name, log, releases } = options;
@@ -112,7 +111,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
 
   const { files, objects } = await openServingFiles(options, storedRedis, unreadable);
 
-  // Where Redis is there, the registry and the prices are known before the first request. Where it is away, its connection says so.
+  // If Redis is up, the registry and the prices are loaded before the first request. If it is down, its connection logs that.
   await redis.whenReady(AbortSignal.timeout(firstConnectMs)).catch(() => undefined);
   const registry = await openRegistry({
     file: config.ROUTER_CONFIG,

@@ -6,7 +6,7 @@ import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
 
-/** The settings of every process that serves requests: where its servers are, what it keeps there, and its timeouts. */
+/** The settings of every process that serves requests: the addresses of its servers, storage limits, and timeouts. */
 export const servingSettings = {
   ...brokerSettings,
   REDIS_URL: setting.text(
@@ -119,11 +119,10 @@ export const servingSettings = {
   MAX_ATTEMPTS: setting.integer('Most workers that one request is given to', 3, 1, 10),
 };
 
-/** The values of `servingSettings`. */
 export type ServingConfig = z.output<z.ZodObject<typeof servingSettings>>;
 
 /**
- * The settings of the dispatcher.
+ * Builds the settings of the dispatcher.
  * @param id name of this process, a subject token
  */
 export function dispatchSettings(config: ServingConfig, id: string): DispatchSettings {

@@ -11,13 +11,11 @@ import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import type { JobDispatcher } from '../run-job.ts';
 import { isWorthSplitting, partSize } from './part-size.ts';
 
-/** Parts of one request that run at once, at most. */
 const mostAtOnce = 16;
 
-/** Parts of one request that a worker has at once, about: one that it serves, and one on its way. */
+/** Approximate maximum parts of one request at one worker: one that it serves, and one on its way. */
 const mostPerWorker = 2;
 
-/** The receiver of the whole answer. */
 interface WholeSink extends JobSink {
   hold?(bytes: number): void;
 }
@@ -29,7 +27,7 @@ export interface SplitParts {
   defaults: Readonly<Record<string, Json>>;
 }
 
-/** What dispatches a request in parts; undefined for one that is not worth it. */
+/** Returns a dispatcher that splits a request into parts; undefined if the request is not worth splitting. */
 export function splitting(
   dispatcher: SplitParts['dispatcher'],
   divisible: DivisibleRequest | undefined,
@@ -44,13 +42,13 @@ export function splitting(
 }
 
 /**
- * A request with many inputs as jobs of a few inputs each, so that all free workers of a model share it. Each part may move to another
- * worker by itself. All of them are served by the same model, because vectors of two models cannot be compared. The client gets the
- * answers in order, as one, and the request is recorded once.
+ * Serves a request with many inputs as jobs of a few inputs each, so that all free workers of a model share it. Each part may move to
+ * another worker by itself. The same model serves all parts, because vectors of two models cannot be compared. The client gets the
+ * joined answers, in order, and the request is recorded once.
  * States: running → done, failed (a part has failed) or cancelled; then the parts that still run are cancelled.
  */
 export class SplitJob {
-  /** How it went, once all its parts are over. */
+  /** Resolves with the request's report once all its parts have ended. */
   readonly finished: Promise<JobReport>;
   readonly #parts: SplitParts;
   readonly #request: JobRequest;
@@ -82,12 +80,12 @@ export class SplitJob {
     this.#fill();
   }
 
-  /** Ends it: the client is gone. */
+  /** Cancels all parts because the client has left. */
   cancel(): void {
     if (this.#state === 'running') this.#stop('cancelled');
   }
 
-  /** Ends it with an error, the client's or that of one of its parts. */
+  /** Ends the request with an error of the client's or of a part. */
   fail(error: RouterError): void {
     if (this.#state !== 'running') return;
     this.#error = error;
@@ -100,7 +98,7 @@ export class SplitJob {
     for (const job of this.#running) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Dispatches parts as long as there are free workers for them; one of them waits where there are none. */
+  /** Dispatches parts as long as there are free workers for them; without free workers, one part waits in the queue. */
   #fill(): void {
     const { inputs } = this.#parts.divisible;
     while (this.#state === 'running' && this.#next < inputs && this.#mayHaveAnother()) this.#dispatch();
@@ -110,7 +108,7 @@ export class SplitJob {
   #mayHaveAnother(): boolean {
     const { size } = this.#running;
     if (size === 0) return true;
-    // The first part finds the model.
+    // The first part determines the model.
     if (!this.#model || size >= mostAtOnce) return false;
     const workers = new Set(this.#place(nobody).flatMap(({ pool }) => [...pool.workers]));
     return size < workers.size * mostPerWorker && this.#free() > 0;
@@ -151,7 +149,7 @@ export class SplitJob {
     }
   }
 
-  /** @param last the part that was over last, whose worker the answer's headers name */
+  /** @param last the part that ended last; the answer's headers name its worker */
   #answer(last: Job): void {
     try {
       const whole = this.#parts.divisible.join(this.#answers, this.#usage());
@@ -163,7 +161,7 @@ export class SplitJob {
     }
   }
 
-  /** Where a part may be served: wherever the request may, by the model of the others. */
+  /** Returns the placements of a part: those of the request, limited to the model and tier of the other parts. */
   #place(avoid: ReadonlySet<string>): Placement[] {
     const placements = this.#request.place(avoid);
     const chosen = this.#model;
@@ -179,7 +177,7 @@ export class SplitJob {
     return this.#reports.reduce((sum, { end }) => (end ? addUsage(sum, end.usage) : sum), noUsage);
   }
 
-  /** A request that its client has left counts the parts that were complete; one that failed counts nothing, as any other. */
+  /** Reports the end. A request that its client has left counts its complete parts; a failed request counts nothing, like any other. */
   #finish(): void {
     const reports = this.#reports;
     const state = this.#state === 'running' ? 'failed' : this.#state;

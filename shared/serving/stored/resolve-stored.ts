@@ -4,22 +4,21 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 
-/** The store of answers as requests use it. */
 export interface AnswerStore {
   responses: Pick<StoredResponses, 'keep' | 'find' | 'history' | 'items' | 'remove'>;
-  /** Whether answers are stored: an operator may have switched that off. */
+  /** Whether answers are stored: an operator may have disabled it. */
   stores: boolean;
-  /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+  /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
   assertIntact: () => void;
 }
 
-/** What is stored of a request together with its answer. */
+/** The part of a request that is stored with its answer. */
 export interface ToStore {
   input: JsonObject[];
   previous: string | undefined;
 }
 
-/** A request with all that it refers to. */
+/** A request in which all references are resolved. */
 export interface ResolvedRequest {
   request: ClientRequest;
   /** Fields for its worker, see `withFields`; undefined for none. */
@@ -30,7 +29,6 @@ export interface ResolvedRequest {
   toStore: ToStore | undefined;
 }
 
-/** Whether a request refers to anything that may be stored. */
 export function refersToStored({ store }: Pick<ClientRequest, 'store'>): boolean {
   return store !== undefined && (store.previous !== undefined || store.references.length > 0);
 }
@@ -38,10 +36,10 @@ export function refersToStored({ store }: Pick<ClientRequest, 'store'>): boolean
 const nothing: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
- * Puts what is stored in place of what a request refers to: the answer that it continues, and single items.
- * @param owner whose answers it may refer to
+ * Replaces a request's references with the stored content: the answer that it continues, and single items.
+ * @param owner the owner whose answers it may refer to
  * @param seed see `StoreRequest.input`
- * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` where nothing is stored,
+ * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` if responses are not stored,
  * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or as `read` of the format does
  */
 export async function resolveStored(
@@ -74,7 +72,6 @@ export async function resolveStored(
   };
 }
 
-/** The same request with fields that its worker reads. */
 export function withFields(request: ClientRequest, fields: ResolvedRequest['fields']): ClientRequest {
   if (!fields) return request;
   const repeated = request.repeated && { ...request.repeated, ...fields };

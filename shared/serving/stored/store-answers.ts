@@ -5,16 +5,14 @@ import type { ReadAnswer, StoredAnswers } from '#shared/formats/stored-answers.t
 import type { ToStore } from './resolve-stored.ts';
 import { StoringRoom } from './storing-room.ts';
 
-/** Milliseconds that the end of an answer waits at most until it is stored. */
+/** Maximum milliseconds that the end of an answer waits until the answer is stored. */
 const longestMs = 1_000;
 
-/** What became of an answer that was to be stored. */
 export type StoreOutcome = 'stored' | 'too_large' | 'failed';
 
-/** Bytes of all answers together that wait until they are stored. */
+/** Maximum bytes of all answers together that wait until they are stored. */
 const mostWaitingBytes = 32 * 1024 * 1024;
 
-/** An answer that is complete. */
 export interface FinishedAnswer extends ReadAnswer {
   requestId: string;
   owner: string;
@@ -22,7 +20,7 @@ export interface FinishedAnswer extends ReadAnswer {
   toStore: ToStore;
 }
 
-/** Stores complete answers. What cannot be stored, or not in time, is counted and logged; the answer itself is not affected. */
+/** Stores complete answers. An answer that cannot be stored, or not in time, is counted and logged, and reaches the client unchanged. */
 export class AnswerStorer {
   readonly #responses: Pick<StoredResponses, 'keep'>;
   readonly #log: Pick<Logger, 'warn'>;
@@ -34,18 +32,17 @@ export class AnswerStorer {
     this.#log = log;
   }
 
-  /** Returns when it is stored, or will not be, and after a second at most. Never rejects. */
+  /** Resolves when the answer is stored, or will not be, and after a second at most. Never rejects. */
   async store(finished: FinishedAnswer): Promise<void> {
     await Promise.race([this.#store(finished), pause(longestMs, undefined, { ref: false })]);
   }
 
-  /** Counts an answer that is not stored because too many wait for that. */
+  /** Counts an answer that is not stored because too many others wait to be stored. */
   countNoRoom(requestId: string): void {
     this.counts.failed += 1;
     this.#log.warn({ requestId }, 'a response could not be stored: too many wait for that');
   }
 
-  /** Counts an answer that is too large to be stored. */
   countTooLarge(requestId: string): void {
     this.counts.too_large += 1;
     this.#log.warn({ requestId }, 'a response is too large to be stored');

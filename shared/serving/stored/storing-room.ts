@@ -1,12 +1,12 @@
 /**
- * Bounds the memory of answers that wait until they are stored, in sum: many may end at once while Redis is slow. An answer that finds
- * no room is sent on and not stored.
+ * Limits the memory of all answers together that wait to be stored: many may end at once while Redis is slow. An answer that finds no
+ * room is sent on and not stored.
  */
 export class StoringRoom {
   readonly #most: number;
   #taken = 0;
 
-  /** @param most bytes of all answers together */
+  /** @param most maximum bytes of all answers together */
   constructor(most: number) {
     this.#most = most;
   }
@@ -15,14 +15,13 @@ export class StoringRoom {
     return this.#taken;
   }
 
-  /** Takes room for so many bytes, unless there is too little. */
+  /** Takes room for `bytes`. @returns false if there is too little */
   take(bytes: number): boolean {
     if (this.#taken + bytes > this.#most) return false;
     this.#taken += bytes;
     return true;
   }
 
-  /** Gives back what was taken. */
   give(bytes: number): void {
     this.#taken -= bytes;
   }

@@ -7,7 +7,7 @@ import type { ToStore } from './resolve-stored.ts';
 import type { AnswerStorer } from './store-answers.ts';
 import type { StoringRoom } from './storing-room.ts';
 
-/** Bytes of the longest answer that is held back while it is stored. */
+/** Maximum bytes of an answer that is held back while it is stored. */
 const mostBytes = 8 * 1024 * 1024;
 
 const lineBreak = 0x0a;
@@ -16,19 +16,17 @@ const nothing = Buffer.alloc(0);
 export interface StoringOptions {
   format: StoredAnswers;
   stream: boolean;
-  /** Whether the caller no longer waits: its answer is not stored. */
+  /** Whether the caller has left: its answer is not stored. */
   isGone: () => boolean;
   /** Stores the answer. Never rejects, and waits for a bounded time. */
   store: (answer: ReadAnswer) => Promise<void>;
-  /** Bounds what all answers hold back together. */
+  /** Limits the bytes that all answers together hold back. */
   room: Pick<StoringRoom, 'take' | 'give'>;
-  /** Called when the answer is too long to be stored. */
   onTooLarge: () => void;
-  /** Called when the answer is not stored because all answers together hold back too much. */
+  /** Called if the answer is not stored because all answers together hold back too much. */
   onNoRoom: () => void;
 }
 
-/** One answer that is to be stored. */
 export interface StoredAnswerParts {
   caller: Pick<Caller, 'requestId' | 'isGone'>;
   owner: string;
@@ -39,19 +37,19 @@ export interface StoredAnswerParts {
 }
 
 /**
- * Passes an answer on and has it stored when it is complete. The last event of a stream, and the whole of another answer, wait for
- * that, so that who has received them finds the answer stored. Only that event is read; the pieces before it pass unread.
+ * Passes an answer on and stores it when it is complete. The last event of a stream, or a whole answer, waits until the answer is
+ * stored, so that a client that has received it finds it in the store. Only the last event is parsed.
  */
 export class StoringSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #options: StoringOptions;
-  /** The beginning of a line that was passed on without its end: it may be that of the last event. */
+  /** The beginning of a line that was passed on without its end: the last event may begin in it. */
   #line = nothing;
-  /** The last event, as far as it was passed on. */
+  /** The part of the last event that was passed on already. */
   #begun = nothing;
   #held: Buffer[] | undefined;
   #heldBytes = 0;
-  /** Whether the answer will not be stored: its last event passes. */
+  /** Whether the answer will not be stored, so that its last event passes. */
   #isGivenUp = false;
 
   constructor(sink: ModelSink, options: StoringOptions) {
@@ -107,7 +105,7 @@ export class StoringSink implements ModelSink {
     }
   }
 
-  /** The answer's object of the event that ends the stream, which may be among its last bytes. */
+  /** Parses the event that ends the stream, which may be among its last bytes. */
   #lastEvent(last: Buffer): ReadAnswer | undefined {
     const { lastEventAt, readLastEvent } = this.#options.format;
     if (this.#isGivenUp) return undefined;
@@ -141,7 +139,7 @@ export class StoringSink implements ModelSink {
     const isTooLarge = this.#heldBytes + bytes.length > mostBytes;
     if (!isTooLarge && room.take(bytes.length)) {
       this.#heldBytes += bytes.length;
-      // The owner of the memory may reuse it.
+      // Copied, because the owner of the memory may reuse it.
       this.#held?.push(Buffer.from(bytes));
       return;
     }
@@ -165,7 +163,6 @@ function lastLine(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.lastIndexOf(lineBreak) + 1);
 }
 
-/** Passes an answer on to a sink and has it stored. */
 export function storingSink(sink: ModelSink, answer: StoredAnswerParts): ModelSink {
   const { caller, owner, format, stream, toStore, storer } = answer;
   const { requestId } = caller;

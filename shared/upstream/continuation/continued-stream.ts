@@ -6,30 +6,30 @@ import type { Ending, StreamTranslation } from '#shared/translate/translation.ts
 import type { UpstreamText } from './upstream-text.ts';
 
 export interface ContinuedStreamParts {
-  /** The translation of a new stream of the same answer: with its id, and the time at which it began. */
+  /** The translation of a new stream of the same answer: with the answer's id and begin. */
   translation: StreamTranslation;
   text: UpstreamText;
-  /** What the client has. */
+  /** The part of the answer that the client already has. */
   relayed: Pick<RelayedAnswer, 'pieces' | 'events'>;
-  /** The end of that text which the upstream generates again, because it was not given it. */
+  /** The end of that part which the upstream generates again, because it did not get it. */
   again: string;
-  /** Makes the usage of the whole answer of the upstream's. */
+  /** Computes the usage of the whole answer from the upstream's. */
   usage: (reported: JsonObject) => JsonObject;
 }
 
 /**
- * Translates the stream of an upstream that continues an answer. The translation is first brought to where the client's stream
- * stopped: it is given the text that the client has, and what it writes is dropped. So indices, open blocks, numbers of events and
- * the final events are those of the whole answer. Of the upstream's stream, the text that comes again is taken off; if another one
- * comes in its place, the answer ends with an error rather than be wrong.
+ * Translates the stream of an upstream that continues an answer. First, the translation gets the client's text, and its output is
+ * dropped, so that it is in the state in which the client's stream stopped: indices, open blocks, event numbers and the final events are
+ * those of the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes instead, the answer ends
+ * with an error rather than be wrong.
  */
 export class ContinuedStream implements StreamTranslation {
   readonly #parts: ContinuedStreamParts;
-  /** What is still to come again. */
+  /** The text that must still be repeated. */
   #again: string;
   #hasJoined = false;
 
-  /** @throws CannotContinue if the events so far would be others now */
+  /** @throws CannotContinue if the events so far would be different now */
   constructor(parts: ContinuedStreamParts) {
     const { translation, text, relayed, again } = parts;
     this.#parts = parts;
@@ -62,7 +62,7 @@ export class ContinuedStream implements StreamTranslation {
     return this.#parts.translation.end();
   }
 
-  /** The choice without what the client has; undefined if it adds nothing to that. */
+  /** Removes the client's text from a choice; undefined if the choice adds nothing to it. */
   #join(choice: JsonObject): JsonObject | undefined {
     const { text } = this.#parts;
     const hasEnded = typeof choice['finish_reason'] === 'string';

@@ -2,15 +2,13 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { saysNothing } from '#shared/formats/relayed-answer.ts';
 import { reasoningOf, unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
 
-/** What an upstream's chunk adds to the answer. */
 export type Added =
-  /** Text, or nothing, which is an empty one. */
+  /** Text; empty if the chunk adds nothing. */
   | { kind: 'text'; text: string }
   | { kind: 'thinking' }
-  /** Anything else: a tool call, for instance. */
+  /** Anything else, such as a tool call. */
   | { kind: 'other' };
 
-/** How a format of upstreams writes the text of an answer with one choice. */
 export interface UpstreamText {
   /** The data of the event that begins an answer; undefined for a format without one. */
   opening: string | undefined;
@@ -18,13 +16,10 @@ export interface UpstreamText {
   chunk(text: string): string;
   /** The data of the event that ends an answer, with its usage. */
   ending(finishReason: string, usage: JsonObject): string;
-  /** What a choice of an upstream's chunk adds. */
   added(choice: JsonObject): Added;
-  /** The choice with another text. */
   withText(choice: JsonObject, text: string): JsonObject;
 }
 
-/** Of chat completions. */
 export const chatText: UpstreamText = {
   opening: chatChunk({ role: 'assistant', content: '' }, null),
   chunk: (text) => chatChunk({ content: text }, null),
@@ -43,7 +38,6 @@ export const chatText: UpstreamText = {
   },
 };
 
-/** Of text completions. */
 export const completionText: UpstreamText = {
   opening: undefined,
   chunk: (text) => textChunk(text, null),

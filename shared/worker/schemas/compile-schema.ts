@@ -2,15 +2,14 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** What is wrong with a value. */
 export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'message'> & {
   params: Readonly<Record<string, unknown>>;
 };
 
-/** A JSON Schema of a stranger. */
+/** A JSON Schema from an untrusted author. */
 export interface StrangersSchema {
   schema: JsonObject;
-  /** Whether a schema that is none by its meta-schema is refused, not only one that cannot be compiled. */
+  /** Whether the schema must be valid by its meta-schema; otherwise it must only compile. */
   isChecked: boolean;
 }
 
@@ -20,11 +19,11 @@ const unchecked = { ...settings, validateSchema: false, meta: false } as const;
 
 /**
  * Compiles a schema, as JSON Schema 2020-12 unless `$schema` names an older draft (Model Context Protocol, "JSON Schema Usage").
- * @returns the check of a value; no problems if it has the schema
- * @throws Error when it is not a schema, as with a type that does not exist
+ * @returns checks a value; an empty list means that the value is valid
+ * @throws Error for an invalid schema, for example with a type that does not exist
  */
 export function compileSchema({ schema, isChecked }: StrangersSchema): (value: Json) => SchemaProblem[] {
-  // One validator for each schema: ids of different ones do not clash, and memory is freed with it.
+  // One validator for each schema: ids of different schemas do not clash, and its memory is freed with it.
   const { $schema: dialect } = schema;
   const isOlder = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
   const options = isChecked ? settings : unchecked;

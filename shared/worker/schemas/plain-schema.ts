@@ -1,6 +1,6 @@
 import type { Json } from '#shared/core/json.ts';
 
-/** What takes a time that grows faster than the value and the schema, with the values with which it does. */
+/** Keywords whose check takes time that grows faster than value and schema, each with a test of the keyword's value. */
 const costly: Readonly<Record<string, (value: Json) => boolean>> = {
   pattern: (value) => typeof value === 'string',
   patternProperties: isObject,
@@ -11,8 +11,8 @@ const costly: Readonly<Record<string, (value: Json) => boolean>> = {
 };
 
 /**
- * Whether to check a value against a JSON Schema takes no longer than to look at each value of it with each part of the schema. Regular
- * expressions may take exponential time, unique items a quadratic one, and references may double the work with each level.
+ * Whether the check of a value against a JSON Schema takes no longer than a look at each part of the value with each part of the schema.
+ * Regular expressions may take exponential time, unique items a quadratic one, and references may double the work with each level.
  */
 export function isPlainSchema(schema: Json): boolean {
   const open: Json[] = [schema];

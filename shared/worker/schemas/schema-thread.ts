@@ -2,16 +2,15 @@ import { parentPort } from 'node:worker_threads';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { compileSchema, type SchemaProblem, type StrangersSchema } from './compile-schema.ts';
 
-/** A schema as JSON text, and a value; without one, only the schema is compiled. */
+/** A schema as JSON text, and a value; without a value, the schema is only compiled. */
 export interface SchemaTask extends Omit<StrangersSchema, 'schema'> {
   schema: string;
   value?: Json;
 }
 
-/** What is wrong with the value, or with the schema itself. */
+/** The mismatches of the value, or why the schema itself is invalid. */
 export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
 
-/** Schemas that are kept compiled. */
 const maxKept = 20;
 const kept = new Map<string, ReturnType<typeof compileSchema>>();
 

@@ -2,29 +2,26 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SchemaOutcome, SchemaTask } from './schema-thread.ts';
 
-/** Threads at most. */
 const maxThreads = 2;
 
-/** Milliseconds between two looks at a check, looks at most, and microseconds of a core that it may take after the first one. */
+/** Milliseconds between two looks at a check, maximum looks, and maximum microseconds of CPU time after the first look. */
 const lookMs = 500;
 const maxLooks = 40;
 const maxCore = 1_500_000;
 
-/** Megabytes of memory of one thread. */
 const maxHeapMb = 96;
 
-/** Thrown when a check takes longer than it may, or more memory. */
 export class CostlySchemaError extends Error {
   override name = 'CostlySchemaError';
 }
 
-/** Threads that check values against schemas of strangers. They are started with the first check, and hold up no end of the process. */
+/** Threads that check values against untrusted schemas. They are started with the first check, and do not keep the process alive. */
 export class SchemaThreads {
   readonly #idle: Worker[] = [];
   readonly #waiting: (() => void)[] = [];
   #free = maxThreads;
 
-  /** Waits for a free thread. @throws CostlySchemaError */
+  /** Runs a task in a free thread, and waits for one. @throws CostlySchemaError */
   async run(task: SchemaTask): Promise<SchemaOutcome> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
@@ -45,7 +42,7 @@ async function startThread(): Promise<Worker> {
   const thread = new Worker(new URL('schema-thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
-  // Without a listener, one that ends while it has no task ends the process.
+  // Without a listener, a thread that ends without a task would end the process.
   thread.on('error', () => undefined);
   await once(thread, 'online');
   return thread;
@@ -70,7 +67,7 @@ async function outcomeOf(thread: Worker, task: SchemaTask): Promise<SchemaOutcom
   }
 }
 
-/** Calls when a thread has taken a core for too long: on a busy machine, a check that takes little waits for one. */
+/** Calls `onLate` when a thread has used too much CPU time. CPU time counts because on a busy machine a cheap check waits for a core. */
 function watchCore(thread: Worker, onLate: () => void): NodeJS.Timeout {
   let begun: number | undefined;
   let looks = 0;

@@ -3,17 +3,19 @@ import { compileSchema, type SchemaProblem, type StrangersSchema } from './compi
 import { isPlainSchema } from './plain-schema.ts';
 import { SchemaThreads } from './schema-threads.ts';
 
-/** Characters of a plain schema that is compiled here, and those of a schema times those of a value that is checked here. */
+/**
+ * Maximum characters of a plain schema that this thread compiles, and maximum product of the characters of schema and value that this
+ * thread checks.
+ */
 const maxSchema = 64 * 1024;
 const maxProduct = 200e6;
 
-/** Thrown for a schema that is none. */
 export class InvalidSchemaError extends Error {
   override name = 'InvalidSchemaError';
 }
 
 /**
- * What is wrong with a value that as JSON has so many characters; nothing if it has the schema.
+ * Checks a value whose JSON has `length` characters. Returns the mismatches; an empty list means that the value is valid.
  * @throws InvalidSchemaError, CostlySchemaError
  */
 export type SchemaCheck = (value: Json, length: number) => SchemaProblem[] | Promise<SchemaProblem[]>;
@@ -21,9 +23,9 @@ export type SchemaCheck = (value: Json, length: number) => SchemaProblem[] | Pro
 const threads = new SchemaThreads();
 
 /**
- * Prepares the check of values against a schema that a stranger wrote. What takes no longer than reading the value is checked at once;
- * anything else in a thread, for two seconds of a core at most, since the jobs of all others wait for this one.
- * @throws InvalidSchemaError if it is found out at once
+ * Prepares the check of values against an untrusted schema. A check that takes no longer than reading the value runs in this thread; any
+ * other runs in another thread, for at most two seconds of CPU time, because all other jobs would wait for it here.
+ * @throws InvalidSchemaError if the schema is compiled at once and is invalid
  */
 export function checkOfStrangers({ schema, isChecked }: StrangersSchema): SchemaCheck {
   const text = JSON.stringify(schema);
@@ -32,7 +34,7 @@ export function checkOfStrangers({ schema, isChecked }: StrangersSchema): Schema
     here && text.length * length <= maxProduct ? here(value) : inThread({ schema: text, isChecked, value });
 }
 
-/** Compiles a schema, where it stops nobody. @throws InvalidSchemaError, CostlySchemaError */
+/** Checks that a schema compiles; a costly one is compiled in another thread. @throws InvalidSchemaError, CostlySchemaError */
 export async function assertSchema({ schema, isChecked }: StrangersSchema): Promise<void> {
   const text = JSON.stringify(schema);
   if (text.length > maxSchema || !isPlainSchema(schema)) await inThread({ schema: text, isChecked });

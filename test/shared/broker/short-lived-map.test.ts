@@ -55,7 +55,7 @@ describe('a short-lived map', () => {
   });
 });
 
-/** MiB that the old generation grows by while 30,000 entries of 2 KiB pass through a map that has 32 at a time. */
+/** MiB by which the old generation grows while 30,000 entries of 2 KiB pass through a map with 32 entries at a time. */
 async function leftBehind(map: string): Promise<number> {
   const program = `
     import { getHeapSpaceStatistics } from 'node:v8';
@@ -78,11 +78,11 @@ async function leftBehind(map: string): Promise<number> {
     console.log((old() - before) / 1024 / 1024);`;
   const flags = [
     '--expose-gc',
-    // Room enough that no full collection comes between.
+    // Enough room that no full collection comes between.
     '--initial-old-space-size=512',
     '--max-semi-space-size=4',
     '--min-semi-space-size=4',
-    // Else the payloads, all made in one place, would be put there from the start.
+    // Otherwise the payloads, all allocated at one place, would go there from the start.
     '--no-allocation-site-pretenuring',
   ];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--input-type=module', '-e', program]);

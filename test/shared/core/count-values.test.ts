@@ -12,7 +12,7 @@ function countsOf(value: Json | undefined): ValueCounts {
   };
 }
 
-it('counts lists and objects, and what they have; an empty one is a value as well', () => {
+it('counts lists and objects, and their contents; an empty one is a value as well', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const bytes = Buffer.from(text);
@@ -25,7 +25,7 @@ it('counts lists and objects, and what they have; an empty one is a value as wel
   );
 });
 
-it('counts nothing in strings, whatever they hold', () => {
+it('counts nothing in strings, whatever they contain', () => {
   const bytes = Buffer.from(JSON.stringify(['[,{'.repeat(100), '\\', '"', '\\"[', `${'x'.repeat(100)}\\`]));
   expect(hasMoreValues(bytes, { values: 5, groups: 1 })).toBe(false);
   expect(hasMoreValues(bytes, { values: 4, groups: 1 })).toBe(true);

@@ -7,8 +7,8 @@ const large = '12345678901234567890 -9007199254740993 0.12345678901234567890 100
 const odd = '1.0 -0.0 -0 0.10 1e5 2.5e-3 0.0000001';
 const usual = '0 7 -7 0.5 -12.25 123456789012345 0.000001';
 
-describe('a number that JSON.stringify writes in another way', () => {
-  it.each(`${large} ${odd} ${usual}`.split(' '))('is written as it came: %s', (number) => {
+describe('a number that JSON.stringify would write differently', () => {
+  it.each(`${large} ${odd} ${usual}`.split(' '))('is written as it was: %s', (number) => {
     for (const text of [`{"a":${number}}`, `{"a":{"b":[1,${number},"x"]},"c":[[${number}]]}`, `[${number}]`]) {
       expect(writeExact(parseExact(text))).toBe(text);
     }
@@ -18,11 +18,11 @@ describe('a number that JSON.stringify writes in another way', () => {
     expect(writeExact(parseExact(`{"a": 1.0${space}}`))).toBe('{"a":1.0}');
   });
 
-  it('is a number for whoever reads it', () => {
+  it('is a plain number for code that reads it', () => {
     expect((parseExact('{"a":1.0}') as JsonObject)['a']).toBe(1);
   });
 
-  it('is written so in a copy made by spread, too, until it is replaced', () => {
+  it('keeps its text in a copy made by spread, too, until it is replaced', () => {
     const given = parseExact('{"a":1.0,"b":2.0,"c":{"d":3.0}}') as JsonObject;
     expect(writeExact({ ...given, b: 7, e: 1 })).toBe('{"a":1.0,"b":7,"c":{"d":3.0},"e":1}');
     const { a: _, ...rest } = given;
@@ -45,7 +45,7 @@ it.each([
   ['that is short', '"x"', undefined],
   ['with a long string', `"${'A'.repeat(100_000)}"`, undefined],
   ['with lists that are not read', `[{"a":"${'A '.repeat(50_000)}"},1.0]`, { long: 1 }],
-] as const)('a JSON text %s is written with its numbers as they came', (_, long, lists) => {
+] as const)('a JSON text %s is written with its numbers as they were', (_, long, lists) => {
   const text = `${numbers},"long":${long},"model":"a"}`;
   expect(written(text, lists)).toBe(text.replace('"model":"a"', '"model":"b"'));
 });

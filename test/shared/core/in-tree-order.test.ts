@@ -7,16 +7,16 @@ function order(...all: [id: string, parent?: string][]): string[] {
   );
 }
 
-describe('things in the order of their tree', () => {
-  it('stand below the one that has started them', () => {
+describe('items sorted as a tree', () => {
+  it('stand below the item that has started them', () => {
     expect(order(['a'], ['b'], ['a1', 'a'], ['a11', 'a1'], ['a2', 'a'])).toEqual(['a', '.a1', '..a11', '.a2', 'b']);
   });
 
-  it('stand at the top if that one is unknown, or if they would be above themselves', () => {
+  it('stand at the top if that item is unknown, or if they would be their own ancestors', () => {
     expect(order(['a', 'gone'], ['b', 'c'], ['c', 'b'], ['d', 'd'])).toEqual(['a', 'b', '.c', 'd']);
   });
 
-  it('are all there, also those without an id', () => {
+  it('are all present, also those without an id', () => {
     expect(inTreeOrder([{ parent: 'x' }, { id: 'x' }])).toEqual([
       { each: { id: 'x' }, depth: 0 },
       { each: { parent: 'x' }, depth: 1 },

@@ -4,7 +4,7 @@ import { countFields, parseAroundLists } from '#shared/core/json-lists.ts';
 import { parseJsonText } from '#shared/core/json-text.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Texts whose end is easily mistaken, of all lengths around the one from which their end is searched for. */
+/** Texts whose end is easily mistaken, of all lengths around the limit of the byte-by-byte look. */
 function textOf(random: () => number): string {
   const length = Math.floor(random() * 140);
   const filler = ['x', '"', '\\', '\\"', '€', '[', '}', ':', '\n', '\u2028'];
@@ -31,7 +31,7 @@ const listOf = (random: () => number): Json[] =>
   Array.from({ length: 1 + Math.floor(random() * 5) }, () => randomJson(random, 0));
 
 describe('a JSON object that is parsed without its lists', () => {
-  it('is written as one that was parsed as a whole, its lists as they stood there', () => {
+  it('is written like an object that was parsed as a whole, with its lists as they were', () => {
     const random = seededRandom(22);
     for (let round = 0; round < 2_000; round += 1) {
       const object: JsonObject = {
@@ -62,11 +62,11 @@ describe('a JSON object that is parsed without its lists', () => {
     ['has the list below the top', '{"a":{"messages":[1]}}', { messages: 0 }],
     ['is a list', '[{"messages":[1]}]', { messages: 0 }],
     ['has 501 levels', `{"messages":[${'['.repeat(499)}${']'.repeat(499)}]}`, { messages: 0 }],
-  ])('is parsed as a whole when it %s', (_, text, lists) => {
+  ])('is parsed as a whole if it %s', (_, text, lists) => {
     expect(parseAroundLists(Buffer.from(text), lists)).toBeUndefined();
   });
 
-  it('has the spaces and escapes in its lists that the client has written, and no others', () => {
+  it("keeps the client's spaces and escapes in its lists, and no others", () => {
     const text = '{ "messages": [ { "a" : "\\u0041" } ], "b": "\\u0041" }';
     const { value, write } = parseAroundLists(Buffer.from(text), { messages: 1 }) ?? {};
     const written = Buffer.concat(write?.({ ...value }) ?? []).toString();
@@ -80,7 +80,7 @@ describe('a JSON object that is parsed without its lists', () => {
     expect(Buffer.concat(twice?.write({ ...twice.value }) ?? []).toString()).toBe('{"messages":[{"b":2}]}');
   });
 
-  it('is shorter than 64 KiB never, and forgets a list that is left out', () => {
+  it('has at least 64 KiB, and drops a list that is left out', () => {
     const short = parseJsonText(Buffer.from('{"messages":[1]}'), { messages: 0 });
     expect([short.value, short.hasUnreadLists]).toEqual([{ messages: [1] }, false]);
     const long = { messages: ['x'.repeat(70_000)], tools: [{ name: 'y' }] };

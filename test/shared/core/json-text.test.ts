@@ -12,7 +12,7 @@ const parseObject = (text: Buffer): { object: JsonObject; write: () => string } 
   return { object: value as JsonObject, write: () => Buffer.concat(write(value as JsonObject)).toString() };
 };
 
-/** Texts that may be taken for a long string, or for its end, and long strings of all lengths around the limits. */
+/** Texts that look like a long string, or like its end, and long strings of all lengths around the limits. */
 function pieces(random: () => number): string[] {
   const length = Math.floor(random() * 70_000);
   const base64 = 'iVBORw0KGgoAAAANSUhEUgAA'.repeat(Math.ceil(length / 24)).slice(0, length);
@@ -52,20 +52,20 @@ function randomJson(random: () => number, depth: number): Json {
 }
 
 describe('a JSON text with long strings', () => {
-  it('is written as a text that was parsed as a whole', () => {
+  it('is written like a text that was parsed as a whole', () => {
     const random = seededRandom(20);
     for (let round = 0; round < 120; round += 1) {
       const value = { first: image(60_000), rest: [randomJson(random, 0), randomJson(random, 0)] };
       const text = Buffer.from(JSON.stringify(value, null, Math.floor(random() * 3)));
       const parsed = parseObject(text);
       expect(parsed.write() === JSON.stringify(JSON.parse(text.toString()))).toBe(true);
-      // Read, it is still the same, and still written the same.
+      // After a read it is still equal, and still written the same.
       expect(JSON.stringify(parsed.object) === JSON.stringify(value)).toBe(true);
       expect(parsed.write() === JSON.stringify(value)).toBe(true);
     }
   });
 
-  it('is refused when any byte of it is missing, doubled or replaced so that it is no JSON', () => {
+  it('is refused if any byte of it is missing, doubled or replaced so that it is not JSON', () => {
     const random = seededRandom(21);
     const text = bytesOf({ a: [image(30_000), 'b'], 'c\\"': { d: image(50_000) }, e: `\\"${image(30_000)}` });
     let refused = 0;
@@ -90,7 +90,7 @@ describe('a JSON text with long strings', () => {
     expect(parseObject(text).write()).toBe(JSON.stringify(JSON.parse(text.toString())));
   });
 
-  it('may have much that is no string between two strings, and escaped quotes before what looks like one', () => {
+  it('may have long texts between two strings, and escaped quotes before what looks like a string', () => {
     const numbers = Array.from({ length: 20_000 }, (_, at) => at);
     const quoted = `\\"${image(60_000)}`;
     const text = Buffer.from(
@@ -101,7 +101,7 @@ describe('a JSON text with long strings', () => {
     expect(parseObject(spaced).write()).toBe(JSON.stringify(JSON.parse(spaced.toString())));
   });
 
-  it('gives its strings to whoever reads, copies, changes or moves them', () => {
+  it('gives its strings to code that reads, copies, changes or moves them', () => {
     const [one, two] = [image(60_000), image(60_000)];
     const { value, write } = parseJsonText(bytesOf({ parts: [{ url: one }, two], kept: { data: one } }));
     const { parts, kept } = value as { parts: [{ url: string }, string]; kept: JsonObject };
@@ -120,14 +120,14 @@ describe('a JSON text with long strings', () => {
     );
   });
 
-  it('is written with what was put in place of its strings', () => {
+  it('is written with the values that replaced its strings', () => {
     const { object, write } = parseObject(bytesOf({ data: image(60_000), list: [image(60_000)] }));
     object['data'] = 'new';
     (object['list'] as Json[])[0] = 1;
     expect(write()).toBe('{"data":"new","list":[1]}');
   });
 
-  it('has short strings while it is skimmed, and its own again afterwards, also after a failure', () => {
+  it('has short strings while it is skimmed, and its own again afterwards, even after a failure', () => {
     const data = image(60_000);
     const { value, skim } = parseJsonText(bytesOf({ data }));
     const object = value as { data: string };
@@ -140,7 +140,7 @@ describe('a JSON text with long strings', () => {
     expect(object.data).toBe(data);
   });
 
-  it('is no JSON if it is one long string without an end, and a string if it has one', () => {
+  it('is not JSON if it is one long string without an end, and a string if it has one', () => {
     expect(() => parseJsonText(Buffer.from(`"${image(60_000)}`))).toThrow(SyntaxError);
     const text = image(60_000);
     expect(parseJsonText(Buffer.from(`"${text}"`)).value).toBe(text);
@@ -156,7 +156,7 @@ describe('the long strings of a text', () => {
     }
   });
 
-  it.each(['\u001f', '\n', '\0', '\u0080', 'ä', '\\'])('are not those with %j in any place', (odd) => {
+  it.each(['\u001f', '\n', '\0', '\u0080', 'ä', '\\'])('do not contain %j in any place', (odd) => {
     const data = image(40_000);
     for (const at of [1, 2, 3, 4, 5, 20_000, data.length - 3, data.length - 2, data.length - 1]) {
       const text = Buffer.from(`{"a":"${data.slice(0, at)}${odd}${data.slice(at)}"}`);

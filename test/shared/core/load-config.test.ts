@@ -26,7 +26,7 @@ describe('a setting in a file', () => {
     return file;
   }
 
-  it('has the value of the variable, without the line break at its end', () => {
+  it('has the value of the file, without the line break at its end', () => {
     expect(loadConfig(schema, { PORT_FILE: fileWith('8080\n') })).toEqual({ PORT: 8080 });
     expect(loadConfig(schema, { PORT_FILE: '' })).toEqual({ PORT: 8484 });
   });

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-/** Node's arguments to run code that has a JSON logger `log`. */
+/** Node's arguments for code with a JSON logger `log`. */
 function programOf(code: string): string[] {
   const program = `
     import { createLog } from '#shared/core/log.ts';
@@ -13,7 +13,7 @@ function programOf(code: string): string[] {
   return ['--input-type=module', '-e', program];
 }
 
-/** Runs code that has a JSON logger `log` in a process of its own; returns its log lines, however it ended. */
+/** Runs code with a JSON logger `log` in a process of its own. Returns its log lines, however the process ended. */
 async function linesOf(code: string): Promise<Record<string, unknown>[]> {
   const run = promisify(execFile)(process.execPath, programOf(code));
   const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
@@ -55,7 +55,7 @@ describe('the JSON log', () => {
     expect(line).toMatchObject({ key: '[redacted]', authorization: '[redacted]', requestId: 'd' });
   });
 
-  it('lets a process end whose reader is gone', async () => {
+  it('lets a process end if its reader is gone', async () => {
     const program = programOf(`
       process.on('disconnect', () => {
         log.info('last');
@@ -67,7 +67,7 @@ describe('the JSON log', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('keeps working without leaking memory when its reader is gone', async () => {
+  it('continues without a memory leak if its reader is gone', async () => {
     const program = programOf(`
       const held = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
       const write = async () => {

@@ -31,7 +31,7 @@ describe('an error in a log line', () => {
     expect(line).toContain('"type"');
   });
 
-  it('has the facts that an operator needs', () => {
+  it('contains the facts that an operator needs', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
     const logged = loggableError(new RouterError('upstream_failed', 'The engine is away.', { cause: refused }));
     expect(logged).toMatchObject({

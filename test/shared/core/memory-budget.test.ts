@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { requestBytes } from '#services/batch-runner/request-bytes.ts';
 
-it('memory that is shared is never exceeded in sum, but by one that has it alone, and is there again once it is given back', () => {
+it('shared memory is never exceeded in sum, except by a single user, and is available again once it is released', () => {
   const most = 100;
   const step = fc.record({ amount: fc.integer({ min: 1, max: 150 }), givesBack: fc.integer({ min: 0, max: 3 }) });
   fc.assert(
@@ -26,7 +26,7 @@ it('memory that is shared is never exceeded in sum, but by one that has it alone
   );
 });
 
-it('requests take an eighth of the memory of a process that has a limit at most', () => {
+it('requests take at most an eighth of the memory of a process with a limit', () => {
   const mebibyte = 1024 * 1024;
   expect(requestBytes(32 * mebibyte, 512 * mebibyte)).toBe(64 * mebibyte);
   expect(requestBytes(32 * mebibyte, 0)).toBe(128 * mebibyte);

@@ -27,7 +27,7 @@ const others = [
 ];
 
 describe('the address of the router', () => {
-  it('is the public one where it is set, whatever host a client names', () => {
+  it('is the public one if it is set, whatever host a client names', () => {
     expect(routerAddress(requestTo('['), 'https://llm.example.com/')).toBe('https://llm.example.com');
   });
 
@@ -35,7 +35,7 @@ describe('the address of the router', () => {
     expect(routerAddress(requestTo(host), undefined)).toBe(`http://${named}`);
   });
 
-  it.each(others)('is not that of a request to %o, which is refused', (host) => {
+  it.each(others)('is refused for a request to %o', (host) => {
     expect(() => routerAddress(requestTo(host), undefined)).toThrow('The header `Host` is not the name of a host.');
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
-/** A service that waits while it starts, until it is stopped. */
+/** A service that waits in its start, until it is stopped. */
 const waiting = `
   import { setTimeout as sleep } from 'node:timers/promises';
   import { runService } from '#shared/core/run-service.ts';

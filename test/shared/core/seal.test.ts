@@ -22,7 +22,7 @@ describe('a sealer', () => {
     expect(await sealBytes([])).toBe(seal(''));
   });
 
-  it('opens nothing that another key has sealed, or that was changed', () => {
+  it('does not open texts of another key, or changed texts', () => {
     expect(unseal(sealer(derive(key, 'another owner')).seal('secret'))).toBeUndefined();
     const bytes = Buffer.from(seal('secret'), 'base64url');
     for (const at of bytes.keys()) {

@@ -30,7 +30,7 @@ describe('a lock', () => {
     expect(takeLock(file)).toHaveProperty('release');
   });
 
-  it('of another machine or container ends after the given time, since nothing here can see its holder', () => {
+  it('of another machine or container ends after the given time, since its holder is not visible here', () => {
     const theirs = JSON.stringify({ pid: process.pid, identity: '1', space: 'elsewhere' });
     writeFileSync(file, theirs);
     expect(takeLock(file, 30_000)).toEqual({ holder: process.pid });
@@ -46,7 +46,7 @@ describe('a lock', () => {
   });
 
   it.each(['', '{', '[]', 'null', '12', '{"pid":"x"}', '{"pid":99999999}'])(
-    'has no holder when it is damaged: %j',
+    'has no holder if it is damaged: %j',
     (content) => {
       writeFileSync(file, content);
       expect(lockHolder(file)).toBeUndefined();

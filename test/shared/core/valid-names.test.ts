@@ -5,15 +5,15 @@ const pattern = /^[a-zA-Z0-9_-]{1,64}$/;
 const chosen = (...names: string[]): string[] => [...validNames(names).values()];
 
 describe('valid names of tools', () => {
-  it('are the given ones, as long as these are valid', () => {
+  it('are the original ones if these are valid', () => {
     expect(chosen('a', 'B-2', 'c_d', 'x'.repeat(64))).toEqual(['a', 'B-2', 'c_d', 'x'.repeat(64)]);
   });
 
-  it('have _ for what is not valid', () => {
+  it('have _ in place of invalid characters', () => {
     expect(chosen('files.read', 'a/b:c', 'größe')).toEqual(['files_read', 'a_b_c', 'gr__e']);
   });
 
-  it('never stand for another tool', () => {
+  it('never equal the name of another tool', () => {
     const names = ['a_b', 'a.b', 'a/b', '', '.', '搜索', '查询', 'y'.repeat(65), `${'y'.repeat(64)}z`, 'y'.repeat(64)];
     const valid = validNames(names);
     expect(valid.get('a_b')).toBe('a_b');

@@ -17,13 +17,13 @@ models:
 auto: { tiers: [gpu, cloud] }
 `;
 
-/** What is wrong with a text, as sentences. */
+/** The mistakes of a text, as sentences. */
 function problemsOf(checked: CheckedRegistry): string[] {
   return 'problems' in checked ? checked.problems.map(problemSentence) : [];
 }
 
 describe('a registry that is edited at run time', () => {
-  it('is kept as it was written, beside what it says', () => {
+  it('is kept as it was written, together with its values', () => {
     const targets = [
       { model: 'qwen3-8b', tier: 'gpu' },
       { model: 'gpt-5-mini', weight: 2 },
@@ -32,7 +32,7 @@ describe('a registry that is edited at run time', () => {
     expect(checkRegistry({ text })).toEqual({ text, config });
   });
 
-  it('is written as YAML when it comes as JSON', () => {
+  it('is written as YAML if it comes as JSON', () => {
     const config = { models: { fast: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }] } } };
     const checked = checkRegistry({ config });
     expect(checked).toMatchObject({ config });
@@ -45,7 +45,7 @@ describe('a registry that is edited at run time', () => {
     expect(registrySchema.parse('config' in checked ? checked.config : undefined)).toEqual(emptyRegistry);
   });
 
-  it('has no name that nobody would find', () => {
+  it('cannot define a name that would be unreachable', () => {
     const wrong =
       'models:\n  __proto__:\n    targets: [{ model: a }]\n  b:\n    agents: { __proto__: { targets: [{ model: a }] } }\n';
     expect(problemsOf(checkRegistry({ text: wrong }))).toEqual([
@@ -54,11 +54,11 @@ describe('a registry that is edited at run time', () => {
     ]);
     const said = 'router.yaml: models.__proto__: nothing can have this name';
     expect(() => parseRegistry(wrong, 'router.yaml')).toThrow(said);
-    // A name of which every object has a property is one as others.
+    // A name that every object has as a property is a name like any other.
     expect(problemsOf(checkRegistry({ text: 'models:\n  constructor:\n    targets: [{ model: a }]\n' }))).toEqual([]);
   });
 
-  it('has its mistakes named by line and field, all of them', () => {
+  it('reports all mistakes by line and field', () => {
     const wrong = text.replace('weight: 2', 'weight: -2').replace('gpu, cloud', 'gpu, tools');
     expect(problemsOf(checkRegistry({ text: wrong }))).toEqual([
       expect.stringContaining('line 7, models.fast.targets.1.weight: Too small'),
@@ -76,11 +76,11 @@ describe('a registry that is edited at run time', () => {
     ['models: {}\nauto: {}\nmodels: {}\n', 'line 3: Map keys must be unique'],
     ['- models', 'Invalid input: expected object'],
     ['models: just text', 'line 1, models: Invalid input'],
-  ])('names the mistake of %j', (wrong, sentence) => {
+  ])('reports the mistake of %j', (wrong, sentence) => {
     expect(problemsOf(checkRegistry({ text: wrong })).join('; ')).toContain(sentence);
   });
 
-  it('has none of the sections that belong into the file, whatever they say', () => {
+  it('cannot have sections that are allowed only in the file, whatever their content', () => {
     const own = new Set(['models', 'auto', 'hosted_tools', 'credentials']);
     const sections = Object.keys(registrySchema.shape).filter((name) => !own.has(name));
     expect(sections.length).toBeGreaterThan(5);
@@ -94,7 +94,7 @@ describe('a registry that is edited at run time', () => {
     expect(problemsOf(checkRegistry({ text: example }))).toHaveLength(sections.length);
   });
 
-  it('is bounded, as a text and as what its aliases stand for', () => {
+  it('is limited in size, as a text and with its aliases expanded', () => {
     const comment = `# ${'x'.repeat(maxRegistryBytes)}\n`;
     expect(problemsOf(checkRegistry({ text: comment }))).toEqual(['the text is larger than 256 KiB']);
     const defaults = `{ a: ${'x'.repeat(20_000)} }`;
@@ -111,7 +111,7 @@ describe('a registry that is edited at run time', () => {
       expect(problemsOf(await checkInThread({ text: hostile })).join()).not.toBe('');
   });
 
-  it('is checked in a thread as it is here', async () => {
+  it('is checked in a thread with the same result', async () => {
     expect(await checkInThread({ text })).toEqual(checkRegistry({ text }));
     expect(await checkInThread({ text: 'modles: {}' })).toEqual(checkRegistry({ text: 'modles: {}' }));
   });

@@ -60,11 +60,11 @@ describe('the file of MCP servers', () => {
   });
 });
 
-describe('servers that each person connects to', () => {
+describe('servers with account links', () => {
   const url = 'https://notes.test/mcp';
   const notes = { url, auth: 'oauth', oauth: { clientId: 'a', clientSecret: '${SECRET}', scopes: ['read'] } };
 
-  it('are read by the ingress with their client, and by a worker without the variables of the client', () => {
+  it("are read by the ingress with their client, and by a worker without the client's variables", () => {
     const written = { notes, plain: { url }, off: { ...notes, disabled: true }, bare: { url, auth: 'oauth' } };
     expect(readOauthServers(written, { SECRET: 's' })).toEqual({
       servers: [
@@ -90,7 +90,7 @@ describe('servers that each person connects to', () => {
     expect(refused).toMatchObject([{ name: 'notes', reason: expect.stringContaining(reason) as string }]);
   });
 
-  it('have no other way to sign in than oauth, and no place in a file that only workers read', () => {
+  it('have no other authentication than oauth, and are not allowed in a file that only workers read', () => {
     expect(readMcpServers({ notes: { url, auth: 'basic' } }, {}).refused).toMatchObject([{ name: 'notes' }]);
     expect(() => servers({ notes })).toThrow(/notes: .*ROUTER_CONFIG/);
   });

@@ -37,7 +37,7 @@ describe('the registry file', () => {
     expect(Object.keys(example.models)).toEqual(['fast']);
   });
 
-  it('holds rules by purpose and by the type of an agent, for names, models and auto', () => {
+  it('has rules by purpose and by the type of an agent, for names, models and auto', () => {
     const text = `
 models:
   coder:

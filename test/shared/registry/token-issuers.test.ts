@@ -48,7 +48,7 @@ token_issuers:
     expect(() => issuersOf(`token_issuers: [{ issuer: "https://id.example.com", ${fields} }]`)).toThrow(sentence);
   });
 
-  it('are refused when one comes twice, and when its keys would be discovered over plain HTTP', () => {
+  it('are refused if one comes twice, and if its keys would be discovered over plain HTTP', () => {
     const one = '{ issuer: "https://id.example.com", audiences: [r], rules: [{ person: email }] }';
     expect(() => issuersOf(`token_issuers: [${one}, ${one}]`)).toThrow('once');
     expect(() => issuersOf(`token_issuers: [${one.replace('https', 'http')}]`)).toThrow('https');

@@ -6,31 +6,31 @@ const session = { name: 'session', restarts: false };
 const unnamed = { name: undefined, start: 'start' };
 
 describe('the affinity of a request', () => {
-  it("is the same for all keys of one owner, and another one for another owner's same conversation", () => {
+  it("is the same for all keys of one owner, and different for another owner's identical conversation", () => {
     const own = affinityOf(alice, session, unnamed);
     expect(affinityOf({ id: 'key-2', ownerId: 'alice' }, session, unnamed)).toBe(own);
     expect(affinityOf({ id: 'key-1', ownerId: 'bob' }, session, unnamed)).not.toBe(own);
   });
 
-  it('of an issued key is not that of its owner, and stays when it is rotated', () => {
+  it("of an issued key differs from its owner's, and stays when the key is rotated", () => {
     const issued = affinityOf({ ...alice, storesAs: 'key-1' }, session, unnamed);
     expect(issued).not.toBe(affinityOf(alice, session, unnamed));
     expect(affinityOf({ id: 'key-2', ownerId: 'alice', storesAs: 'key-1' }, session, unnamed)).toBe(issued);
   });
 
-  it('is another one for each key without an owner', () => {
+  it('is different for each key without an owner', () => {
     const ofKey = (id: string) => affinityOf({ id, ownerId: undefined }, session, unnamed);
     expect(ofKey('key-1')).toBe(ofKey('key-1'));
     expect(ofKey('key-1')).not.toBe(ofKey('key-2'));
   });
 
-  it('follows the start of a conversation without a name', () => {
+  it('depends on the start of a conversation without a name', () => {
     const own = affinityOf(alice, undefined, unnamed);
     expect(affinityOf(alice, undefined, unnamed)).toBe(own);
     expect(affinityOf(alice, undefined, { name: undefined, start: 'summary' })).not.toBe(own);
   });
 
-  it('follows the name, whatever the start, where the client gives one', () => {
+  it('depends on the name, whatever the start, if the client gives one', () => {
     const byHeader = affinityOf(alice, session, unnamed);
     expect(affinityOf(alice, session, { name: undefined, start: 'summary' })).toBe(byHeader);
     const byBody = affinityOf(alice, undefined, { name: 'cache key', start: 'start' });
@@ -38,7 +38,7 @@ describe('the affinity of a request', () => {
     expect(new Set([byHeader, byBody, affinityOf(alice, { name: 'other', restarts: false }, unnamed)]).size).toBe(3);
   });
 
-  it('follows both in a session that restarts', () => {
+  it('depends on both in a session that restarts', () => {
     const restarting = { name: 'session', restarts: true };
     const own = affinityOf(alice, restarting, unnamed);
     expect(affinityOf(alice, restarting, unnamed)).toBe(own);

@@ -72,7 +72,7 @@ const request = fc.record({
 const cases = fc.tuple(pools, registry, request);
 type Case = typeof cases extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Chooses the lanes of a case, and finds by itself every pool and model that the request may go to. */
+/** Chooses the lanes of a case, and computes independently every pool and model that the request may go to. */
 function choose([facts, file, { name, format, operation, purpose, needs, listed }]: Case) {
   const live = facts.map(({ accepting, busy, ...pool }, at) =>
     livePool({ ...pool, pool: `p${at}` }, [{ id: `w${at}`, accepting, busy }]),
@@ -108,7 +108,7 @@ function fits({ pool, model }: Placement, { inputTokens }: Needs): boolean {
 }
 
 describe('the lanes of any request', () => {
-  it("have workers that translate its format and models that do what it asks, and are among those that its name, its purpose's rule and its key permit", () => {
+  it("translate its format and do its operation, and its name, its purpose's rule and its key permit them", () => {
     fc.assert(
       fc.property(cases, (example) => {
         const { lanes, possible } = choose(example);
@@ -120,7 +120,7 @@ describe('the lanes of any request', () => {
     );
   });
 
-  it('are able, as long as any lane is that it may go to', () => {
+  it('are able if any permitted lane is', () => {
     let ruled = 0;
     fc.assert(
       fc.property(cases, (example) => {
@@ -137,7 +137,7 @@ describe('the lanes of any request', () => {
     expect(ruled).toBeGreaterThan(20);
   });
 
-  it('are, for auto, never without a need, not even if there is no other', () => {
+  it('meet, for auto, every need, even if no other lane is left', () => {
     let found = 0;
     fc.assert(
       fc.property(cases, ([facts, file, asked]) => {

@@ -54,7 +54,7 @@ function lanes(
   );
 }
 
-it('prices are not read unless the registry limits them', () => {
+it('prices are read only if the registry limits them', () => {
   const asked: string[] = [];
   const choose = (file: object) => {
     const registry = registrySchema.parse(file);
@@ -124,7 +124,7 @@ describe('auto', () => {
     expect(lanes('auto', pools, needs)).toEqual(expected);
   });
 
-  it('with too long an input goes to the largest context, whose worker refuses it', () => {
+  it('goes to the largest context if the input is too long for all, and that worker refuses it', () => {
     const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
     expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
   });
@@ -147,12 +147,12 @@ describe('auto', () => {
 });
 
 describe('a named model', () => {
-  it('goes wherever it is served, GPU first', () => {
+  it('goes to all pools that serve it, GPU first', () => {
     const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
     expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
   });
 
-  it('prefers an able worker, but otherwise goes to one that is not able', () => {
+  it('prefers an able worker, and otherwise goes to one that is not able', () => {
     const blind = pool('gpu', 'blind', { model: 'm' });
     const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
     expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
@@ -196,7 +196,7 @@ describe('a rule by purpose', () => {
   const pools = [local, blind, api];
   const rules = { purposes: { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } } };
 
-  it('of auto comes first, as long as one of its targets is able', () => {
+  it('of auto comes first if one of its targets is able', () => {
     const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], ...rules } };
     const of = (purpose: Purpose, needs: object = {}, served = pools) =>
       lanes('auto', served, needs, file, [], purpose);

@@ -35,14 +35,14 @@ function held(usage: Usage, { tier = 'gpu', model, answerBytes = 80, ...bounds }
 }
 
 describe('usage that a worker reports', () => {
-  it('has no more output than the limit of the request, or than the answer has bytes', () => {
+  it("has at most the output of the request's limit, or of the bytes of the answer", () => {
     expect(held(lie, { maxOutput: 10 }).completionTokens).toBe(80);
     expect(held(lie, { maxOutput: 200 }).completionTokens).toBe(200);
     expect(held(lie, { maxOutput: 200, answerBytes: 5_000 }).completionTokens).toBe(5_000);
     expect(held(lie, { maxOutput: 200, model: { maxOutput: 100 } }).completionTokens).toBe(100);
   });
 
-  it('has no more output than the model can give where the request has no limit, or its agent knows none', () => {
+  it("has at most the model's output if the request has no limit, or if its agent ignores limits", () => {
     expect(held(lie, { model: { contextWindow: 8_192 } }).completionTokens).toBe(8_192);
     expect(held(lie, { model: { contextWindow: 8_192, maxOutput: 4_096 } }).completionTokens).toBe(4_096);
     expect(held(lie).completionTokens).toBe(131_072);
@@ -50,7 +50,7 @@ describe('usage that a worker reports', () => {
     expect(held(lie, { tier: 'cli', maxOutput: 10, model: { maxOutput: 32_000 } }).completionTokens).toBe(32_000);
   });
 
-  it('has no more input than its body and what an engine or an agent adds', () => {
+  it('has at most the input of its body and of what an engine or an agent adds', () => {
     expect(held(lie).promptTokens).toBe(100 + 32_768);
     expect(held(lie, { bodyBytes: 4_000_000 }).promptTokens).toBe(4_032_768);
     expect(held(lie, { bodyBytes: 4_000_000, model: { contextWindow: 8_192 } }).promptTokens).toBe(8_192);
@@ -59,7 +59,7 @@ describe('usage that a worker reports', () => {
     expect(held(lie, { ...many, model: { contextWindow: 512 } }).promptTokens).toBe(132_768);
   });
 
-  it('has parts that are no larger than what they are parts of', () => {
+  it('has parts that are at most as large as their sum', () => {
     const { promptTokens, completionTokens, ...parts } = held(lie, { maxOutput: 10 });
     expect(parts).toMatchObject({
       cachedTokens: promptTokens,
@@ -69,12 +69,12 @@ describe('usage that a worker reports', () => {
     });
   });
 
-  it('has no more of each unit than was asked for or sent', () => {
+  it('has at most the units that were requested or sent', () => {
     expect(held(lie).units).toEqual({ images: 0, seconds: 1, characters: 100, searches: 1_000 });
     expect(held(lie, { units: { images: 3 }, bodyBytes: 25_000 }).units).toMatchObject({ images: 3, seconds: 100 });
   });
 
-  it('is as reported where that is possible', () => {
+  it('stays as reported if it is possible', () => {
     const usage = { ...noUsage, promptTokens: 90, cachedTokens: 64, completionTokens: 20, reasoningTokens: 4 };
     expect(held(usage, { maxOutput: 32 })).toEqual(usage);
     expect(held({ ...usage, completionTokens: 20_000 }, { tier: 'cli', maxOutput: 10 }).completionTokens).toBe(20_000);

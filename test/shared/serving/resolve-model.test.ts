@@ -50,7 +50,7 @@ describe('the rule that applies to a request', () => {
     expect(resolved(name, asked)).toEqual({ rule, targets });
   });
 
-  it('leaves the defaults of a name as they are', () => {
+  it('does not change the defaults of a name', () => {
     const model = resolveModel('coder', registry, { purpose: 'subagent', agentType: undefined });
     expect(model).toMatchObject({ defaults: { temperature: 0 }, isRegistered: true });
   });
@@ -58,13 +58,13 @@ describe('the rule that applies to a request', () => {
 
 const workers = { isKnownModel: (model: string) => ['demo', 'anthropic/claude-sonnet-5'].includes(model) };
 
-describe('the name that a request asks for', () => {
+describe('the requested name', () => {
   it('is the one behind an alias', () => {
     expect(requestedName({ model: 'anthropic/demo', nameBehind: 'demo' }, {}, workers)).toBe('demo');
     expect(requestedName({ model: 'anthropic/auto', nameBehind: 'auto' }, {}, workers)).toBe('auto');
   });
 
-  it('is its own where a model or the registry has it', () => {
+  it('is its own if a model or the registry has it', () => {
     const own = { model: 'anthropic/claude-sonnet-5', nameBehind: 'claude-sonnet-5' };
     expect(requestedName(own, {}, workers)).toBe('anthropic/claude-sonnet-5');
     const entry = { targets: [{ model: 'demo' }], purposes: {}, agents: {}, defaults: {}, hedge: [] };

@@ -17,7 +17,7 @@ import { callerOf, identityOf, modelSink, plainRequest, servingParts } from '../
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'w' }])];
-/** The parts that serve a request, up to the dispatcher, and the end of its reservation. */
+/** The components that serve a request, up to the dispatcher, and the end of its reservation. */
 function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
   const reservations: string[] = [];
   const reserve: LimitKeeper['reserve'] = () => {
@@ -84,7 +84,7 @@ it.each([
   [{ sealsAnswers: true }, { ownerId: 'person' }, 'key of person'],
   [{ sealsAnswers: true }, {}, 'key of k'],
   [{ sealsAnswers: false }, { ownerId: 'person' }, undefined],
-])('the key of the owner goes with a request that is %o, of %o: %s', async (asked, who, expected) => {
+])("the owner's key is in the grant of a request that is %o, of %o: %s", async (asked, who, expected) => {
   const keys: (string | undefined)[] = [];
   const { served } = parts((request) => keys.push(request.ownerKey));
   const answered = ask(served, identity(who), {}, asked);
@@ -153,7 +153,7 @@ describe('the reservation of a request', () => {
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
-  it('is committed, and the request recorded, with no more usage than is possible', async () => {
+  it('is committed, and the request recorded, with at most the possible usage', async () => {
     const { served } = parts();
     const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
     const attempt = { placement: { pool: pools[0], model: 'm' } };

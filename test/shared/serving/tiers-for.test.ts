@@ -19,11 +19,11 @@ const auto = resolveModel('auto', emptyRegistry);
 const named = resolveModel('llama', emptyRegistry);
 
 describe('the tiers that may serve a request', () => {
-  it('are those that served its model, even without a worker', () => {
+  it('are those that have served its model, even without a worker now', () => {
     expect(tiersFor(named, parts({ llama: ['gpu'] }, ['cloud']))).toEqual(['gpu']);
   });
 
-  it('are those that the registry names for it, even if no worker served it', () => {
+  it('are those that the registry names for it, even if no worker has served it', () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'x', tier: 'cloud' }] } } });
     const registered = resolveModel('fast', registry);
     expect(tiersFor(registered, parts({}, []))).toEqual(['cloud']);

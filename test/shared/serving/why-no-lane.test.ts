@@ -43,7 +43,7 @@ const paused = (seconds: number) => ({
 });
 
 describe('a request for auto', () => {
-  it('is refused at once where no connected model takes what it has, in words that clients know', () => {
+  it('is refused at once if no connected model takes what it has, with a code that clients know', () => {
     const none = why('auto', [pool('gpu', 'a'), pool('cli', 'b')], { needs: { vision: true, tools: true } });
     expect(none?.waits).toBe(false);
     expect(none?.error).toMatchObject({
@@ -53,14 +53,14 @@ describe('a request for auto', () => {
     });
   });
 
-  it('is told what no model takes together', () => {
+  it('is refused with the capabilities that no model combines', () => {
     const pools = [pool('gpu', 'a', ['tools']), pool('cloud', 'b', ['vision'])];
     const none = why('auto', pools, { needs: { vision: true, tools: true } });
     expect(none?.error.message).toBe('No connected model takes tools of the client and images.');
     expect(none?.error.details).toBeUndefined();
   });
 
-  it('waits for a model that was there a moment ago, or that may be started', () => {
+  it('waits for a model that was present a moment ago, or that may be started', () => {
     const needs = { vision: true };
     const [blind, sees] = [pool('gpu', 'a'), pool('cloud', 'b', ['vision'])];
     expect(why('auto', [blind], { needs, lost: [sees] })?.waits).toBe(true);
@@ -69,7 +69,7 @@ describe('a request for auto', () => {
     expect(why('auto', [], { needs })).toBeUndefined();
   });
 
-  it('is told that the registry leaves all connected models out', () => {
+  it('is refused with the limits of the registry that leave all connected models out', () => {
     const file = { prices: { dear: { input: 1, output: 50 } }, auto: { max_cost: 10 } };
     expect(why('auto', [pool('cloud', 'dear')], { file })).toMatchObject({
       waits: false,
@@ -86,7 +86,7 @@ describe('a request for auto', () => {
 describe('a name of the registry', () => {
   const file = { models: { best: { targets: [{ model: 'gone' }, { model: 'far', tier: 'cloud' }] } } };
 
-  it('is refused at once where nobody serves what it stands for', () => {
+  it('is refused at once if no worker serves its targets', () => {
     expect(why('best', [pool('gpu', 'other'), pool('gpu', 'far')], { file })).toMatchObject({
       waits: false,
       error: {
@@ -97,17 +97,17 @@ describe('a name of the registry', () => {
     });
   });
 
-  it('waits for a worker that was there a moment ago', () => {
+  it('waits for a worker that was present a moment ago', () => {
     expect(why('best', [pool('gpu', 'other')], { file, lost: [pool('gpu', 'gone')] })?.waits).toBe(true);
   });
 
-  it('is no reason that is known for a model of that name', () => {
+  it('is needed: for a plain model name no reason is known', () => {
     expect(why('gone', [pool('gpu', 'other')])).toBeUndefined();
   });
 });
 
 describe('workers that pause', () => {
-  it.each(['auto', 'a'])('have a request for %s refused at once if all pause for longer than it waits', (model) => {
+  it.each(['auto', 'a'])('refuse a request for %s at once if all pause longer than it waits', (model) => {
     const none = why(model, [pool('gpu', 'a', text, paused(50)), pool('cloud', 'a', text, paused(30))]);
     expect(none?.waits).toBe(false);
     expect(none?.error).toMatchObject({ code: 'rate_limit_exceeded' });
@@ -115,13 +115,13 @@ describe('workers that pause', () => {
     expect(none?.error.retryAfter).toBeLessThanOrEqual(30);
   });
 
-  it('have it wait if one resumes in time', () => {
+  it('let it wait if one resumes in time', () => {
     const pools = [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, paused(5))];
     expect(why('auto', pools)?.waits).toBe(true);
     expect(why('auto', pools, { waits: { maxWaitMs: 1_000 } })?.waits).toBe(false);
   });
 
-  it('have it wait if they do not say until when, or one fails', () => {
+  it('let it wait if they do not report until when, or if one fails', () => {
     const closed = { accepting: false, reason: 'failing: upstream_failed' };
     const none = why('auto', [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, closed)]);
     expect(none?.waits).toBe(true);

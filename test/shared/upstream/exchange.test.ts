@@ -17,7 +17,7 @@ class WatchedExchange extends Exchange {
   }
 }
 
-it('an answer that streams does not keep the memory that its head was read into', async () => {
+it('a streamed answer does not keep the memory that its head was read into', async () => {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'x-answer': 'yes' });
     response.write('data: 1\n\n');
@@ -70,7 +70,7 @@ it('chunks of a body that arrive together are passed on together, also before it
   }
 });
 
-it('a finished answer ends within two seconds although its upstream does not close it, and writes on', async () => {
+it('a finished answer ends within two seconds even if its upstream does not close it and continues to write', async () => {
   const server = createServer((_, response) => {
     response.write('data: 1\n\n');
     const beats = setInterval(() => response.write(': alive\n\n'), 100);

@@ -39,11 +39,11 @@ describe('a body in pieces', () => {
     expect(new Set(came.map(({ port }) => port)).size).toBe(1);
   });
 
-  it('is sent no further when the request is cancelled', async () => {
+  it('is not sent further if the request is cancelled', async () => {
     const cut = Promise.withResolvers<unknown>();
     const cancel = new AbortController();
     const http = await start(async (request) => {
-      // Whoever reads nothing keeps most of it from being sent.
+      // A server that reads nothing keeps most of it from being sent.
       await once(request, 'readable');
       cancel.abort(new Error('enough'));
       await sleep(50);

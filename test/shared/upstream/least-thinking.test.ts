@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { effortAfter, leastEffortIn, withEffort } from '#shared/upstream/least-thinking.ts';
 
-describe('a request for the least thinking', () => {
+describe('a request for the lowest thinking', () => {
   it.each([
     [{ reasoning_effort: 'none' }, { reasoning_effort: 'low' }],
     [{ reasoning_effort: 0 }, { reasoning_effort: 'low' }],
@@ -10,13 +10,13 @@ describe('a request for the least thinking', () => {
     [{ reasoning: { enabled: false } }, { reasoning: {} }],
     [{ reasoning: { max_tokens: 0 } }, { reasoning: {} }],
     [{ thinking: { type: 'disabled' } }, {}],
-  ])('is one, and has another level: %j', (request, changed) => {
+  ])('is recognized and gets another level: %j', (request, changed) => {
     const whole = { model: 'm', ...request };
     expect(leastEffortIn(whole)).toBe('none');
     expect(withEffort(whole, 'low', false)).toEqual({ model: 'm', ...changed });
   });
 
-  it('has an effort in the place of disabled thinking in the messages format, unless the client names one', () => {
+  it('has an effort in place of disabled thinking in the messages format, unless the client names one', () => {
     const request = { thinking: { type: 'disabled' } };
     expect(withEffort(request, 'low', true)).toEqual({ output_config: { effort: 'low' } });
     const asked = { ...request, output_config: { effort: 'medium' } };
@@ -25,12 +25,12 @@ describe('a request for the least thinking', () => {
   });
 
   it.each([{}, { reasoning_effort: 'low' }, { reasoning: { max_tokens: 5 } }, { thinking: { type: 'enabled' } }])(
-    'is none: %j',
+    'is not recognized in %j',
     (request) => expect(leastEffortIn(request)).toBeUndefined(),
   );
 });
 
-describe('the refusal of the least thinking', () => {
+describe('a refusal of the lowest thinking', () => {
   const after = (message: string, param?: string) =>
     effortAfter(new RouterError('invalid_request', message, { param }), 'none');
 
@@ -40,9 +40,9 @@ describe('the refusal of the least thinking', () => {
     ["Unsupported value: 'none' is not supported with the 'g' model. Supported values are: 'high'.", 'high'],
     ['Budget 0 is invalid. This model only works in thinking mode.', 'low'],
     ['"thinking.type.disabled" is not supported for this model.', 'low'],
-  ])('names the lowest level, or is low: %s', (message, level) => expect(after(message)).toBe(level));
+  ])('gives the lowest listed level, or low: %s', (message, level) => expect(after(message)).toBe(level));
 
-  it('is no other error', () => {
+  it('is not recognized in other errors', () => {
     expect(after('Invalid image.')).toBeUndefined();
     expect(effortAfter(new RouterError('upstream_failed', 'thinking'), 'none')).toBeUndefined();
     expect(effortAfter(new Error('thinking'), 'none')).toBeUndefined();

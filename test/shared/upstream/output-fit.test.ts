@@ -17,7 +17,7 @@ function refusal(message: string, status = 400): unknown {
   return upstreamErrorFromChat(status, JSON.stringify({ error: { message } }), {});
 }
 
-/** The limits that an upstream is asked with after it has refused a request with these errors, one after the other. */
+/** The limits of the requests to an upstream that refuses them with these errors, one after the other. */
 async function limits(fit: OutputFit | undefined, ...messages: string[]): Promise<(number | undefined)[]> {
   const limits: (number | undefined)[] = [];
   for (const message of messages) limits.push((await fit?.after(refusal(message)))?.limit);
@@ -29,7 +29,7 @@ const inWhole = `${context} However, you requested 37000 tokens (5000 in the mes
 const cut = (output: number): string =>
   `${context} However, you requested ${output} output tokens and your prompt contains at least ${30_001 - output} input tokens, for a total of at least 30001 tokens.`;
 
-describe('a limit of output tokens that is refused', () => {
+describe('a refused limit of output tokens', () => {
   const said: Record<string, number> = {
     [inWhole]: 25_000,
     // Newer vLLM, and the newest if it has counted.
@@ -42,7 +42,7 @@ describe('a limit of output tokens that is refused', () => {
     '<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]': 8_192,
     '`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens`.': 8_192,
   };
-  it.each(Object.entries(said))('is lowered to what the upstream says that fits: %s', async (message, limit) => {
+  it.each(Object.entries(said))("is lowered to what fits by the upstream's error: %s", async (message, limit) => {
     expect(await limits(fitOf(), message)).toEqual([limit]);
   });
 
@@ -51,11 +51,11 @@ describe('a limit of output tokens that is refused', () => {
       'max_tokens=32000 cannot be greater than max_model_len=max_total_tokens=30000. Please request fewer output tokens.',
     ],
     [cut(29_000)],
-  ])('is lowered by the input that is counted here, where the upstream does not say it: %s', async (message) => {
+  ])('is lowered by the input that is counted here if the upstream does not report it: %s', async (message) => {
     expect(await limits(fitOf(asks, chatUpstream, 7_000), message)).toEqual([23_000]);
   });
 
-  it('is lowered once more where the input was counted too short, and then no more', async () => {
+  it('is lowered once more if the input was counted too low, and then no more', async () => {
     expect(await limits(fitOf(asks, chatUpstream, 7_000), cut(29_000), cut(23_000), cut(11_500))).toEqual([
       23_000,
       11_500,
@@ -63,7 +63,7 @@ describe('a limit of output tokens that is refused', () => {
     ]);
   });
 
-  it('is replaced in every field that has it, and nothing else is', async () => {
+  it('is replaced in every field with the limit, and in no other', async () => {
     const request = { messages: [], max_tokens: 40_000, max_completion_tokens: 2_000, seed: 1 };
     const fitted = await fitOf(request)?.after(refusal(inWhole));
     expect(JSON.parse(String(fitted?.body))).toEqual({ ...request, max_tokens: 25_000 });
@@ -72,8 +72,8 @@ describe('a limit of output tokens that is refused', () => {
   });
 });
 
-describe('a request is not asked anew', () => {
-  it('where the input leaves too little of the context, or does not fit at all', async () => {
+describe('a request is not sent again', () => {
+  it('if the input leaves too little of the context, or does not fit at all', async () => {
     const tight = `${context} However, you requested 61000 tokens (29000 in the messages, 32000 in the completion).`;
     const over = `${context} However, you requested 0 output tokens and your prompt contains at least 30001 input tokens`;
     const alone = `${context} However, your messages resulted in 31000 tokens.`;
@@ -81,7 +81,7 @@ describe('a request is not asked anew', () => {
     expect(await limits(fitOf(asks, chatUpstream, 30_000), cut(29_000))).toEqual([undefined]);
   });
 
-  it('after any other error, with a limit that the upstream says would do, or once it was accepted', async () => {
+  it("after any other error, with a limit that would be enough by the upstream's error, or once it was accepted", async () => {
     expect(await limits(fitOf(), 'no such tool')).toEqual([undefined]);
     expect(await fitOf()?.after(new Error('broken'))).toBeUndefined();
     expect(await limits(fitOf({ max_tokens: 25_000 }), inWhole)).toEqual([undefined]);

@@ -4,13 +4,13 @@ import { readRequest } from '#shared/upstream/read-request.ts';
 
 const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-describe('a body that comes to a worker', () => {
-  it('is read when it has 500 levels', () => {
+describe('the body of a job', () => {
+  it('is accepted with 500 levels', () => {
     const text = nested(500);
     expect(JSON.stringify(readRequest({ body: Buffer.from(text) }).given)).toBe(text);
   });
 
-  it.each([501, 100_000])('is refused for good when it has %i levels', (levels) => {
+  it.each([501, 100_000])('is refused without a retry with %i levels', (levels) => {
     expect(() => readRequest({ body: Buffer.from(nested(levels)) })).toThrowError(
       expect.objectContaining({
         code: 'invalid_request',
@@ -26,7 +26,7 @@ describe('a body that comes to a worker', () => {
     expect(job.body).toHaveLength(0);
   });
 
-  it('may hold deeper arguments of a tool call as text, and they stay text', () => {
+  it('may contain deeper arguments of a tool call as text, which stay text', () => {
     expect(toolInput(nested(100_000))).toEqual({ _raw: nested(100_000) });
   });
 });

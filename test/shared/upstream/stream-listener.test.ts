@@ -42,7 +42,7 @@ it('events that arrive together are one piece, with the role in front of the fir
   expect(textsOf(pieces[1])).toEqual([{ content: 'd' }]);
 });
 
-it('is finished by the reason why it ends, whatever comes then, and not before each choice has one', () => {
+it('a stream is finished by the reason why it ends, whatever comes then, and not before each choice has one', () => {
   const { listener } = openStream();
   const two = openStream({ translation: chatToChat.stream({ ...minted, recalled: { n: 2 } }) }).listener;
   const progress = (bytes: string, each = listener) => each.onData(Buffer.from(bytes));
@@ -58,7 +58,7 @@ it('is finished by the reason why it ends, whatever comes then, and not before e
   expect(progress(event({ content: 'b' }, 'stop', 1), two)).toBe('finished');
 });
 
-it('is not finished by an empty reason, nor by one that comes with each piece of a stream that goes on', () => {
+it('a stream is not finished by an empty reason, nor by one that comes with each piece of a continuing stream', () => {
   const { listener } = openStream();
   const progress = (bytes: string) => listener.onData(Buffer.from(bytes));
   expect([event({ content: 'a' }, ''), event({ content: 'b' }, '')].map(progress)).toEqual(['more', 'more']);
@@ -72,7 +72,7 @@ it('is not finished by an empty reason, nor by one that comes with each piece of
   expect(pieces.map((piece) => other.onData(Buffer.from(piece)))).toEqual(['finished', 'more', 'more']);
 });
 
-it('of a messages upstream gets no progress by a ping', () => {
+it('a ping of a messages upstream does not count as progress', () => {
   const { listener } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(minted) });
   const progress = (data: object) => listener.onData(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
   const delta = { type: 'text_delta', text: 'a' };

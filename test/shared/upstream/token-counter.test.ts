@@ -13,7 +13,7 @@ import { said } from '../../helpers/formats/said.ts';
 const { signal } = new AbortController();
 type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
 
-/** The beginnings of some files, short enough to learn from. */
+/** The beginnings of some files, short enough for the calibration. */
 const texts = [
   'README.md',
   'services/ingress/routing/serve-model-request.ts',
@@ -65,7 +65,7 @@ describe('counting tokens', () => {
     }
   });
 
-  it('is so for a far coarser tokenizer too, after one answer', async () => {
+  it('is also within ten per cent of a far coarser tokenizer, after one answer', async () => {
     const counter = new TokenCounter(undefined);
     const [first = '', ...others] = texts;
     const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
@@ -93,7 +93,7 @@ describe('counting tokens', () => {
       clearInterval(timer);
       return longest;
     };
-    // The tokenizer blocks for 20 seconds when it gets the whole text at once.
+    // The tokenizer blocks for 20 seconds if it gets the whole text at once.
     expect(await least(blocked, 1_000)).toBeLessThan(1_000);
   });
 

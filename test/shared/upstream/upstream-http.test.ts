@@ -65,7 +65,7 @@ describe('an upstream that speaks HTTP/2', { tags: ['openssl'] }, () => {
     await script.line('aborted');
     await until(() => aborted === 3);
     expect(new Set(versions)).toEqual(new Set(['2.0']));
-    // One for the questions, one for all the jobs.
+    // One for the queries, one for all the jobs.
     expect(sessions).toBe(2);
   });
 

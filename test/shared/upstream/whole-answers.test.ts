@@ -18,7 +18,7 @@ it('all answers of a process have a tenth of its memory together, and get it bac
   answers.open().grow(51 * mebibyte);
 });
 
-it('one answer has 64 MiB where memory has no limit', () => {
+it('one answer has 64 MiB without a memory limit', () => {
   const answers = new WholeAnswers(0);
   for (const answer of [answers.open(), answers.open()]) {
     answer.grow(64 * mebibyte);

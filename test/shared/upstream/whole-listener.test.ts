@@ -18,17 +18,17 @@ it.each([
   [{ message: 'Slow down.', code: 429 }, 'rate_limit_exceeded'],
   [{ message: 'No.', code: 'bad' }, 'upstream_failed'],
   ['No.', 'upstream_failed'],
-])('an error that comes with status 200 is an error: %j', (error, code) => {
+])('an error with status 200 is an error: %j', (error, code) => {
   expect(() => answerOf({ error })).toThrow(errorWith(code));
 });
 
-it('an answer with no error, and a failed response, are none', () => {
+it('an answer without an error, and a failed response, are not errors', () => {
   expect(answerOf({ choices: [], error: null })).toEqual({ choices: [], error: null });
   const failed = { object: 'response', status: 'failed', error: { code: 'server_error', message: 'No.' } };
   expect(answerOf(failed, responsesUpstream)).toEqual(failed);
 });
 
-it.each([chatUpstream, completionsUpstream])('numbers of $name answers are written as they came', (upstream) => {
+it.each([chatUpstream, completionsUpstream])('numbers of $name answers are written as they were', (upstream) => {
   const text = '{"choices":[{"logprobs":{"token_logprobs":[0.0,-1e-7]}}]}';
   expect(writeAnswer(upstream, read(text, upstream))).toBe(text);
 });

@@ -92,7 +92,7 @@ describe('failures', () => {
     expect(now()).toEqual(full);
   });
 
-  it('do not include counts of tokens, and these are no successes', async () => {
+  it('do not include counts of tokens, which are not successes either', async () => {
     for (let job = 0; job < 10; job += 1) await begin({ operation: 'count_tokens' }).fail('upstream_failed');
     expect(now()).toEqual(full);
     await fail(2);
@@ -124,7 +124,7 @@ describe('failures', () => {
     expect(now()).toEqual(full);
   });
 
-  it('by a stream that began and broke close it at once again, and for longer', async () => {
+  it('of a stream that began and broke close it again at once, and for longer', async () => {
     await fail(3);
     vi.advanceTimersByTime(1250);
     const probe = begin();
@@ -149,7 +149,7 @@ describe('failures', () => {
 describe('a pause', () => {
   const paused = { accepting: false, reason: 'limited: rate_limit_exceeded' };
 
-  it('lasts as long as the upstream asks for, at most a minute', async () => {
+  it('lasts as long as the upstream requests, at most a minute', async () => {
     for (const [asked, seconds] of [
       [5, 5],
       [86_400, 60],
@@ -164,7 +164,7 @@ describe('a pause', () => {
     }
   });
 
-  it('says when the upstream is expected to take work again, also beyond a minute', async () => {
+  it('reports when the upstream is expected to take work again, even beyond a minute', async () => {
     const inMs = () => (now().resumesAt ?? 0) - Date.now();
     await begin().fail('rate_limit_exceeded', 7200);
     expect(inMs()).toBe(7_200_000);
@@ -177,7 +177,7 @@ describe('a pause', () => {
     expect(inMs()).toBe(3000);
   });
 
-  it('grows from one second to thirty if the upstream names no time, and starts over once it answers', async () => {
+  it('grows from one second to thirty if the upstream gives no time, and starts over once it answers', async () => {
     for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
       await fail(1, 'rate_limit_exceeded');
       vi.advanceTimersByTime(seconds * 1000 - 1);
@@ -191,7 +191,7 @@ describe('a pause', () => {
     expect(now()).toEqual(full);
   });
 
-  it('ends with its timer, even if the clock has not come so far', async () => {
+  it('ends with its timer, even if the clock has not reached that time', async () => {
     vi.useRealTimers();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await begin().fail('rate_limit_exceeded', 5);
@@ -200,7 +200,7 @@ describe('a pause', () => {
     expect(now()).toEqual(full);
   });
 
-  it('is one for all jobs that are refused together, and as long as the longest', async () => {
+  it('is one pause for all jobs that are refused together, as long as the longest', async () => {
     const jobs = [begin(), begin(), begin()];
     for (const [index, seconds] of [undefined, 3, undefined].entries()) {
       await jobs[index]?.fail('rate_limit_exceeded', seconds);
@@ -213,7 +213,7 @@ describe('a pause', () => {
 });
 
 describe('an upstream without output', () => {
-  it('closes the worker when three streams wait ten times as long as usual, and opens it with the first output', async () => {
+  it('closes the worker if three streams wait ten times as long as usual, and opens it with the first output', async () => {
     const usual = begin();
     vi.advanceTimersByTime(1000);
     usual.write('hi');
@@ -227,7 +227,7 @@ describe('an upstream without output', () => {
     expect(now()).toEqual(full);
   });
 
-  it('takes no more than one further stream at a time, which has as long', () => {
+  it('takes at most one further stream at a time, with the same limit', () => {
     for (let job = 0; job < 3; job += 1) begin();
     vi.advanceTimersByTime(30_600);
     expect(now().accepting).toBe(false);
@@ -240,7 +240,7 @@ describe('an upstream without output', () => {
     expect(now().accepting).toBe(false);
   });
 
-  it('is none while any stream goes on, nor when the answers are not streamed', () => {
+  it('is not assumed while any stream goes on, nor for answers that are not streamed', () => {
     const streaming = begin();
     for (let job = 0; job < 5; job += 1) begin();
     for (let second = 0; second < 60; second += 1) {
@@ -255,7 +255,7 @@ describe('an upstream without output', () => {
     expect(now()).toEqual(full);
   });
 
-  it('that is ill for ten seconds gives up the streams that wait for their first output, and no others', async () => {
+  it('that is unhealthy for ten seconds gives up the streams that wait for their first output, and no others', async () => {
     const [waiting, begun] = [begin(), begin()];
     begun.write('hi');
     vi.advanceTimersByTime(20_000);
@@ -268,7 +268,7 @@ describe('an upstream without output', () => {
   });
 });
 
-it('a job that was cancelled before it began is aborted from the start, and one that is over is not any more', async () => {
+it('a job that was cancelled before it began is aborted from the start, and an ended job is not aborted any more', async () => {
   const signals: AbortSignal[] = [];
   const handler = pace.watch((_job, _reply, signal) => {
     signals.push(signal);

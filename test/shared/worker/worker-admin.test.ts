@@ -3,7 +3,7 @@ import { Releases } from '#shared/core/release.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 
-it('a worker reports nothing about the broker before it connects to it', async () => {
+it('a worker reports no state of the broker before it connects to it', async () => {
   const releases = new Releases();
   onTestFinished(async () => void (await releases.run()));
   const config = { ADMIN_PORT: undefined, ADMIN_HOST: '127.0.0.1' };

@@ -3,25 +3,22 @@ import { freeSlots, type LiveWorker, type Placement } from '../workers/live-pool
 import { chooseWorker } from './choose-worker.ts';
 import { openPlacements } from './placements.ts';
 
-/** The worker that a job is offered to. */
 export interface Offer {
   worker: LiveWorker;
   placement: Placement;
-  /** The worker's subject for offers. */
   at: string;
-  /** Version of the contract that is spoken with it. */
   v: number;
 }
 
 /**
- * The worker that a job can be offered to without a ticket, in the pool that its ticket would go to or an equally good one.
- * None
+ * Chooses a worker to which a job can be offered without a ticket, in the pool that its ticket would go to or in an equally good one.
+ * Returns undefined
  *
- * - for a new job, when jobs of this ingress wait for that pool already: they come first;
- * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice.
+ * - for a new job, if jobs of this dispatcher wait for that pool already, because they come first;
+ * - for a tool call: after an offer it is uncertain whether the call has begun, and it must not run twice.
  * See docs/decisions/0002-offers-beside-tickets.md.
- * @param mayTake whether a worker may be given the job, by what is known of its other jobs
- * @param hasWaited whether the job is among those that wait, and its turn has come
+ * @param mayTake whether a worker may be given the job, considering its other jobs
+ * @param hasWaited whether the job waits in the queue and is next in line
  */
 export function chooseOffer(
   job: Job,

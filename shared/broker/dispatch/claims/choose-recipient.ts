@@ -1,18 +1,16 @@
 import type { Job } from '../job.ts';
 import { isLeftOut, isServing, nobody, type LiveWorker } from '../workers/live-pool.ts';
 
-/** A worker that a ticket can be sent to. */
 export interface Recipient {
-  /** The worker's subject for offers, which takes tickets too. */
+  /** The worker's subject for offers, which takes tickets, too. */
   at: string;
-  /** Version of the contract that is spoken with it. */
   v: number;
 }
 
 /**
- * The worker that a ticket of a waiting job is sent to: any with a free slot in a pool that the job has a ticket in, drawn, so that
- * one that does not answer is not asked again and again.
- * @param mayTake whether a worker may be given the job, by what is known of its other jobs
+ * Chooses a worker to send a waiting job's ticket to: any worker with a free slot in a pool in which the job has a ticket. The choice is
+ * random, so that a worker that does not answer is not chosen again and again.
+ * @param mayTake whether a worker may be given the job, considering its other jobs
  */
 export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boolean): Recipient | undefined {
   const now = performance.now();

@@ -3,27 +3,26 @@ import { slotsForTickets } from '../../contract/pull.ts';
 import { isLeftOut, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { rendezvousScore } from '../workers/rendezvous.ts';
 
-/** The part of its slots up to which a worker takes the requests of its conversations, however idle the others are. */
+/** The share of its slots up to which a worker always takes the requests of its conversations, however idle the other workers are. */
 const roomyPart = 0.5;
 
-/** Beyond that, it takes them while its load is at most this many times the mean. */
+/** Above that share, a worker takes them while its load is at most this many times the mean. */
 const mostOfMean = 1.25;
 
-/** How many times longer than at the next worker the first token may take where the conversation belongs. */
+/** The factor by which the first token may take longer at the conversation's worker than at the next one. */
 const mostTimesLater = 3;
 
-/** Milliseconds that are added to all times to the first token, so that differences that nobody notices decide nothing. */
+/** Milliseconds added to all times to the first token, so that imperceptible differences decide nothing. */
 const unnoticedMs = 100;
 
 /**
- * The worker that a job is offered to, with the placement that it belongs to: the one that its conversation belongs to, so that
- * it finds its prompt cache, while that one has room and is not slow; then the next in the conversation's own order of workers.
- * A job without a conversation goes to the better one of two that are drawn. A worker that probes is drawn with the same chance
- * as the others, and takes whatever comes.
+ * Chooses the worker that a job is offered to, with its placement. A conversation's own worker comes first, because it has the prompt
+ * cache, while it has room and is not slow; then the next worker in the conversation's order. A job without a conversation goes to the
+ * better one of two random workers. A probing worker has the same chance as the others, and takes any job.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
  * @param placements equally good ones
  * @param affinity the job's conversation, a number of 32 bits
- * @param mayTake whether a worker may be given the job, by what is known of its other jobs
+ * @param mayTake whether a worker may be given the job, considering its other jobs
  */
 export function chooseWorker(
   placements: readonly Placement[],
@@ -35,7 +34,7 @@ export function chooseWorker(
   const able: LiveWorker[] = [];
   const probing: LiveWorker[] = [];
   let slots = 0;
-  // The job itself is among them.
+  // The job itself counts.
   let busy = 1;
   for (const { pool, model } of placements) {
     for (const worker of pool.workers) {
@@ -51,7 +50,7 @@ export function chooseWorker(
     return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
   };
   const mostLoad = Math.max(roomyPart, (mostOfMean * busy) / slots);
-  // Who probes gets its share of the jobs, one at a time, whatever speaks for others: it may have healed.
+  // A probing worker gets its share of the jobs, one at a time, even if other workers are better: its upstream may have recovered.
   const probe = probing[Math.floor(Math.random() * (able.length + probing.length))];
   const own = affinity === undefined || probe ? undefined : ofConversation(able, affinity, mostLoad, firstTokenMs);
   const worker = probe ?? own ?? betterOfTwo(able, firstTokenMs);
@@ -67,7 +66,7 @@ function isAble(worker: LiveWorker): boolean {
 }
 
 /**
- * Of those whose load, as a part of their slots, is below this one: the first in a conversation's order, or the second, where the
+ * Returns the first worker in a conversation's order whose load, as a share of its slots, is below `mostLoad`; the second one if the
  * first is slow.
  */
 function ofConversation(
@@ -95,8 +94,8 @@ function ofConversation(
 }
 
 /**
- * The one with more free slots for its time to the first token of two that are drawn: what is known of a worker's other jobs is
- * up to a second old, and several ingresses that all chose the very best would all choose the same one.
+ * Draws two workers and returns the one with more free slots relative to its time to the first token. The best of all is not chosen: the
+ * counts of a worker's other jobs are up to a second old, and several dispatchers would all choose the same worker.
  */
 function betterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstTokenMs): LiveWorker | undefined {
   const at = Math.floor(Math.random() * able.length);
@@ -104,7 +103,7 @@ function betterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstTokenMs): L
   const other = able[(at + 1 + Math.floor(Math.random() * (able.length - 1))) % able.length];
   if (!one || !other) return one;
   const [ms, msOfOther] = [firstTokenMs(one), firstTokenMs(other)];
-  // Where the time of one is not known, the free slots decide.
+  // If the time of one worker is unknown, the free slots decide.
   const slower = ms === undefined || msOfOther === undefined ? 1 : (ms + unnoticedMs) / (msOfOther + unnoticedMs);
   return spare(other) * slower > spare(one) ? other : one;
 }

@@ -1,29 +1,30 @@
 import { nobody, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
 
-/** Milliseconds for which a job avoids a worker that failed on it, while there are others. Then it may have recovered. */
+/** Milliseconds for which a job avoids a worker that failed on it, while there are others. After that it may have recovered. */
 const avoidMs = 5_000;
 
-/** The workers that failed on one job, each for a few seconds, and how often each pool did. Times are of `performance.now()`. */
+/**
+ * Remembers the workers that failed on one job, each for a few seconds, and counts the failures by pool. Times are milliseconds of
+ * `performance.now()`.
+ */
 export class FailedPlaces {
   readonly #until = new Map<string, number>();
   readonly #pools = new Map<LivePool, number>();
   #workers = nobody;
   #nextEnd = Number.POSITIVE_INFINITY;
 
-  /** Notes that a worker failed. @param hasAnswered whether it reported a failure, which may be its whole pool's */
+  /** Records a failure. @param hasAnswered whether the worker reported the failure, which its whole pool may share */
   add({ id, pool }: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean, now = performance.now()): void {
     this.#until.set(id, now + avoidMs);
     if (hasAnswered) this.#pools.set(pool, (this.#pools.get(pool) ?? 0) + 1);
     this.#look(now);
   }
 
-  /** The workers to avoid now. */
   workers(now = performance.now()): ReadonlySet<string> {
     if (now >= this.#nextEnd) this.#look(now);
     return this.#workers;
   }
 
-  /** How often workers of a pool answered this job with a failure. */
   failuresOf(pool: LivePool): number {
     return this.#pools.get(pool) ?? 0;
   }

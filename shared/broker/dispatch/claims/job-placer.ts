@@ -18,10 +18,10 @@ import { chooseRecipient } from './choose-recipient.ts';
 import { judgeClaim, type Verdict } from './judge-claim.ts';
 import { placementsOf } from './placements.ts';
 
-/** A job that as many workers refused goes by ticket from then on. */
+/** Refused offers after which a job is not offered any more, and waits for its tickets to be claimed. */
 const maxRefusals = 2;
 
-/** Milliseconds after which it is looked again whether a job need not be apart from another one. */
+/** Milliseconds until the next check whether a quarantined job may be offered. */
 const apartMs = 20;
 
 /** Milliseconds for a worker to claim a job with a large body whose ticket it was sent, before the job's tickets are published. */
@@ -35,11 +35,14 @@ export interface JobPlacerParts {
   link: WorkerLink;
   jetStreamProxy: JetStreamProxy;
   suspects: Suspects;
-  /** Looks again, after so many milliseconds, at a job that has no tickets yet. */
+  /** Schedules a new look at a job that has no tickets yet, after this many milliseconds. */
   lookAgain: (job: Job, ms: number) => void;
 }
 
-/** Finds a worker for each job: offers it to one that waits, or has its tickets claimed. At most one worker has a job at a time. */
+/**
+ * Finds a worker for each job: offers the job to a waiting worker, or lets workers claim its tickets. At most one worker has a job at a
+ * time.
+ */
 export class JobPlacer {
   readonly #parts: JobPlacerParts;
 
@@ -47,7 +50,7 @@ export class JobPlacer {
     this.#parts = parts;
   }
 
-  /** Offers a job to a worker that is known to wait for one; where there is none, its tickets find who comes first. */
+  /** Offers a job to a worker that is known to wait for one. If there is none, publishes tickets for it. */
   place(job: Job): void {
     const { tickets, link } = this.#parts;
     const placements = placementsOf(job);
@@ -60,8 +63,8 @@ export class JobPlacer {
   }
 
   /**
-   * Offers a job that waits, because nothing is claimed in its lane: JetStream may have no leader.
-   * @returns false where no worker is known to wait for one
+   * Offers a job from the queue because nothing is claimed in its lane: JetStream may have no leader.
+   * @returns false if no worker is known to wait for a job
    */
   offerWaiting(job: Job): boolean {
     const { link } = this.#parts;
@@ -69,7 +72,7 @@ export class JobPlacer {
     if (!offer) return false;
     const attempt = new Attempt(offer.worker, offer.placement, true);
     const context = this.#give(job, attempt);
-    // The next job gets a ticket of its own, and with it its turn to be offered.
+    // The next job in line gets a ticket of its own, and can then be offered.
     job.tickets.withdrawAll(true);
     link.offer(job, attempt, offer, context);
     return true;
@@ -83,7 +86,7 @@ export class JobPlacer {
     if (to) link.handOver(job, to);
   }
 
-  /** A refused offer of a large body would cost more than it saves: its ticket goes to the worker without the broker's queue. */
+  /** Sends only a ticket, past the broker's queue, because a refused offer of a large body would cost more than it saves. */
   #sendTicket(job: Job, placements: Placement[], offer: Offer): void {
     const { tickets, link, lookAgain } = this.#parts;
     if (!job.tickets.mayHandOver(performance.now())) return tickets.place(job, placements);
@@ -92,10 +95,10 @@ export class JobPlacer {
     lookAgain(job, claimMs);
   }
 
-  /** The worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
+  /** Handles a refused offer: the worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
   onRefusal(job: Job): void {
     const { attempt } = job;
-    // Whoever has begun cannot refuse any more.
+    // A worker that has begun the job cannot refuse it any more.
     if (!attempt?.isOffered || attempt.isConfirmed) return;
     attempt.worker.hasRefused = true;
     this.#parts.jobs.takeBack(job);
@@ -103,7 +106,7 @@ export class JobPlacer {
     this.place(job);
   }
 
-  /** The subject names the worker that claims, and so the inboxes that it may be answered at. */
+  /** Handles a claim. The claim's subject names the worker, which limits the inboxes for the answer. */
   onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
     const { broker, jobs, tickets, link, jetStreamProxy, suspects } = this.#parts;
     const claim = decodeClaim(data);
@@ -120,7 +123,7 @@ export class JobPlacer {
       granted.job.tickets.withdraw(worker.pool, granted.job === job);
       granted.job.tickets.withdrawAll();
       link.grant(granted.job, attempt, { v: claim.v, replyTo }, context);
-      // The ticket still stands for its own job, if that waits for another turn.
+      // The ticket still stands for its own job if that job still waits.
       const isBack = job?.state === 'queued' && granted.job !== job;
       return jetStreamProxy.ack(address, claim.ticket, isBack ? 'back' : 'done');
     }
@@ -136,8 +139,8 @@ export class JobPlacer {
   }
 
   /**
-   * The worker that claims; undefined if it is not known. Where another process claims than the one that was announced, it may have been
-   * started in its place just now: a job that it got as that one would be taken for one that the other has died with.
+   * Finds the worker that claims; undefined if it is not known. A process other than the announced one may just have replaced it. Its
+   * claim is refused: a job granted to it under the old announcement would count as lost with the dead process.
    */
   #claimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
     const { broker, workers } = this.#parts;
@@ -148,8 +151,8 @@ export class JobPlacer {
   }
 
   /**
-   * The job that a claim goes to, and where: the one whose turn it is in the ticket's lane, whether the ticket's own job waits or
-   * is over. Undefined where the claim is refused.
+   * Chooses the job that gets a claim, and its placement: the next job in line in the ticket's lane, whether the ticket's own job still
+   * waits or has ended. Undefined if the claim is refused.
    */
   #jobInTurn(
     claimed: Job | undefined,
@@ -173,14 +176,14 @@ export class JobPlacer {
     return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
   }
 
-  /** Whether a worker would be offered the job if that were not to be apart from others of a death, which it is for a moment only. */
+  /** Whether the quarantine is the only reason not to offer the job to a worker. It lasts only a moment. */
   #isKeptApart(job: Job, placements: readonly Placement[]): boolean {
     const { broker, suspects } = this.#parts;
     if (!suspects.isWaiting(job) || !broker.connected || job.refusals >= maxRefusals) return false;
     return chooseOffer(job, placements, () => true) !== undefined;
   }
 
-  /** It is offered as soon as that may be: tickets would take longer to find out, and the jobs behind them, too. */
+  /** Waits for the end of the quarantine without tickets: a claim for a ticket would take longer, and would delay the jobs behind it. */
   #waitApart(job: Job): void {
     job.foundWorkers(true);
     this.#parts.lookAgain(job, apartMs);

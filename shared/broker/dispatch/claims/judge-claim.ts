@@ -2,16 +2,16 @@ import type { Job } from '../job.ts';
 import { isLeftOut, isServing, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 
 /**
- * An ingress's answer to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). An ejected worker is
- * answered `later`, after a moment.
+ * A dispatcher's answer to a claim: the placement that is granted, or the reason of a refusal (see `ClaimAnswer`). An ejected worker
+ * gets the answer `later` after a moment.
  */
 export type Verdict = Placement | 'gone' | 'taken' | 'later' | 'ejected';
 
 /**
- * Judges a worker's claim for a job.
- * @param job undefined when it is over or was never here
- * @param worker undefined when this ingress has no announcement of it yet
- * @param version of the contract that the claim is made in
+ * Decides on a worker's claim for a job.
+ * @param job undefined if the job has ended or was never here
+ * @param worker undefined if this dispatcher has no announcement of it yet
+ * @param version the version of the contract that the claim uses
  */
 export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined, version: number): Verdict {
   if (!job) return 'gone';
@@ -21,7 +21,7 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
   const { pool } = worker;
   const ticket = job.tickets.placed.get(pool);
   const placement = ticket?.placement ?? job.place(job.avoid).find((each) => each.pool === pool);
-  // A worker whose pool can no longer serve the job; its other tickets, or new ones, still stand.
+  // The worker's pool can no longer serve the job; the job's other tickets, or new ones, still stand.
   if (!placement) return 'gone';
   return isLeftOut(worker, placement.model) ? 'ejected' : placement;
 }

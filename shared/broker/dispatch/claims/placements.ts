@@ -1,12 +1,12 @@
 import type { Job } from '../job.ts';
 import { nobody, type LivePool, type Placement } from '../workers/live-pool.ts';
 
-/** A pool that answered a job with so many failures comes after all others, whatever its other workers do. */
+/** A pool that answered a job with this many failures comes after all others, whatever its other workers do. */
 const maxFailures = 2;
 
 /**
- * Where a job may be served right now, best first. Workers that failed on it are avoided, unless there is nobody else; pools
- * that failed on it come last, so that they do not use up the attempts that another one would serve.
+ * Returns the placements that can serve a job right now, best first. Workers that failed on the job are avoided if there are others.
+ * Pools that failed on it come last, so that they do not use up the attempts that another pool would serve.
  */
 export function placementsOf(job: Job): Placement[] {
   const { avoid, failedPlaces } = job;
@@ -17,12 +17,12 @@ export function placementsOf(job: Job): Placement[] {
     const failures = failedPlaces.failuresOf(pool);
     return failures >= maxFailures || (failures > 0 && !hasHealthyWorker(pool, model, avoid));
   };
-  // Those that failed are not as good as others of their group any more.
+  // A pool that failed is not as good as the others of its group any more.
   const spent = placements.filter(isSpent).map((placement) => ({ ...placement, group: undefined }));
   return spent.length === 0 ? placements : [...placements.filter((placement) => !isSpent(placement)), ...spent];
 }
 
-/** Whether a pool has another worker that is known to serve a model: the one that failed then stands alone. */
+/** Whether a pool has another worker that has lately served the model without faults, so that only the failed worker is at fault. */
 function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlySet<string>): boolean {
   const now = performance.now();
   for (const { id, announcement, health } of workers) {
@@ -35,8 +35,8 @@ function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlyS
 }
 
 /**
- * The placements that a job may use by now, and when the next one opens: those behind a tier that a job is to wait for open
- * when the job has waited that long.
+ * Returns the placements that are open to a job by now, and when the next one opens. If a job must wait for a tier, the placements after
+ * that tier open when the job has waited that long.
  */
 export function openPlacements(
   job: Pick<Job, 'waitingSince'>,

@@ -1,22 +1,23 @@
 import { KeptStream } from './kept-stream.ts';
 
-/** The part of the container's memory that kept streams may take by default, and the most that they take. */
+/** The share of the container's memory that kept streams may take by default, and the maximum of that default. */
 const defaultShare = 1 / 8;
 const defaultMost = 256 * 1024 * 1024;
 
-/** The part of all memory that one stream may take, and the part that the copies of all answers may take together. */
+/** The share of this memory that one stream may take, and the share that the copies of all answers may take together. */
 const shareOfOne = 1 / 4;
 const shareOfAnswers = 1 / 4;
 
-/** The default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
+/** Computes the default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
 export function defaultContinueBytes(memoryBytes: number): number {
   return memoryBytes === 0 ? defaultMost : Math.min(defaultMost, Math.floor(memoryBytes * defaultShare));
 }
 
 /**
- * The memory for what streams need to continue on another worker: their requests, and copies of what was relayed. It is bounded in
- * sum. A stream that finds no room is not kept, and one that outgrows it is let go: it then ends with its worker. Beyond the bound of the
- * copies, the longest is let go: many clients that never read what they ask for leave the room of all others.
+ * The bounded memory for what streams need to continue on another worker: the bodies of their requests, and copies of the relayed
+ * answers. A stream that finds no room is not kept, and a stream that outgrows its share is dropped; such a stream ends with its worker.
+ * If the copies exceed their share, the longest one is dropped, so that many clients that never read their answers leave room for all
+ * others.
  */
 export class ContinuationMemory {
   readonly #maxBytes: number;
@@ -30,7 +31,6 @@ export class ContinuationMemory {
     this.#maxAnswerBytes = Math.floor(maxBytes * shareOfAnswers);
   }
 
-  /** Bytes that are kept now. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -58,7 +58,7 @@ export class ContinuationMemory {
     return kept;
   }
 
-  /** Makes room for a copy of more of an answer; not at the cost of one that is shorter. */
+  /** Makes room for more of an answer's copy, at the cost of longer copies only. */
   #makeRoom(bytes: number, of: KeptStream): boolean {
     while (this.#answerBytes + bytes > this.#maxAnswerBytes) {
       const longest = this.#longest(of);

@@ -1,30 +1,28 @@
 import type { Payload } from './payload.ts';
 
-/** Bytes of the first block of a copy, and of the largest: each next one is twice as large. */
+/** Bytes of the first block of a copy, and of the largest. Each block is twice as large as the one before. */
 const firstBlock = 4 * 1024;
 const largestBlock = 128 * 1024;
 
-/** Bytes of an answer that are kept at most. */
 const mostRelayed = 4 * 1024 * 1024;
 
 /**
- * What one stream needs to continue on another worker: the body of its request, and a copy of all bytes of the answer that were
- * relayed, in the client's format. The pieces that come from the broker are parts of its read buffers, which a view would keep alive.
+ * Keeps what one stream needs to continue on another worker: the body of its request, and a copy of all relayed bytes of the answer, in
+ * the client's format. It copies because the pieces from the broker are views of its read buffers, which a kept view would keep alive.
  */
 export class KeptStream implements Payload {
   #body: Buffer | undefined;
   readonly #take: (bytes: number) => boolean;
   readonly #release: () => void;
-  /** All full but the last one. */
+  /** All blocks but the last one are full. */
   #blocks: Buffer[] = [];
-  /** Bytes of the last block that are in use. */
   #used = 0;
   #relayedBytes = 0;
   #isLetGo = false;
 
   /**
-   * @param take takes so many bytes of the memory for all answers; false if there is no room
-   * @param release gives back all that was taken
+   * @param take takes bytes of the memory for all answers; returns false if there is no room
+   * @param release returns all taken bytes
    */
   constructor(body: Buffer, take: (bytes: number) => boolean, release: () => void) {
     this.#body = body;
@@ -32,12 +30,11 @@ export class KeptStream implements Payload {
     this.#release = release;
   }
 
-  /** Whether it was let go: the stream cannot continue. */
   get isLetGo(): boolean {
     return this.#isLetGo;
   }
 
-  /** Of the request; undefined once it was let go. */
+  /** The request's body; undefined once the stream was dropped. */
   get body(): Buffer | undefined {
     return this.#body;
   }
@@ -46,12 +43,12 @@ export class KeptStream implements Payload {
     return this.#relayedBytes;
   }
 
-  /** Of the body and the relayed bytes. */
+  /** Bytes of the body and the relayed answer. */
   get length(): number {
     return (this.#body?.length ?? 0) + this.#relayedBytes;
   }
 
-  /** Copies a relayed piece. Lets the stream go if there is no room for it. */
+  /** Copies a relayed piece. Drops the stream if there is no room for it. */
   add(piece: Uint8Array): void {
     if (this.#isLetGo) return;
     if (this.#relayedBytes + piece.length > mostRelayed) return this.letGo();
@@ -67,12 +64,12 @@ export class KeptStream implements Payload {
     }
   }
 
-  /** The request's body and the relayed bytes behind it, as a worker gets them that is to continue. */
+  /** Returns the request's body followed by the relayed bytes: the payload for a worker that continues the stream. */
   bytes(): Buffer {
     return Buffer.concat(this.#body ? [this.#body, ...this.#blocks] : [], this.length);
   }
 
-  /** Releases everything. May be called again. */
+  /** Drops the stream and releases its memory. May be called again. */
   letGo(): void {
     if (this.#isLetGo) return;
     this.#isLetGo = true;
@@ -87,7 +84,7 @@ export class KeptStream implements Payload {
     if (last && this.#used < last.length) return last;
     const bytes = last ? Math.min(largestBlock, 2 * last.length) : firstBlock;
     if (!this.#take(bytes)) return undefined;
-    // Not of the pool, whose memory others share.
+    // Not from Node's pool, whose memory other buffers share.
     const block = Buffer.allocUnsafeSlow(bytes);
     this.#blocks.push(block);
     this.#used = 0;

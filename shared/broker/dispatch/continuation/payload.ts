@@ -1,4 +1,7 @@
-/** What a worker is sent with a grant: a request's body, and behind it what the client has of a stream that is to continue. */
+/**
+ * The bytes that a worker gets with a grant: the request's body, followed by the client's part of the stream if the stream is to
+ * continue.
+ */
 export interface Payload {
   readonly length: number;
   /** Undefined for an answer that has not begun. */
@@ -8,7 +11,6 @@ export interface Payload {
 
 const nothing: Buffer = Buffer.alloc(0);
 
-/** The payload of a job whose answer has not begun. */
 export function payloadOf(body = nothing): Payload {
   return { length: body.length, relayedBytes: undefined, bytes: () => body };
 }

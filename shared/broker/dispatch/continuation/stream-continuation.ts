@@ -5,12 +5,12 @@ import type { ContinuationMemory } from './continuation-memory.ts';
 import type { KeptStream } from './kept-stream.ts';
 
 /**
- * What came of it that a stream lost its worker in its middle:
+ * The outcome of a stream's loss of its worker:
  *
- * - `continued`: another worker went on with it;
+ * - `continued`: another worker continued it;
  * - `refused`: the other worker does not continue such an answer;
- * - `mismatch`: what the other worker generated did not follow on the text that was sent;
- * - `no_worker`: no worker that could continue it was there or free in time, or it was given to as many as it may;
+ * - `mismatch`: the other worker's output did not follow on the text that was sent;
+ * - `no_worker`: no worker that could continue it was present or free in time, or the job had used up its attempts;
  * - `failed`: the other worker failed, too;
  * - `not_kept`: there was no room to keep it.
  */
@@ -19,19 +19,18 @@ export type ContinuationOutcome = (typeof continuationOutcomes)[number];
 
 const none: readonly ContinuationOutcome[] = [];
 
-/** Milliseconds for which a continued stream puts out text until the worker that died before has shown to have died of something else. */
+/** Milliseconds for which a continued stream must put out text until it counts as not the cause of the earlier death. */
 const provenMs = 5_000;
 
-/** Whether workers of a placement continue broken answers. */
 function continues({ pool, model }: Placement): boolean {
   return pool.models.some(({ id, capabilities }) => id === model && capabilities.includes('continue'));
 }
 
-/** One job's side of continuing its stream on another worker. Times are milliseconds of `performance.now()`. */
+/** One job's state for continuing its stream on another worker. Times are milliseconds of `performance.now()`. */
 export class StreamContinuation {
   readonly #memory: ContinuationMemory;
   #kept: KeptStream | undefined;
-  /** Whether a worker began it that could be continued, so that it was to be kept. */
+  /** Whether the stream was to be kept, because workers like its first one can continue it. */
   #wasWanted = false;
   #model: string | undefined;
   #broken: RouterError | undefined;
@@ -42,7 +41,7 @@ export class StreamContinuation {
     this.#memory = memory;
   }
 
-  /** The stream begins. It is kept if workers like its own continue answers. */
+  /** Handles the begin of the stream. Keeps it if workers like its own continue answers. */
   begin(body: Buffer | undefined, placement: Placement): void {
     this.#model = placement.model;
     if (!body || !continues(placement)) return;
@@ -50,63 +49,58 @@ export class StreamContinuation {
     this.#kept = this.#memory.open(body);
   }
 
-  /** A piece is relayed to the client. */
   add(piece: Uint8Array): void {
     this.#kept?.add(piece);
   }
 
-  /** What another worker needs; undefined if the stream cannot continue. */
+  /** The data that another worker needs; undefined if the stream cannot continue. */
   get kept(): KeptStream | undefined {
     return this.#kept?.isLetGo === false ? this.#kept : undefined;
   }
 
-  /** Whether a placement's workers can continue it. */
   canBeAt(placement: Placement): boolean {
     return placement.model === this.#model && continues(placement);
   }
 
   /**
-   * The error that the stream would have ended with on the worker that it lost; undefined unless it waits for another one, or for
-   * the first piece of that one.
+   * The error of the lost worker. It is set while the stream waits for another worker or for the first piece of that worker; undefined
+   * otherwise.
    */
   get broken(): RouterError | undefined {
     return this.#broken;
   }
 
-  /** It has lost its worker, and waits for another one. */
   lost(error: RouterError): void {
     this.#broken ??= error;
   }
 
-  /** Another worker goes on with it. */
   continued(now: number): void {
     this.#broken = undefined;
     this.#provenAt = now + provenMs;
     this.#outcomes = [...this.#outcomes, 'continued'];
   }
 
-  /** Whether it has gone on for so long that it is not what the worker before died of. */
+  /** Whether the stream has continued for so long that it is not the cause of the earlier worker's death. */
   hasProvenItself(now: number): boolean {
     return this.#broken === undefined && now > this.#provenAt;
   }
 
   /**
-   * It ends with an error.
+   * Records that the stream ends with an error.
    * @param failure as its worker reports it
    * @param isQueued whether no worker has it
-   * @param isMovable whether the error is one of those after which streams continue
+   * @param isMovable whether streams continue after errors of this kind
    */
   failed(failure: ContinuationFailure | undefined, isQueued: boolean, isMovable: boolean): void {
     if (this.#broken) this.#outcomes = [...this.#outcomes, failure ?? (isQueued ? 'no_worker' : 'failed')];
     else if (isMovable && this.#wasWanted) this.#outcomes = [...this.#outcomes, this.kept ? 'no_worker' : 'not_kept'];
   }
 
-  /** One for each worker that was lost in its middle. */
+  /** One outcome for each worker that was lost in the middle of the stream. */
   get outcomes(): readonly ContinuationOutcome[] {
     return this.#outcomes;
   }
 
-  /** The job is over. */
   close(): void {
     this.#kept?.letGo();
     this.#kept = undefined;

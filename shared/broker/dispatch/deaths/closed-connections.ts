@@ -2,49 +2,47 @@ import type { Msg } from '@nats-io/transport-node';
 import { noResponders, type Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from '../workers/live-pool.ts';
 
-/** Milliseconds without a frame of a worker that has jobs, after which the broker is asked whether it is connected. */
+/** Milliseconds without a frame of a worker that has jobs, after which the broker is asked whether the worker is connected. */
 const quietMs = 250;
 
-/** Milliseconds between two such questions, and while the answer is no. */
+/** Milliseconds between two such questions, normally and while the broker says that the connection is closed. */
 const askMs = 250;
 const closedAskMs = 80;
 
-/** Milliseconds without an answer after which a worker is connected: that it is not, the broker says at once. */
+/** Milliseconds without an answer after which a worker counts as connected: the broker reports a closed connection at once. */
 const answerMs = 200;
 
-/** Milliseconds for which a question is remembered. */
 const rememberedMs = 1_000;
 
 /**
- * Milliseconds between the first and the last such answer, after which a connection counts as closed. A worker that has only
- * lost its connection makes a new one at once.
+ * Milliseconds between the first and the last report of a closed connection, after which it counts as closed. A worker that has only
+ * lost its connection reconnects at once.
  */
 const closedMs = 150;
 
 /**
- * The same where another worker's connection closed less than `togetherMs` before or after: they may have lost their server,
- * and all that it served connect elsewhere at the same time.
+ * The same limit if another worker's connection closed less than `togetherMs` before or after: the workers may have lost their server,
+ * and all workers of that server reconnect at the same time.
  */
 const closedTogetherMs = 450;
 const togetherMs = 500;
 
-/** Milliseconds after this ingress has connected again, in which all workers may still be connecting. */
+/** Milliseconds after a reconnect of this dispatcher in which all workers may still be reconnecting. */
 const reconnectMs = 2_000;
 
-/** What is known of one worker's connection. Times are milliseconds of `performance.now()`. */
+/** Times are milliseconds of `performance.now()`. */
 interface Contact {
   askedAt: number;
-  /** Whether the last question may still be answered. */
   isAsking: boolean;
-  /** When the broker first said that it is closed, and last. */
+  /** When the broker first and last reported that the connection is closed. */
   closedSince: number | undefined;
   closedAt: number;
 }
 
 /**
- * Finds out which workers are not connected to the broker any more, long before their heartbeats are missed. A quiet worker is
- * sent a message that it ignores; the broker answers when there is nobody who receives it. A worker that is connected costs one
- * message each time, and no timer, because nearly all are.
+ * Detects workers that are not connected to the broker any more, long before their heartbeats are missed. It sends a quiet worker a
+ * message that the worker ignores; the broker answers if nobody receives the message. A connected worker costs one message for each
+ * question, and no timer, because nearly all workers are connected.
  */
 export class ClosedConnections {
   readonly #broker: Broker;
@@ -52,12 +50,9 @@ export class ClosedConnections {
   /** Subject prefix of the broker's answers. Their last token is the question's number. */
   readonly #answers: string;
   readonly #stopListening: () => void;
-  /** Whom the questions of the last second were about, by number. */
   readonly #asked = new Map<number, { contact: Contact; at: number }>();
   #questions = 0;
-  /** Those found closed in the last second. */
   readonly #closed = new Set<Contact>();
-  /** When a connection was last found closed. */
   #closedAt = Number.NEGATIVE_INFINITY;
 
   constructor(broker: Broker) {
@@ -72,12 +67,12 @@ export class ClosedConnections {
   }
 
   /**
-   * Whether a worker's connection has been closed for long enough. Asks when it is due.
-   * @param cameAt when the last frame of one of its jobs came, or it was given the job
+   * Whether a worker's connection has been closed for long enough. Asks the broker when a question is due.
+   * @param cameAt when the last frame of one of the worker's jobs came, or when it was given the job
    */
   has(worker: LiveWorker, cameAt: number, now: number): boolean {
     const isQuiet = now - Math.max(cameAt, worker.lastFrameAt) >= quietMs;
-    // Those that lost their server with one that is found closed are to be known before that one's time is up.
+    // Workers that lost their server together with a worker found closed must be known before that worker's limit passes.
     if (!isQuiet && now - this.#closedAt > closedTogetherMs) return false;
     let contact = this.#contacts.get(worker);
     if (!contact)
@@ -91,7 +86,7 @@ export class ClosedConnections {
     return contact.closedAt - closedSince >= this.#certainMs(contact, closedSince);
   }
 
-  /** A server that was lost may have served this ingress as well. */
+  /** Waits longer if the lost server may have served this dispatcher or other workers, too. */
   #certainMs(contact: Contact, closedSince: number): number {
     if (closedSince - this.#broker.connectedSince < reconnectMs) return closedTogetherMs;
     for (const other of this.#closed) {
@@ -109,7 +104,7 @@ export class ClosedConnections {
     }
     this.#questions += 1;
     this.#asked.set(this.#questions, { contact, at: now });
-    // A worker ignores the cancellation of a grant that it has not.
+    // A worker ignores the cancellation of a grant that it does not have.
     const { subjects } = this.#broker;
     this.#broker.publish(subjects.cancel(worker.address), '', `${this.#answers}.${this.#questions}`);
   }

@@ -6,20 +6,17 @@ import type { WorkerLink } from '../worker-link.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
 
-/** Milliseconds between two questions to a worker. */
 const askMs = 200;
 
-/** Milliseconds after its death in which a worker may still show that it lives: as long as a silent one is not lost. */
+/** Milliseconds after its death in which a worker may still show that it lives: as long as a silent worker is not lost. */
 const doubtMs = 3_300;
 
-/** Milliseconds that a worker has for its answer in any case, and in which the broker must be connected all the time. */
+/** Minimum milliseconds for a worker to answer, during which the broker must be connected all the time. */
 const answerMs = 1_000;
 
-/** What a check is for. */
 export interface DeathCheck {
-  /** Whether the job still waits for the verdict. */
   isWanted: () => boolean;
-  /** Whether the worker has shown by other signs that it lives. */
+  /** Whether other signs have shown that the worker lives. */
   isRefuted: () => boolean;
   /** Called once, in a later turn, unless the verdict is not wanted any more. */
   onVerdict: (hasDied: boolean) => void;
@@ -31,18 +28,19 @@ interface Check extends Pick<DeathCheck, 'onVerdict'> {
 }
 
 /**
- * Finds out whether the first worker that died with a job is dead, before the job ends because a second one died. One that has
- * only lost its connection counts as dead, too, until heartbeats show that it lived afterwards, which takes two seconds.
+ * Checks whether the first worker that died with a job is dead, before a second death ends the job. A worker that has only lost its
+ * connection counts as dead, too, until its heartbeats show that it lived afterwards, which takes two seconds.
  *
- * The worker is asked for a frame of the job that cannot exist. Whoever receives the question answers that it does not know the
- * job, and when it was started. The same process lives; another one has taken its place; without an answer it is dead.
+ * The check asks the worker for a frame of the job that cannot exist. The process that gets the question answers that it does not have
+ * the frame, and when it was started. If that is the same process, the worker lives; if another process has taken its place, or no
+ * answer comes, it is dead.
  */
 export class DeathChecks {
   readonly #broker: Broker;
   readonly #workers: Pick<LiveWorkers, 'get'>;
   readonly #link: WorkerLink;
   readonly #log: Logger;
-  /** By the grant that the worker had the job by. */
+  /** By the grant of the worker's attempt. */
   readonly #checks = new Map<string, Check>();
 
   constructor(broker: Broker, workers: Pick<LiveWorkers, 'get'>, link: WorkerLink, log: Logger) {
@@ -57,7 +55,7 @@ export class DeathChecks {
     this.#checks.clear();
   }
 
-  /** Checks the death of a job. A check under way goes on. */
+  /** Starts a check of a job's death. Does nothing if the check is under way. */
   begin(job: Job, death: Death, { isWanted, isRefuted, onVerdict }: DeathCheck): void {
     const { grant, worker, at } = death;
     if (this.#checks.has(grant)) return;
@@ -81,10 +79,9 @@ export class DeathChecks {
     setImmediate(look);
   }
 
-  /** The answer to a question has come. */
   onAnswer(grant: string, { startedAt }: ErrorFacts): void {
     const check = this.#checks.get(grant);
-    // An older release does not tell.
+    // Older releases do not report when they were started.
     if (check && startedAt !== undefined) this.#decide(grant, startedAt !== check.death.worker.announcement.startedAt);
   }
 

@@ -6,19 +6,18 @@ import type { JobRequest } from '../job-request.ts';
 /** Milliseconds for which a body is refused after two workers have died on it. */
 const refusedMs = 10 * 60_000;
 
-/** Bodies that are refused at most; beyond it the one that was not asked for longest is served again. */
+/** Maximum refused bodies. Beyond it, the least recently requested body is accepted again. */
 const maxRefused = 10_000;
 
-/** A digest as it travels. */
 const digestPattern = /^[\w-]{43}$/;
 
 /**
- * The bodies that two workers have died on, by digest. Every ingress is told of them. The digest contains the owner, so that
- * nobody's requests are refused for those of another one.
+ * The digests of the bodies on which two workers have died, shared by all dispatchers. A digest includes the owner, so that no owner's
+ * requests are refused because of another owner's.
  */
 export class RefusedBodies {
   readonly #broker: Broker;
-  /** Empties itself, so that no body is hashed for those of long ago. */
+  /** The entries purge themselves: while there are none, no body is hashed. */
   readonly #digests = new LRUCache<string, true>({ max: maxRefused, ttl: refusedMs, ttlAutopurge: true });
   readonly #stop: () => void;
 
@@ -45,14 +44,14 @@ export class RefusedBodies {
     return this.#digests.has(digest);
   }
 
-  /** Refuses a body, at every ingress. */
+  /** Refuses a body at every dispatcher. */
   refuse(digest: string): void {
     this.#digests.set(digest, true);
     this.#broker.publish(this.#broker.subjects.refusedBodies, digest);
   }
 }
 
-/** Identifies a request of one owner by operation and body, in 43 letters. */
+/** Computes the digest of a request of one owner from operation, format and body, in 43 characters. */
 export function digestOf({ sender, operation, format }: JobRequest, body: Buffer): string {
   const facts = JSON.stringify([sender.owner, operation, format]);
   return createHash('sha256').update(facts).update(body).digest('base64url');

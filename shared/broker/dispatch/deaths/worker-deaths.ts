@@ -8,12 +8,12 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
 import { digestOf, RefusedBodies } from './refused-bodies.ts';
 
-/** Milliseconds since the last heartbeat of any worker, up to which the broker delivers them. */
+/** Maximum milliseconds since the last heartbeat of any worker for which the broker counts as delivering heartbeats. */
 const deliveredMs = 1_000;
 
 /**
- * Counts for each job how many workers have died while they had it. Whoever has a job that kills its worker loses two of them:
- * the job ends with `workers_died`, and its body is refused for a while. Other losses do not count.
+ * Counts, for each job, the workers that have died while they had it. If two workers die, the job ends with `workers_died`, and its body
+ * is refused for ten minutes. Other losses do not count.
  */
 export class WorkerDeaths {
   readonly #workers: Pick<LiveWorkers, 'get' | 'workers'>;
@@ -30,14 +30,14 @@ export class WorkerDeaths {
     this.#refused.close();
   }
 
-  /** The error of a request that two workers have died on already. */
+  /** Returns the error of a request on whose body two workers have died already; undefined for other requests. */
   refusalOf(request: JobRequest, body: Buffer): RouterError | undefined {
     return this.#refused.has(request, body) ? refused() : undefined;
   }
 
   /**
-   * Whether a worker has died with this job. One whose connection was closed, or that was silent, may have come back: then its
-   * heartbeats show that it lived afterwards.
+   * Whether a worker has died with this job. A worker whose connection was closed, or that was silent, may have come back: its
+   * heartbeats then show that it lived afterwards.
    */
   hasOne({ death }: Job): boolean {
     if (!death) return false;
@@ -46,7 +46,7 @@ export class WorkerDeaths {
     return known?.announcement.startedAt !== announcement.startedAt || known.life.provenAt <= death.at;
   }
 
-  /** Whether the heartbeats of any worker come now: otherwise the silence of one says nothing about it. */
+  /** Whether heartbeats of any worker arrive now: otherwise the silence of one worker proves nothing. */
   areHeartbeatsDelivered(now: number): boolean {
     for (const { lastHeartbeatAt } of this.#workers.workers()) if (now - lastHeartbeatAt < deliveredMs) return true;
     return false;
@@ -54,11 +54,11 @@ export class WorkerDeaths {
 
   /**
    * Counts the first death of a worker that had a job.
-   * @returns the error that the job ends with when it must not take another worker
+   * @returns the error that the job ends with if it must not take another worker
    */
   count(job: Job, { worker, grant, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
     const { canMove, death, body, request, traceId } = job;
-    // It has put out a part of its answer that cannot be continued, ends for that reason, and is no suspect.
+    // The job has put out a part of an answer that cannot continue. It ends for that reason and is not quarantined.
     if (!canMove) return undefined;
     const digest = death?.digest ?? (body && digestOf(request, body));
     if (digest === undefined) return undefined;
@@ -70,7 +70,7 @@ export class WorkerDeaths {
     return this.#refused.hasDigest(digest) ? refused() : undefined;
   }
 
-  /** A second worker has died with a job: refuses its body. @returns the error that the job ends with */
+  /** Counts the second death: refuses the job's body from now on. @returns the error that the job ends with */
   countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
     const { requestId } = request;
     this.#refused.refuse(digest);

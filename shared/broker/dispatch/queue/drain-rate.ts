@@ -1,29 +1,27 @@
-/** Milliseconds over which claims are counted. Beyond it, half of what was counted is forgotten. */
+/** Milliseconds over which claims are counted. Older claims count half. */
 const windowMs = 20_000;
 
-/** Seconds to wait where no lane is known. */
 const unknownSeconds = 10;
 
-/** How fast a lane drains, by the claims that were granted while jobs waited in it. */
+/** Measures how fast a lane drains, by the claims that were granted while jobs waited in it. */
 export class DrainRate {
   #since = 0;
   #claims = 0;
 
-  /** A job waits, and none did before: an empty lane says nothing about its workers. */
+  /** Restarts the measurement when the first job comes into an empty lane: an empty lane says nothing about its workers. */
   restart(now: number): void {
     this.#since = now;
     this.#claims = 0;
   }
 
-  /** A claim was granted. */
   count(now: number): void {
     this.#forget(now);
     this.#claims += 1;
   }
 
   /**
-   * Milliseconds until as many jobs are claimed. It counts one claim more than there were, so that a lane which jobs have just
-   * come to does not look as if it stood still.
+   * Estimates the milliseconds until this many jobs are claimed. It counts one claim more than there were, so that a lane that has just
+   * got jobs does not seem to be stalled.
    */
   waitMs(jobs: number, now: number): number {
     this.#forget(now);
@@ -38,7 +36,7 @@ export class DrainRate {
   }
 }
 
-/** The expected wait as whole seconds for a client that is to come again, between 1 and 30. */
+/** Converts an expected wait to whole seconds for `Retry-After`, between 1 and 30. */
 export function retryAfterOf(waitMs: number | undefined): number {
   return Math.min(30, Math.max(1, Math.ceil(waitMs === undefined ? unknownSeconds : waitMs / 1000)));
 }

@@ -2,71 +2,62 @@ import type { JobRequest } from '../job-request.ts';
 import { DrainRate } from './drain-rate.ts';
 import { TurnOrder } from './turn-order.ts';
 
-/** Milliseconds of work that tickets of an ingress stand for in a lane, so that no worker waits for the next one. */
+/** Milliseconds of work that the tickets of a dispatcher in a lane stand for, so that no worker waits for the next ticket. */
 const aheadMs = 50;
 
-/** Tickets of an ingress in a lane while it drains slowly. */
+/** Minimum tickets of a dispatcher in a lane, for a lane that drains slowly. */
 const minTickets = 2;
 
-/** Seconds over which the rate of claims is averaged. */
 const averagedSeconds = 5;
 
-/** Milliseconds after which a lane that stands still although its pool has free slots gets more tickets, and how many at most. */
+/** Milliseconds after which a stalled lane gets more tickets although its pool has free slots, and the maximum of these tickets. */
 const stuckMs = 250;
 const maxStuckTickets = 4;
 
-/** Milliseconds without a claim after which the jobs with tickets are offered: no worker may be able to pull them. */
+/** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
 const stillMs = 1_000;
 
-/** Keys with turns that are looked at for one claim, at most. */
 const maxLooks = 16;
 
-/** What of a job matters to its turn. */
 interface Sent {
   readonly request: { readonly sender: Readonly<JobRequest['sender']> };
 }
 
-/** A job's place in one lane. */
 export interface LanePlace<Job extends Sent> {
   readonly job: Job;
-  /** Whether it has no ticket yet. */
+  /** Whether the job has no ticket yet. */
   isHeld: boolean;
 }
 
 export interface FairLaneOptions<Job> {
-  /** Called for a job that is to get a ticket now. */
   publish: (job: Job) => void;
-  /** Called when a job waits here no more. */
   onLeave: (job: Job) => void;
 }
 
-/** The places of one key. */
 interface KeyPlaces<Job extends Sent> {
   held: Set<LanePlace<Job>>;
-  /** Places with a ticket. */
   published: number;
 }
 
-/** The keys of an owner. */
 type OwnerPlaces<Job extends Sent> = TurnOrder<KeyPlaces<Job>>;
 
 /**
- * The jobs of one ingress that wait in one lane. Owners take turns, and so do the keys of each owner, by their weights and however
- * many requests they have sent. Only a few jobs have a ticket: lanes are first come, first served, so a ticket for each would put everybody else
- * behind the longest queue. A claim that comes for a ticket goes to the job whose turn it is, also when the ticket's own job is
- * over: its ticket stands for the next one, so that jobs which are cancelled do not fill the queue with tickets.
+ * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, regardless
+ * of how many requests each has sent. Only a few jobs have a ticket: lanes are first come, first served, so tickets for all jobs would
+ * put everybody else behind the longest queue. A claim goes to the next job in line, even if the ticket's own job has ended: its ticket
+ * stands for the next job, so that cancelled jobs do not fill the queue with tickets.
  */
 export class FairLane<Job extends Sent> {
   readonly #publish: FairLaneOptions<Job>['publish'];
   readonly #onLeave: FairLaneOptions<Job>['onLeave'];
-  /** By owner and key, in the order of turns: owners that have just come, and those that have had a turn. */
+  /** By owner and key, next in line first: owners that have just come, and owners that have had a claim. */
   readonly #newcomers = new TurnOrder<OwnerPlaces<Job>>();
   readonly #regulars = new TurnOrder<OwnerPlaces<Job>>();
-  /** Whether the last turn was a newcomer's: the next is not, so that nobody gains by leaving and coming back. */
+  /** Whether the last claim went to a newcomer. If so, the next one does not, so that an owner gains nothing by leaving and coming back. */
   #wasNewcomer = false;
   #published = 0;
   #held = 0;
-  /** Tickets in the lane whose job waits here no more, as far as this ingress knows. */
+  /** Tickets in the lane whose job does not wait here any more, as far as this dispatcher knows. */
   #spare = 0;
   readonly #drainRate = new DrainRate();
   #claims = 0;
@@ -79,14 +70,13 @@ export class FairLane<Job extends Sent> {
     this.#onLeave = onLeave;
   }
 
-  /** Claims per second that were granted lately. */
   ratePerSecond(now: number): number {
     return (this.#claims * Math.exp((this.#claimedAt - now) / 1000 / averagedSeconds)) / averagedSeconds;
   }
 
   /**
-   * Milliseconds until the last job of a key is claimed, or one that is not here yet. For every one of its jobs, others have turns
-   * by their weights, if they have as many jobs.
+   * Estimates the milliseconds until the last job of a key is claimed, or until a new job of the key would be. For each of its jobs,
+   * other owners and keys have claims by their weights, if they have as many jobs.
    */
   expectedWaitMs({ request }: Job, now: number): number {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
@@ -100,8 +90,8 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * Adds a job. Unless it is held, the caller publishes its ticket.
-   * @param isUrgent whether it gets a ticket in any case
+   * Adds a job. If the job is not held, the caller publishes its ticket.
+   * @param isUrgent whether the job gets a ticket in any case
    */
   enter(job: Job, isUrgent: boolean): LanePlace<Job> {
     if (this.#held + this.#published === 0) {
@@ -122,8 +112,8 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * Removes a job, which is claimed or over, and publishes the next ones.
-   * @param leavesTicket whether its ticket stays in the lane
+   * Removes a job that was claimed or has ended, and publishes the next tickets.
+   * @param leavesTicket whether the job's ticket stays in the lane
    */
   leave(place: LanePlace<Job>, leavesTicket: boolean): void {
     const { owner, key } = place.job.request.sender;
@@ -146,8 +136,8 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * The job that a claim goes to, while the one that it came for still waits. Its key has had its turn then.
-   * @param mayTake whether the worker may have this job
+   * Chooses the job for a claim while the claim's own job still waits. Counts the claim for the chosen job's owner and key.
+   * @param mayTake whether the worker may have a job
    */
   turn(claimed: Job, mayTake: (job: Job) => boolean): Job {
     const taken = this.#jobInTurn(claimed, mayTake) ?? claimed;
@@ -155,7 +145,10 @@ export class FairLane<Job extends Sent> {
     return taken;
   }
 
-  /** The job that a claim goes to whose own job waits no more: the ticket is spent. @returns undefined if no job is without one */
+  /**
+   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up. @returns undefined if no job without
+   * a ticket may be taken
+   */
   turnOfSpare(mayTake: (job: Job) => boolean): Job | undefined {
     this.#spare = Math.max(0, this.#spare - 1);
     const taken = this.#jobInTurn(undefined, mayTake);
@@ -164,20 +157,20 @@ export class FairLane<Job extends Sent> {
     return taken;
   }
 
-  /** The lane may have lost its tickets: those without a job do not count any more. */
+  /** Stops counting tickets without a job, because the lane may have lost its tickets. */
   forgetSpare(): void {
     this.#spare = 0;
     this.#publishNext();
   }
 
-  /** Whether jobs wait, and none was claimed for a while. */
+  /** Whether jobs wait and none was claimed for a second. */
   standsStill(now: number): boolean {
     return now - Math.max(this.#claimedAt, this.#waitingSince) >= stillMs;
   }
 
   /**
-   * Publishes more tickets when none was claimed for a while: those in the lane may have come to workers that are gone.
-   * @param freeSlots of the lane's pool
+   * Publishes more tickets if none was claimed for a while: the tickets in the lane may have gone to workers that are gone.
+   * @param freeSlots returns the free slots of the lane's pool
    */
   maintain(now: number, freeSlots: () => number): void {
     if (this.#held === 0 || now - this.#progressAt < stuckMs) return;
@@ -189,7 +182,6 @@ export class FairLane<Job extends Sent> {
     for (let count = 0; count < wanted; count += 1) this.#publishOne();
   }
 
-  /** The claim was granted to a job. */
   #count({ request }: Job): void {
     const now = performance.now();
     this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;
@@ -206,7 +198,7 @@ export class FairLane<Job extends Sent> {
     this.#regulars.get(owner)?.count(key);
   }
 
-  /** The first job without a ticket that may be taken, unless the one that was claimed comes before it. */
+  /** Returns the first job without a ticket that may be taken. Returns the claimed job if its key comes first. */
   #jobInTurn(claimed: Job | undefined, mayTake: (job: Job) => boolean): Job | undefined {
     if (this.#held === 0) return undefined;
     const sender = claimed?.request.sender;
@@ -223,13 +215,14 @@ export class FairLane<Job extends Sent> {
     return undefined;
   }
 
-  /** Whether one more ticket is due, beside those in the lane. */
   #hasRoom(): boolean {
     const rate = this.ratePerSecond(performance.now());
     return this.#published + this.#spare < Math.max(minTickets, Math.ceil((rate * aheadMs) / 1000));
   }
 
-  /** @param keyed the key whose ticket went: it goes first, because a job without a ticket can be given the claim for anybody's */
+  /**
+   * @param keyed the key whose ticket was used: it is served first, because a job without a ticket can get the claim of any key's ticket
+   */
   #publishNext(keyed?: KeyPlaces<Job>): void {
     while (this.#held > 0 && this.#hasRoom()) if (!keyed || !this.#publishOf(keyed)) this.#publishOne();
   }
@@ -240,7 +233,7 @@ export class FairLane<Job extends Sent> {
     }
   }
 
-  /** Publishes the ticket of the job of a key that has waited longest without one. @returns false if there is none */
+  /** Publishes a ticket for the key's job that has waited longest without one. @returns false if there is none */
   #publishOf(keyed: KeyPlaces<Job>): boolean {
     const [place] = keyed.held;
     if (!place) return false;

@@ -7,15 +7,16 @@ import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /**
- * Pulls of a pool, on average, for which the server sends heartbeats while they wait. For each heartbeat it goes through all that wait in
- * the lane, so heartbeats for all cost the square of the pool. The other pulls show after half a minute whether they were forgotten.
+ * The average number of a pool's waiting pulls for which the server sends heartbeats. For each heartbeat the server goes through all
+ * waiting pulls of the lane, so heartbeats for all would cost the square of the pool's size. The other pulls show after half a minute
+ * whether they were lost.
  */
 const withHeartbeats = 200;
 
 /**
- * Hands workers' pulls and acks on to JetStream. A worker has no permission for JetStream's API: the server publishes its answer
- * to whatever reply subject a request names, with its own rights, so a worker that may make requests could have it do what
- * the worker may not (purge another tier's stream, for example). Tickets go from the server straight to the worker.
+ * Passes workers' pulls and acks on to JetStream. Workers have no permission for JetStream's API: the server publishes its answer to
+ * whatever reply subject a request names, with its own rights, so a worker that may make requests could make it do what the worker may
+ * not (purge another tier's stream, for example). Tickets go from the server straight to the worker.
  * See docs/decisions/0003-proxied-pulls.md.
  */
 export class JetStreamProxy {
@@ -40,7 +41,7 @@ export class JetStreamProxy {
     this.#stop();
   }
 
-  /** Acks a ticket for a worker. A ticket of another tier is left alone, as is a subject that is no ticket's. */
+  /** Acks a ticket for a worker. Ignores a ticket of another tier, and a subject that is no ticket's. */
   ack({ tier }: WorkerAddress, ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
     if (!isTicketOf(subjects, tier, ticket)) return;
@@ -48,7 +49,7 @@ export class JetStreamProxy {
     else this.#broker.publishUnhurried(ticket, ackPayloads[as]);
   }
 
-  /** A pull that waits is confirmed at once, with a payload when the server will send heartbeats for it. */
+  /** Passes a pull on. Confirms a waiting pull at once, with a payload if the server will send heartbeats for it. */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
     const worker = addressAtEnd(subject);

@@ -15,17 +15,17 @@ import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
 import { isApiError, onEnoughNodes } from '../../connection/on-enough-nodes.ts';
 
-/** Limits of the queue, the same for all nodes of a cluster. */
+/** The same limits for all nodes of a cluster. */
 export interface QueueSettings {
-  /** Tickets that may wait in all lanes of a tier together. One more is refused. */
+  /** Maximum tickets that may wait in all lanes of a tier together. Further tickets are refused. */
   maxQueued: number;
-  /** Milliseconds after which a waiting ticket is dropped. Its ingress has given up before. */
+  /** Milliseconds after which a waiting ticket is dropped. Its dispatcher has given up before. */
   maxAgeMs: number;
 }
 
-/** Which tickets a stream has, by number: none before the first or behind the last. */
+/** The range of ticket numbers that a stream holds. */
 export interface HeldTickets {
-  /** When the stream was made: one of another time has none of the tickets that were published before. */
+  /** When the stream was created: a stream of another time has none of the tickets that were published before. */
   created: string;
   firstSeq: number;
   lastSeq: number;
@@ -33,16 +33,16 @@ export interface HeldTickets {
   askedAt: number;
 }
 
-/** Milliseconds until a delivered ticket that nobody acked is delivered to another worker. */
+/** Milliseconds until a delivered ticket without an ack is delivered to another worker. */
 const ackWaitMs = 3_000;
 
 /**
- * Milliseconds for the broker to answer. It answers in a few, or never: a question to a server that has just been lost, or to a
- * cluster that has no leader, is gone, and is asked again.
+ * Milliseconds for the broker to answer. It answers in a few, or never: a question to a server that has just been lost, or to a cluster
+ * without a leader, gets lost and is asked again.
  */
 const answerMs = 2_000;
 
-/** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
+/** JetStream's errors for a stream that exists with other settings, and for a stream that does not exist. */
 const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
@@ -50,8 +50,8 @@ const streamNotFound = 10059;
 const leaderless = [10008, 10009];
 
 /**
- * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
- * It is a work queue in memory: tickets are only hints, which their ingress publishes again when the server lost them.
+ * Creates a tier's stream of tickets if there is none. Safe to call from many nodes at once, and often. The stream is a work queue in
+ * memory: tickets are only hints, and their dispatcher publishes them again if the server has lost them.
  */
 export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<HeldTickets> {
   const manager = await managerOf(broker);
@@ -71,7 +71,7 @@ function heldTickets({ created, state }: StreamInfo, askedAt: number): HeldTicke
   return { created, firstSeq: state.first_seq, lastSeq: state.last_seq, askedAt };
 }
 
-/** Makes a tier's stream of tickets, or brings an existing one to these settings. */
+/** Creates a tier's stream of tickets, or updates an existing one to these settings. @returns when the stream was created */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await managerOf(broker);
   const config = jobsStream(broker, tier, settings);
@@ -97,20 +97,20 @@ function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSe
   };
 }
 
-/** Whether JetStream cannot answer yet: its servers have not chosen a leader, or are not all there. A later try may succeed. */
+/** Whether JetStream cannot answer yet: its servers have not elected a leader, or are not all there. A later try may succeed. */
 export function isLeaderless(error: unknown): boolean {
   return error instanceof TimeoutError || leaderless.some((code) => isApiError(error, code));
 }
 
-/** Makes the durable consumers of a pool's lanes. @throws when there is no stream, or no answer within two seconds */
+/** Creates the durable consumers of a pool's lanes. @throws if there is no stream, or no answer within two seconds */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
   const manager = await managerOf(broker);
   await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));
 }
 
 /**
- * Makes the durable consumer of one lane. Deliveries are not limited: a ticket that workers give back is still good, and the
- * attempts of a job are limited by its ingress.
+ * Creates the durable consumer of one lane. Deliveries are not limited: a ticket that workers give back is still valid, and its
+ * dispatcher limits the attempts of the job.
  */
 async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
   await manager.consumers.add(broker.subjects.stream(lane.tier), {

@@ -7,21 +7,21 @@ import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
-/** The queue group of all ingresses: one of them answers each request. */
+/** The queue group of all dispatchers: one of them answers each request. */
 const queueGroup = 'ingress';
 
 interface LaneMakerOptions {
-  /** This ingress, as a subject token. */
+  /** The name of this dispatching process, as a subject token. */
   ingress: string;
   log: Logger;
-  /** Called when the queues of a tier cannot be made; most likely its stream is missing. */
+  /** Called if the queues of a tier cannot be made; most likely its stream is missing. */
   onFailure: (tier: Tier) => void;
 }
 
 /**
- * Makes the queues of a pool for workers that cannot read them: the first worker of its kind, or all after a restart of the
- * broker. A worker has no permission to make queues itself, and gets only those of the pool that it announced. The answer
- * names this ingress: from then on the worker pulls through it, until it falls silent.
+ * Makes the queues of a pool when workers report that they cannot read them: the first worker of its kind, or all after a restart of the
+ * broker. A worker has no permission to make queues, and gets only those of the pool that it announced. The answer names this
+ * dispatcher: from then on the worker pulls through it, until it falls silent.
  */
 export class LaneMaker {
   readonly #broker: Broker;
@@ -48,7 +48,7 @@ export class LaneMaker {
     this.#stop();
   }
 
-  /** A request that is not answered is made again: the worker's announcement may not have come yet. */
+  /** Makes the requested queues. Without an answer, the worker requests them again: its announcement may not have come yet. */
   #onRequest({ subject, data, reply = '' }: Msg): void {
     const address = addressAtEnd(subject);
     const worker = address && this.#workers.at(address);

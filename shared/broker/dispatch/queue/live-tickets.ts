@@ -4,7 +4,7 @@ import { decodeTicket } from '../../contract/ticket.ts';
 import type { LivePool } from '../workers/live-pool.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
-/** Jobs that are remembered, so that each is reported once. */
+/** Maximum remembered jobs, so that each is reported once. */
 const maxSeen = 10_000;
 
 /** Milliseconds after which a job that still waits is reported again. */
@@ -14,19 +14,18 @@ export interface LiveTicketsOptions {
   broker: Pick<Broker, 'subjects' | 'subscribe' | 'publish'>;
   workers: Pick<LiveWorkers, 'pools'>;
   /**
-   * Called with the pool that a job of a live request waits for, because it found no free slot.
-   * @returns false if this process can do nothing for it; others are asked then
+   * Called with the pool in which a job of a live request found no free slot.
+   * @returns false if this process cannot free a slot; other processes are asked then
    */
   onWaiting: (pool: LivePool) => boolean;
 }
 
 /**
- * Reports the jobs of live requests that wait for a slot, from the tickets that all ingress nodes publish for them. Of several
- * processes that want to know, one gets each ticket. One that can do nothing passes it on to all of them.
+ * Reports jobs of live requests that wait for a slot, from the tickets that dispatchers publish for them. Of several subscribed
+ * processes, one gets each ticket; if it cannot free a slot, it passes the ticket's pool on to all of them.
  */
 export class LiveTickets {
   readonly #options: LiveTicketsOptions;
-  /** When each job was reported. */
   readonly #seen = new Map<string, number>();
   readonly #stop: () => void;
 

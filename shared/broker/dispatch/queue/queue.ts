@@ -11,7 +11,6 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 import { TicketStreams } from './ticket-streams.ts';
 import { Tickets } from './tickets.ts';
 
-/** The broker's answer to a published ticket. */
 type TicketAnswer = 'stored' | 'full' | 'no-stream' | 'unknown';
 
 const answerSchema = z.object({
@@ -20,11 +19,11 @@ const answerSchema = z.object({
   error: z.object({ err_code: z.number().optional(), description: z.string().optional() }).optional(),
 });
 
-/** JetStream's `maximum messages exceeded`, reported under this code when a stream refuses new messages. */
+/** JetStream reports `maximum messages exceeded` under this code if a stream refuses new messages. */
 const storeFailed = 10077;
 
 export interface QueueOptions {
-  /** This ingress, as a subject token. */
+  /** The name of this dispatching process, as a subject token. */
   ingress: string;
   settings: QueueSettings;
   spillMs: number;
@@ -33,11 +32,14 @@ export interface QueueOptions {
   /** See `TicketsOptions`. */
   offer: (job: Job) => boolean;
   handOver: (job: Job) => void;
-  /** Called when the broker has no room for any ticket of a job, or the job would wait for longer than it may. */
+  /** Called if the broker has no room for any ticket of a job, or if the job would wait longer than it may. */
   onFull: (job: Job) => void;
 }
 
-/** The queue at the broker: the tickets of waiting jobs, and the streams and lanes that hold them, made again when they are gone. */
+/**
+ * The queue at the broker: the tickets of waiting jobs, and the streams and lanes that hold them, which are made again when they are
+ * gone.
+ */
 export class Queue {
   readonly tickets: Tickets;
   readonly #log: Logger;
@@ -67,17 +69,20 @@ export class Queue {
     this.#stopListening = () => answers.unsubscribe();
   }
 
-  /** Makes the streams of tickets. @throws when the broker has no JetStream or refuses */
+  /** Creates the streams of tickets. @throws if the broker has no JetStream or refuses */
   prepare(): Promise<void> {
     return this.#streams.prepare();
   }
 
-  /** The connection was lost, and with it the tickets on their way; so may be what the broker held. */
+  /**
+   * Checks all streams after the connection was lost, and with it the tickets on their way; the broker may have lost stored tickets,
+   * too.
+   */
   suspect(): void {
     this.#streams.suspectAll();
   }
 
-  /** Maintains what a waiting job needs: its tickets, and the streams that they are in. */
+  /** Maintains what a waiting job needs: its tickets, and the streams that they are in. Called at every sweep. */
   maintain(job: Job, now: number): void {
     this.tickets.maintain(job, now);
     for (const { tier } of job.tickets.placed.keys()) this.#streams.maintain(tier, now);
@@ -103,7 +108,7 @@ export class Queue {
   }
 }
 
-/** Reads JetStream's answer to a published ticket. "No responders" means that no stream has the subject. */
+/** Parses JetStream's answer to a published ticket. "No responders" means that no stream has the subject. */
 function readTicketAnswer({ data, headers }: Msg): { answer: TicketAnswer; seq?: number | undefined } {
   if (headers?.code === noResponders) return { answer: 'no-stream' };
   const { error, stream, seq } = parseJson(data, answerSchema) ?? {};

@@ -10,25 +10,24 @@ import {
 } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Milliseconds between two checks of the stream while jobs wait in it. */
 const checkMs = 2_000;
 
-/** Milliseconds for JetStream to choose a leader at the start, and between two tries. */
+/** Milliseconds for JetStream to elect a leader at the start, and milliseconds between two tries. */
 const leaderMs = 30_000;
 const againMs = 500;
 
 export interface TicketStreamOptions {
   queue: QueueSettings;
   log: Logger;
-  /** Called when the tickets that were in the stream are gone, and it stands again. */
+  /** Called if the tickets in the stream were lost and the stream exists again. */
   onGone: () => void;
-  /** Called after any other check, with the tickets that the stream has. */
+  /** Called after any other check, with the tickets that the stream holds. */
   onChecked: (held: HeldTickets) => void;
 }
 
 /**
- * Keeps a tier's stream of tickets in existence while jobs wait, and calls back when the tickets that were in it are gone: the
- * broker was restarted, or somebody deleted the stream.
+ * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost: the broker was restarted, or
+ * somebody deleted the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;
@@ -52,8 +51,8 @@ export class TicketStream {
   }
 
   /**
-   * Makes the stream, or brings it to these settings. A cluster of NATS servers that has no leader yet is tried again for 30 s.
-   * @throws when the broker has no JetStream or refuses
+   * Creates the stream, or updates it to these settings. Retries for 30 s while a cluster of NATS servers has no leader.
+   * @throws if the broker has no JetStream or refuses
    */
   async prepare(): Promise<void> {
     const begun = performance.now();
@@ -69,14 +68,14 @@ export class TicketStream {
     }
   }
 
-  /** Tickets may be gone, whether the stream is the same or not: checks at once, and calls back when the stream stands. */
+  /** Checks at once, because tickets may be lost even if the stream is the same. Calls `onGone` when the stream exists. */
   suspect(): void {
     this.#isSuspected = true;
     this.#nextCheckAt = 0;
     this.maintain(performance.now());
   }
 
-  /** Call from time to time while jobs wait. */
+  /** Checks the stream if a check is due. Call it from time to time while jobs wait. */
   maintain(now: number): void {
     if (this.#isChecking || now < this.#nextCheckAt || !this.#broker.connected) return;
     this.#isChecking = true;

@@ -4,9 +4,9 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
 
 export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' | 'log'> {
-  /** Called when tickets of a tier are gone and its stream stands again. */
+  /** Called if tickets of a tier were lost and its stream exists again. */
   onGone: (tier: Tier) => void;
-  /** Called after any other check, with the tickets that the tier's stream has. */
+  /** Called after any other check, with the tickets that the tier's stream holds. */
   onChecked: (tier: Tier, held: HeldTickets) => void;
 }
 
@@ -28,22 +28,20 @@ export class TicketStreams {
     );
   }
 
-  /** Makes them, or brings them to these settings. @throws when the broker has no JetStream or refuses */
+  /** Creates the streams, or updates them to these settings. @throws if the broker has no JetStream or refuses */
   async prepare(): Promise<void> {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));
   }
 
-  /** Tickets of a tier may be gone: checks at once. */
   suspect(tier: Tier): void {
     this.#streams.get(tier)?.suspect();
   }
 
-  /** Any tickets may be gone: checks at once. */
   suspectAll(): void {
     for (const stream of this.#streams.values()) stream.suspect();
   }
 
-  /** Call from time to time while jobs wait in a tier. */
+  /** Call it from time to time while jobs wait in a tier. */
   maintain(tier: Tier, now: number): void {
     this.#streams.get(tier)?.maintain(now);
   }

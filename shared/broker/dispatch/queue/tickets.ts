@@ -14,33 +14,33 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 /** Milliseconds after which a ticket that the broker has not stored is published again. */
 const confirmMs = 2_000;
 
-/** Milliseconds after which a ticket that nobody has claimed may be lost, if its pool has free slots, although others are claimed. */
+/** Milliseconds after which an unclaimed ticket may be lost if its pool has free slots, even if other tickets are claimed. */
 const overdueMs = 1_000;
 
 export interface TicketsOptions {
-  /** This ingress, as a subject token. */
+  /** The name of this dispatching process, as a subject token. */
   ingress: string;
   settings: QueueSettings;
-  /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
+  /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
   spillMs: number;
-  /** Offers a job that waits in a lane that stands still. Returns whether a worker is known to wait for one. */
+  /** Offers a job that waits in a stalled lane. Returns false if no worker is known to wait for a job. */
   offer: (job: Job) => boolean;
   /** Sends a job's ticket straight to a worker, once a second at most. */
   handOver: (job: Job) => void;
-  /** Called when as many jobs wait in all tiers of a job as may, or so many that it would wait for longer than it may. */
+  /** Called if the queues of all tiers that may serve the job are full, or if the job would wait longer than it may. */
   onFull: (job: Job) => void;
 }
 
 /**
- * Lanes that a job waits in at first while none has a free slot, and at most: beyond these it waits only for a lane with a free slot. A
- * job in each of hundreds of lanes costs as many tickets, and one of them is claimed.
+ * The number of lanes in which a job first waits if none has a free slot, and the maximum: beyond it, the job waits only in further
+ * lanes with a free slot. A job in hundreds of lanes would cost hundreds of tickets, of which one is claimed.
  */
 const firstLanes = 8;
 const maxLanes = 16;
 
 /**
- * The first so many placements; of equally good ones, those in whose pools the fewest requests wait for each worker, so that jobs spread
- * over many pools.
+ * Returns the first `count` placements. Of equally good ones, those come first whose pools have the fewest waiting requests for each
+ * worker, so that jobs spread over many pools.
  */
 function leastBusy(placements: readonly Placement[], count: number): readonly Placement[] {
   if (placements.length <= count) return placements;
@@ -51,24 +51,22 @@ function leastBusy(placements: readonly Placement[], count: number): readonly Pl
     const { group } = placement;
     if (group !== undefined && !groupOf.has(group)) groupOf.set(group, at);
   }
-  // Those without a group stand where they stood.
+  // Placements without a group keep their position.
   const rankOf = ({ placement: { group }, at }: (typeof order)[number]): number =>
     group === undefined ? at : (groupOf.get(group) ?? at);
   const sorted = order.toSorted((a, b) => rankOf(a) - rankOf(b) || a.load - b.load || a.at - b.at);
   return sorted.slice(0, count).map(({ placement }) => placement);
 }
 
-/** Whether a ticket waits although its pool has free slots. */
 function isOverdue(pool: LivePool, { waitingSince }: Pick<PlacedTicket, 'waitingSince'>, now: number): boolean {
   return waitingSince !== undefined && now - waitingSince > overdueMs && freeSlots(pool) > -pool.waiting;
 }
 
-/** Publishes the tickets of waiting jobs. */
 export class Tickets {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #spillMs: number;
-  /** Token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
+  /** A token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
   readonly #secret = randomUUID();
   readonly #waiting = new Map<Tier, WaitingJobs>(tiers.map((tier) => [tier, new WaitingJobs()]));
   readonly #maxQueued: number;
@@ -87,12 +85,12 @@ export class Tickets {
     this.#spillMs = spillMs;
   }
 
-  /** Subject of the broker's answers to tickets. Its last two tokens are the job and the ticket's number. */
+  /** The subject of the broker's answers to tickets. Its last two tokens are the job and the ticket's number. */
   get answers(): string {
     return this.#broker.subjects.allStored(this.#secret);
   }
 
-  /** Publishes tickets for a queued job: into the first lane with a free slot, else into the first few that are open to it. */
+  /** Publishes tickets for a queued job: into the first lane with a free slot, otherwise into the first few lanes that are open to it. */
   place(job: Job, placements = placementsOf(job)): void {
     job.foundWorkers(placements.length > 0);
     if (placements.length === 0) return;
@@ -105,7 +103,7 @@ export class Tickets {
     this.#planSpill(job, open, nextAt);
   }
 
-  /** Publishes a ticket into one more lane: the first with a free slot, else the first, as long as the job waits in few. */
+  /** Publishes a ticket into one more lane: the first with a free slot, otherwise the next lane, while the job waits in few. */
   spill(job: Job): void {
     const { open, nextAt } = openPlacements(job, placementsOf(job));
     const { placed } = job.tickets;
@@ -116,7 +114,7 @@ export class Tickets {
     this.#planSpill(job, open, nextAt);
   }
 
-  /** Looks again at a job that waits, after workers came, went or changed. */
+  /** Looks again at a waiting job after workers came, left or changed. */
   replace(job: Job): void {
     const { tickets } = job;
     for (const pool of tickets.placed.keys()) if (pool.workers.size === 0) tickets.withdraw(pool);
@@ -126,9 +124,9 @@ export class Tickets {
   }
 
   /**
-   * Maintains a waiting job's tickets: places one in the next lane when it is due, and publishes those again that were not stored.
-   * JetStream may have no leader, or may have lost a ticket: where a lane stands still, the jobs with tickets are offered, and a
-   * ticket that is overdue is sent straight to a worker. Each job that leaves makes the next one publish its own.
+   * Maintains a waiting job's tickets: lets one overflow into the next lane when it is due, and publishes tickets again that were not
+   * stored. JetStream may have no leader, or may have lost a ticket: if a lane has stalled, its jobs with tickets are offered, and an
+   * overdue ticket is sent straight to a worker. Each job that leaves makes the next one publish its ticket.
    */
   maintain(job: Job, now: number): void {
     if (now > job.tickets.spillAt) this.spill(job);
@@ -144,7 +142,7 @@ export class Tickets {
     }
   }
 
-  /** Publishes those of a job's tickets again that the broker had stored before a time, and has not any more. */
+  /** Publishes again those of a job's tickets that the broker had stored before a time, and does not hold any more. */
   publishLost(job: Job, tier: Tier, { firstSeq, lastSeq, askedAt }: HeldTickets): void {
     for (const [pool, { answer, seq, publishedAt }] of job.tickets.placed) {
       if (pool.tier !== tier || answer !== 'stored' || seq === undefined || publishedAt >= askedAt) continue;
@@ -152,7 +150,7 @@ export class Tickets {
     }
   }
 
-  /** Publishes a job's tickets in a tier again, when the broker may have lost them. */
+  /** Publishes a job's tickets in a tier again, because the broker may have lost them. */
   publishAgain(job: Job, tier: Tier): void {
     for (const [pool, { place }] of job.tickets.placed) {
       if (pool.tier !== tier) continue;
@@ -161,13 +159,13 @@ export class Tickets {
     }
   }
 
-  /** Milliseconds until a job that waits is claimed, in the fastest of its lanes; undefined while it has no lane. */
+  /** Estimates the milliseconds until a waiting job is claimed in the fastest of its lanes; undefined while it has no lane. */
   expectedWaitMs(job: Job, now: number, placements = openPlacements(job, placementsOf(job)).open): number | undefined {
     const waits = placements.map(({ pool }) => this.laneOf(pool, job.request.class).expectedWaitMs(job, now));
     return waits.length > 0 ? Math.min(...waits) : undefined;
   }
 
-  /** Whether a job would wait for longer than it may, in those lanes too that open to it later. */
+  /** Whether a job would wait longer than it may, even with the lanes that open to it later. */
   #isTooLong(job: Job, placements: readonly Placement[]): boolean {
     const { maxWaitMs } = job.request;
     if (maxWaitMs === undefined) return false;
@@ -180,7 +178,7 @@ export class Tickets {
     job.tickets.spillsAt(hasMore ? performance.now() + this.#spillMs : nextAt);
   }
 
-  /** The lane of a pool that the jobs of a class wait in. */
+  /** Returns the lane of a pool and class, and creates it if there is none. */
   laneOf(pool: LivePool, priority: PriorityClass): FairLane<Job> {
     const lanes = this.#lanes.get(pool) ?? new Map<PriorityClass, FairLane<Job>>();
     const lane =
@@ -197,7 +195,7 @@ export class Tickets {
     return placements.every(({ pool }) => this.#waiting.get(pool.tier)?.areFull(job, this.#maxQueued));
   }
 
-  /** A job that a worker had or has refused is not put behind those that wait. */
+  /** Adds a ticket. A job that was given to a worker before, or was refused, gets its ticket ahead of held jobs. */
   #add(job: Job, placement: Placement, isFree: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;

@@ -1,13 +1,13 @@
 interface Entry<T> {
   item: T;
   weight: number;
-  /** Turns that it has before the others come first. */
+  /** Claims that the item gets before it goes behind the others. */
   left: number;
 }
 
 /**
- * Named items that take turns by weight: each has as many turns as its weight, then goes behind the others. This is deficit round
- * robin with turns that all cost the same.
+ * Named items that share claims by weight: each item gets as many claims as its weight, then goes behind the others. This is deficit
+ * round robin with claims of equal cost.
  */
 export class TurnOrder<T> {
   readonly #entries = new Map<string, Entry<T>>();
@@ -17,7 +17,6 @@ export class TurnOrder<T> {
     return this.#entries.size;
   }
 
-  /** The weights of all items together. */
   get weights(): number {
     return this.#weights;
   }
@@ -26,14 +25,12 @@ export class TurnOrder<T> {
     return this.#entries.get(name)?.item;
   }
 
-  /** Adds an item behind the others. */
   add(name: string, item: T, weight: number): void {
     this.delete(name);
     this.#entries.set(name, { item, weight, left: weight });
     this.#weights += weight;
   }
 
-  /** Changes the weight of an item that is here. */
   reweigh(name: string, weight: number): void {
     const entry = this.#entries.get(name);
     if (!entry || entry.weight === weight) return;
@@ -47,7 +44,7 @@ export class TurnOrder<T> {
     this.#entries.delete(name);
   }
 
-  /** An item had a turn. */
+  /** Counts a claim of an item. After its last one, the item goes behind the others. */
   count(name: string): void {
     const entry = this.#entries.get(name);
     if (!entry) return;
@@ -58,7 +55,7 @@ export class TurnOrder<T> {
     this.#entries.set(name, entry);
   }
 
-  /** The items with their names, the one whose turn it is first. */
+  /** Iterates over the items with their names, next in line first. */
   *[Symbol.iterator](): Generator<[string, T]> {
     for (const [name, { item }] of this.#entries) yield [name, item];
   }

@@ -1,23 +1,22 @@
 import type { Job } from '../job.ts';
 
-/** What of a job is counted. */
 type Sent = { readonly request: Pick<Job['request'], 'sender'> };
 
 /**
- * Counts the jobs that wait in the lanes of a tier. A key may add one to those that it has as long as it takes no more places than
- * it leaves free, so that a key that fills the queue leaves room for the others.
+ * Counts the jobs that wait in the lanes of a tier. A key may add a job while it takes fewer places than are free, so that a key that
+ * fills the queue leaves room for the others.
  */
 export class WaitingJobs {
   #all = 0;
-  /** Of each key that has any. */
+  /** By key, without keys that have no job. */
   readonly #ofKeys = new Map<string, number>();
 
-  /** Whether there is no place for one more job of a key, of so many in all. */
+  /** Whether a key has no room for one more job. @param max the places of the whole tier */
   areFull({ request }: Sent, max: number): boolean {
     return (this.#ofKeys.get(request.sender.key) ?? 0) >= max - this.#all;
   }
 
-  /** A job has come, or waits no more. */
+  /** Counts a job that has come (1) or does not wait any more (-1). */
   count({ request }: Sent, change: 1 | -1): void {
     const { key } = request.sender;
     this.#all += change;

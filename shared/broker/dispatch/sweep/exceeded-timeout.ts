@@ -3,36 +3,33 @@ import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { retryAfterOf } from '../queue/drain-rate.ts';
 
-/** How long each kind of wait may last, in milliseconds. */
+/** Maximum milliseconds of each kind of wait. */
 export interface Timeouts {
   /** In the queue, until a worker claims the job. */
   queueMs: number;
-  /** In the queue while no live worker could serve it (one may be starting). */
+  /** In the queue while no live worker can serve the job (a worker may be starting). */
   noWorkerMs: number;
   /** From the claim or offer to the first piece of a streamed answer. */
   firstTokenMs: number;
-  /** Between two pieces of a streamed answer. */
   idleMs: number;
-  /** From the request to its end. */
   totalMs: number;
-  /** Without any frame, keep-alives included: the worker is taken for lost. */
+  /** Without any frame, keep-alives included, until the worker counts as lost. */
   silenceMs: number;
   /** Without a connection to the broker. */
   brokerMs: number;
 }
 
-/** What of a job its timeouts depend on. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
   readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'whyUnplaced'>;
   readonly attempt: Pick<Attempt, 'claimedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
 };
 
 /**
- * The timeout that a job has exceeded, as the error it means for the client; `lost` when its worker fell silent. None for a job
- * that is over.
- * @param disconnectedSince when the connection to the broker was lost, while it is. Silence then says nothing about the
- * worker, and the outage has a timeout of its own.
- * @param expectedWaitMs tells in how many milliseconds a job that waits would be claimed, if that is known
+ * Returns the timeout that a job has exceeded, as the client's error; `lost` if the job's worker fell silent; undefined if no timeout is
+ * exceeded or the job has ended.
+ * @param disconnectedSince when the connection to the broker was lost; undefined while it is up. During an outage silence proves nothing
+ * about the worker, and the outage has a timeout of its own
+ * @param expectedWaitMs returns the milliseconds until a waiting job would be claimed, if known
  */
 export function exceededTimeout<Timed extends TimedJob>(
   job: Timed,

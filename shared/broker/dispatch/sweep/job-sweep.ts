@@ -7,22 +7,21 @@ import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
 
-/** Milliseconds between two sweeps. */
 const sweepMs = 100;
 
 /**
- * Milliseconds without a frame after which a worker is asked for a sign of life. A worker sends one every three seconds while
- * a job runs; one that does not know the job, because its grant was lost, reports that.
+ * Milliseconds without a frame after which a worker is asked for a sign of life. A worker sends a frame every three seconds while a job
+ * runs; a worker that does not have the job, because its grant was lost, reports that.
  */
 const askAfterMs = 4_000;
 
-/** Milliseconds for the first frame of the worker that a job was offered to, if only a keep-alive. */
+/** Milliseconds for a worker to answer an offer with its first frame, which may be a keep-alive. */
 const offerBegunMs = 1_500;
 
-/** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
+/** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
 const promptMs = 500;
 
-/** Milliseconds between two sweeps after which this process must have stood still itself. */
+/** Milliseconds between two sweeps after which this process must itself have been blocked. */
 const stoodStillMs = 1_000;
 
 export interface JobSweepOptions {
@@ -32,34 +31,30 @@ export interface JobSweepOptions {
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
   closed: Pick<ClosedConnections, 'has'>;
-  /** Calls back for a job; what is thrown concerns this job alone. */
+  /** Calls `act` for a job; an error that it throws fails this job alone. */
   guard: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
-  /** Milliseconds until a job that waits is claimed; undefined while it has no lane. */
+  /** Returns the milliseconds until a waiting job is claimed; undefined while it has no lane. */
   expectedWaitMs: (job: Job, now: number) => number | undefined;
-  /** The worker of a job fell silent. */
   onLost: (job: Job) => void;
-  /** The connection of a job's worker is closed. Called at every sweep, first with the jobs that it was given last. */
+  /** Called at every sweep for each job whose worker's connection is closed, the latest job first. */
   onClosed: (job: Job) => void;
-  /** A job has waited for something for longer than it may. */
   onExceeded: (job: Job, error: RouterError) => void;
-  /** The worker that a job was offered to has sent no frame in time. Called at every sweep. */
+  /** Called at every sweep if the worker that got an offer has sent no frame in time. */
   onIgnored: (job: Job, now: number) => void;
-  /** A running job's worker has sent no frame for a while, and the broker is connected. */
+  /** Called if a running job's worker has sent no frame for a while, and the broker is connected. */
   onQuiet: (job: Job, now: number) => void;
-  /** A streamed job waits for its first piece, and the broker is connected. Called at every sweep. */
+  /** Called at every sweep for a streamed job that waits for its first piece, while the broker is connected. */
   onAwaiting: (job: Job, now: number) => void;
-  /** A job waits in the queue, and the broker is connected. Called at every sweep. */
+  /** Called at every sweep for a job in the queue, while the broker is connected. */
   onWaiting: (job: Job, now: number) => void;
 }
 
-/** Looks at all jobs ten times a second: at their timeouts, at the keep-alives that are due, and at silent workers. */
+/** Checks all jobs ten times a second: timeouts, keep-alives that are due, and silent workers. */
 export class JobSweep {
   readonly #options: JobSweepOptions;
   readonly #timer: NodeJS.Timeout;
   #lastSweep = performance.now();
-  /** Jobs whose worker is silent. */
   readonly #silent = new Set<Job>();
-  /** Jobs of this sweep whose worker's connection is closed. */
   #closed: Job[] = [];
   #isJudging = false;
   #isSweeping = false;
@@ -75,7 +70,7 @@ export class JobSweep {
     clearInterval(this.#timer);
   }
 
-  /** Counts the silence of every worker from now on: frames may be lost that they have sent. */
+  /** Counts every worker's silence from now on, because frames that the workers have sent may be lost. */
   restartSilence(): void {
     const now = performance.now();
     for (const { attempt } of this.#options.jobs.values()) attempt?.restartSilence(now);
@@ -99,7 +94,7 @@ export class JobSweep {
     if (this.#silent.size > 0 && !this.#isJudging && !this.#isOver) await this.#judge();
   }
 
-  /** Before silent workers count as lost, the broker has to show that it does not stand still itself. */
+  /** Reports silent workers as lost only if the broker answers promptly: otherwise the broker itself was blocked. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#options.broker.roundTripMs();

@@ -1,35 +1,37 @@
 import { openOwner, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 
-/** Bytes that are read for an owner at once: what an ingress reads within 0.4 s. */
+/** Maximum bytes that are parsed for an owner at once: what a dispatcher parses within 0.4 s. */
 const maxBurst = 4 * 1024 * 1024;
 
-/** Bytes that are read for an owner in a second, after that: 5 % of an ingress. */
+/** Bytes that are parsed for an owner in each further second: 5 % of a dispatcher's time. */
 const bytesPerSecond = 512 * 1024;
 
-/** An announcement counts as this many bytes at least: a thousand workers of one owner may come at once. */
+/** The minimum that an announcement counts as: a thousand workers of one owner may come at once. */
 const minBytes = 4 * 1024;
 
-/** Milliseconds between two reports of an owner whose announcements are not read. */
+/** Milliseconds between two log lines about an owner whose announcements are not parsed. */
 const reportMs = 60_000;
 
-/** Owners after which those that announce nothing are forgotten. */
+/** Number of owners above which those without recent announcements are dropped. */
 const sweepAt = 1_000;
 
 interface Rate {
-  /** Bytes left, at a time of `performance.now()`. */
   left: number;
   at: number;
   reportedAt: number;
 }
 
 /**
- * Bounds what reading the announcements of an owner costs an ingress, so that workers of one that change all the time are known late
- * themselves. What is not read now is asked for again, at a later beat. A worker without a credential is its own owner.
+ * Limits what parsing one owner's announcements costs a dispatcher, so that an owner whose workers change all the time delays only them.
+ * An announcement that is not parsed now is requested again after a later heartbeat. A worker without a credential is its own owner.
  */
 export class AnnouncementRates {
   readonly #rates = new Map<string, Rate>();
 
-  /** Whether an announcement may be read, which then counts; if not, whether that is to be reported. */
+  /**
+   * Takes an announcement from the owner's budget: `read` if it may be parsed. If not: `report` if that must be logged, otherwise
+   * `late`.
+   */
   take(address: WorkerAddress, bytes: number, now = performance.now()): 'read' | 'late' | 'report' {
     const key = address.owner === openOwner ? workerIdOf(address) : `${address.owner}.`;
     const before = this.#rates.get(key) ?? { left: maxBurst, at: now, reportedAt: -Infinity };
@@ -45,7 +47,7 @@ export class AnnouncementRates {
     return 'report';
   }
 
-  /** Forgets owners that have used nothing lately: they would begin as new ones do. */
+  /** Drops owners whose budget is full again, which is the state of a new owner. */
   #sweep(now: number): void {
     for (const [key, rate] of this.#rates) if (leftAt(rate, now) >= maxBurst) this.#rates.delete(key);
   }

@@ -5,10 +5,9 @@ import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts
 import { AnnouncementRates } from './announcement-rates.ts';
 import type { ModelClaims } from './model-claims.ts';
 
-/** Names that one line of the log has at most. */
 const maxLogged = 10;
 
-/** Reads announcements, within bounds for each owner, and checks what they say of their worker's address and models. */
+/** Parses announcements, within limits for each owner, and checks their worker's address and models. */
 export class AnnouncementReader {
   readonly #subjects: Subjects;
   readonly #log: Logger;
@@ -21,7 +20,10 @@ export class AnnouncementReader {
     this.#claims = claims;
   }
 
-  /** What the worker at an address announces: `late` if its owner has announced too much lately, undefined if it cannot be read. */
+  /**
+   * Parses the announcement of the worker at an address; `late` if its owner has announced too much lately, undefined if it cannot be
+   * parsed.
+   */
   read(payload: Uint8Array, address: WorkerAddress): Announcement | 'late' | undefined {
     const worker = workerIdOf(address);
     const verdict = this.#rates.take(address, payload.length);
@@ -30,7 +32,7 @@ export class AnnouncementReader {
     return verdict === 'read' ? this.readAgain(payload, address) : 'late';
   }
 
-  /** As `read`, for one that was read before: it counts for nothing. */
+  /** Parses an announcement that was parsed before. It does not count for the owner's limits. */
   readAgain(payload: Uint8Array, address: WorkerAddress): Announcement | undefined {
     const worker = workerIdOf(address);
     const announcement = decodeAnnouncement(payload);
@@ -39,7 +41,7 @@ export class AnnouncementReader {
       this.#log.warn(facts, 'an announcement cannot be read, or is too large');
       return undefined;
     }
-    // An ingress must not be made to publish anywhere else.
+    // A dispatcher must not be made to publish to any subject but the worker's own inbox.
     if (!isInboxOf(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');

@@ -2,26 +2,28 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { announceAgain } from '../../contract/heartbeats.ts';
 import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 
-/** Milliseconds between two requests to one worker. */
 const everyMs = 1_000;
 
 /** Milliseconds over which requests to many workers are spread: half of the cluster may have become known at once. */
 const spreadMs = 250;
 
-/** Workers that may be asked at a time; the others are asked at a later beat of theirs. */
+/** Maximum workers with a request under way; the others are asked after a later heartbeat. */
 const maxAsked = 10_000;
 
-/** Asks workers whose announcement this ingress has not got to announce themselves once more, each once a second at most. */
+/** Requests the announcements that this dispatcher has missed from their workers, at most once a second from each. */
 export class AnnouncementRequests {
   readonly #broker: Broker;
-  /** By id; asked now or lately. */
+  /** Timers by worker id: of requests that will be sent, or were sent lately. */
   readonly #asked = new Map<string, NodeJS.Timeout>();
 
   constructor(broker: Broker) {
     this.#broker = broker;
   }
 
-  /** @param isWanted whether it is still wanted when it is to be sent: another ingress may have asked meanwhile */
+  /**
+   * Requests a worker's announcement. @param isWanted whether it is still missing when the request is sent: another dispatcher may have
+   * requested it meanwhile
+   */
   ask(worker: WorkerAddress, isWanted: () => boolean): void {
     const id = workerIdOf(worker);
     if (this.#asked.has(id) || this.#asked.size >= maxAsked) return;

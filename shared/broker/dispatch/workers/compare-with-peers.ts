@@ -1,20 +1,23 @@
 import type { LiveWorker } from './live-pool.ts';
 import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
-/** Faults in a row that are compared at least, and the chance below which that many are no accident. */
+/** Minimum faults in a row for a comparison, and the probability below which so many in a row are not an accident. */
 const minRow = 3;
 const maxChance = 1e-5;
 
-/** The share of faults that every worker is taken to have at least: a few good jobs do not prove that a peer never fails. */
+/** Minimum share of faults assumed for every worker: a few good jobs do not prove that a peer never fails. */
 const minPeerShare = 0.02;
 
-/** A worker that serves some jobs stands out when this share is faults, of this many, while its peers' share is as low. */
+/**
+ * A worker that serves some of its jobs stands out if at least `share` of at least `weight` jobs are faults, and its peers' share is at
+ * most `peerShare`.
+ */
 const sick = { share: 0.5, weight: 10, peerShare: 0.1 };
 
-/** A worker is slow when its first tokens take this many times longer than its peers', and this many milliseconds more. */
+/** A worker is slow if its first tokens take `times` as long as its peers' and `ms` milliseconds longer. */
 const slow = { times: 5, ms: 1_000, firstTokens: 3 };
 
-/** Whether so many of a worker's jobs have this fault that it is to be compared with its peers. */
+/** Whether so many of a worker's jobs have this fault that the worker must be compared with its peers. */
 export function isSuspect(average: OutcomeAverage, fault: Fault, now: number): boolean {
   return (
     average.row(fault) >= minRow || (average.share(fault, now) >= sick.share && average.weight(now) >= sick.weight)
@@ -22,8 +25,8 @@ export function isSuspect(average: OutcomeAverage, fault: Fault, now: number): b
 }
 
 /**
- * Whether a worker has faults where its peers have none: as many in a row as a peer has less than once in 100,000 times, or in
- * more than half of its jobs.
+ * Whether a worker has faults that its peers do not have: so many in a row as a peer has with a probability of less than 1 in 100,000,
+ * or in more than half of its jobs.
  */
 export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: number): boolean {
   const average = worker.health.find(model)?.outcomes;
@@ -37,8 +40,8 @@ export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: 
 }
 
 /**
- * Whether a time to the first token is far beyond those of a worker's peers.
- * @param ms undefined where none is known
+ * Whether a time to the first token is far above those of a worker's peers.
+ * @param ms undefined if it is unknown
  */
 export function isSlow(worker: LiveWorker, model: string, ms: number | undefined, now: number): boolean {
   if (ms === undefined || ms < slow.ms) return false;
@@ -47,12 +50,11 @@ export function isSlow(worker: LiveWorker, model: string, ms: number | undefined
   return median !== undefined && ms >= median * slow.times && ms >= median + slow.ms;
 }
 
-/** Whether a worker has had enough first tokens for a comparison. */
 export function hasFirstTokens(average: OutcomeAverage, now: number): boolean {
   return average.firstTokens(now) >= slow.firstTokens;
 }
 
-/** A value of each other worker of the pool that is not ejected with the model, where it has one. */
+/** Collects a value from each other worker of the pool that has one and is not ejected with the model. */
 function peersOf(
   worker: LiveWorker,
   model: string,
@@ -68,7 +70,7 @@ function peersOf(
   return values;
 }
 
-/** The value that this part of the values, rounded down, is below; in a few the lowest. */
+/** Returns a quantile of the values, rounded down; the lowest of only a few values. */
 function quantile(values: number[], part: number): number | undefined {
   return values.sort((a, b) => a - b)[Math.floor((values.length - 1) * part)];
 }

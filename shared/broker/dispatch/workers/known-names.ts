@@ -1,11 +1,10 @@
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Names of models, or of tools, that were served, with their tiers. */
 export class KnownNames {
   readonly #tiers = new Map<string, ReadonlySet<Tier>>();
   readonly #maxNames: number;
 
-  /** @param maxNames names kept at most; beyond it the oldest goes first */
+  /** @param maxNames maximum number of names; beyond it the oldest is dropped */
   constructor(maxNames = 1_000) {
     this.#maxNames = maxNames;
   }
@@ -18,7 +17,7 @@ export class KnownNames {
     return this.#tiers.get(name);
   }
 
-  /** Adds a name as the newest. */
+  /** Adds a name, or moves it to the newest place. */
   add(name: string, tier: Tier): void {
     const tiers = new Set(this.#tiers.get(name)).add(tier);
     this.#tiers.delete(name);

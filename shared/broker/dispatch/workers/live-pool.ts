@@ -4,83 +4,82 @@ import type { WorkerAddress } from '../../contract/worker-address.ts';
 import type { ProofOfLife } from './proof-of-life.ts';
 import type { WorkerHealth } from './worker-health.ts';
 
-/** One worker as this ingress sees it. */
 export interface LiveWorker {
   /** Its name in the whole cluster, see `workerIdOf`. */
   id: string;
-  /** Its place among others when conversations are shared out, see `rendezvousPoint`. */
+  /** The worker's number for affinity, see `rendezvousPoint`. */
   point: number;
-  /** Its subjects. Checked by the broker, so that no worker can speak for another. */
+  /** Its address, which the broker has checked, so that no worker can act for another one. */
   address: WorkerAddress;
   announcement: Announcement;
   pool: LivePool;
-  /** The announcement's bytes: one that is the same need not be read. */
+  /** The announcement's bytes: an identical one need not be parsed. */
   raw: Buffer;
   /** Slots in use when it was announced; `announcement.busy` is as of the last heartbeat. */
   announcedBusy: number;
-  /** When this ingress came to know it: it joined, came back after it was lost, or was there before the ingress. */
+  /**
+   * When this dispatcher first saw the worker, or saw it again after a loss; the start of the dispatcher for workers that were there
+   * before.
+   */
   joinedAt: number;
-  /** When its last heartbeat came, or silence was last counted anew. */
+  /** When its last heartbeat came, or its silence was reset. */
   lastHeartbeatAt: number;
   life: ProofOfLife;
   /** When the last frame of a job came from it: a worker that sends frames is alive. */
   lastFrameAt: number;
-  /** Jobs that this ingress has granted or offered to the worker and that are not over. */
+  /** Jobs that this dispatcher has granted or offered to the worker and that have not ended. */
   held: number;
-  /** Its jobs of other ingresses, as of its last heartbeat. */
+  /** Its jobs of other dispatchers, as of its last heartbeat. */
   others: number;
-  /** Whether it has refused an offer since its last heartbeat, or the next one is late: it gets no offers until then. */
+  /** Whether it gets no offers until its next heartbeat: it has refused an offer since the last one, or the next one is late. */
   hasRefused: boolean;
-  /** What the outcomes of its jobs say: with which models it is ejected, and how soon their first tokens come. */
+  /** The record of its jobs' outcomes: the models with which it is ejected, and its times to the first token. */
   health: WorkerHealth;
 }
 
-/** Interchangeable workers: the unit that a request's lanes are chosen from. */
+/** A group of interchangeable workers: the unit from which a request's lanes are chosen. */
 export interface LivePool {
-  /** Identifies it in this process, see `LivePools.poolFor`. */
+  /** Identifies the pool in this process, see `LivePools.poolFor`. */
   key: string;
   tier: Tier;
-  /** The token of its lanes. Another pool whose workers claim the same one has the same lanes. */
+  /** The token of its lanes. Another pool whose workers claim the same token has the same lanes. */
   pool: string;
-  /** Version of the contract that is spoken with its workers; undefined when they and this ingress share none. */
+  /** The version of the contract that is spoken with its workers; undefined if they and this dispatcher share none. */
   contract: number | undefined;
-  /** Client formats that its workers answer in. */
   formats: readonly string[];
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
   workers: Set<LiveWorker>;
-  /** Tickets of this ingress that wait in the pool's lanes. */
+  /** Tickets of this dispatcher that wait in the pool's lanes. */
   waiting: number;
 }
 
-/** A pool that can serve a job, and the model it would serve it with. */
 export interface Placement {
   pool: LivePool;
   model: string;
-  /** Milliseconds that a job waits for this tier before it may go to the next one, even when that one is free. */
+  /** Milliseconds that a job waits for this tier before it may go to the next one, even if that one is free. */
   maxWaitMs?: number | undefined;
   /** Placements of one request with the same group are equally good. */
   group?: number | undefined;
-  /** What chose it, as its owner records it; undefined if nothing but the request did. */
+  /** The name of the rule that chose it; undefined if the request alone did. */
   rule?: string | undefined;
 }
 
-/** How a worker was lost: it said good-bye, another process has taken its place, or no heartbeats came. */
+/** How a worker was lost: it sent `goodbye`, another process has taken its place, or no heartbeats came. */
 export type Loss = 'left' | 'replaced' | 'silent';
 
-/** As the log says it. */
 export const lossTexts: Record<Loss, string> = {
   left: 'worker left',
   replaced: 'worker was restarted',
   silent: 'worker is lost',
 };
 
-/** No worker is to be avoided. */
+/** An empty set: no workers to avoid. */
 export const nobody: ReadonlySet<string> = new Set();
 
 /**
- * Free slots of a pool, without those of workers that are ejected with the model, or with any where none is named, less the
- * tickets of this ingress that wait there. Negative when requests wait.
+ * Counts the free slots of a pool minus this dispatcher's waiting tickets. Leaves out workers that are ejected with the model, or with
+ * any model if none is named. Negative if requests wait.
  */
 export function freeSlots(pool: LivePool, model?: string): number {
   let free = -pool.waiting;
@@ -90,14 +89,14 @@ export function freeSlots(pool: LivePool, model?: string): number {
   return free;
 }
 
-/** The jobs that a worker announces as running, less those of this ingress. */
+/** Counts the jobs that a worker announces as running, minus those of this dispatcher. */
 export function jobsOfOthers({ announcement, held }: LiveWorker): number {
   return Math.max(0, announcement.busy - held);
 }
 
 /**
- * Whether a worker is left out of the choice for a model: it is ejected, no probe of it is due, and its pool has another one that
- * takes jobs. Better a sick worker than none.
+ * Whether the choice for a model leaves a worker out: it is ejected, no probe is due, and its pool has another worker that takes jobs.
+ * An ejected worker is better than none.
  */
 export function isLeftOut({ health, pool }: LiveWorker, model: string, now = performance.now()): boolean {
   if (health.mayTake(model, now)) return false;
@@ -105,12 +104,10 @@ export function isLeftOut({ health, pool }: LiveWorker, model: string, now = per
   return false;
 }
 
-/** Whether a pool has a model or tool of this name. */
 export function serves({ models, tools }: Pick<LivePool, 'models' | 'tools'>, name: string): boolean {
   return models.some(({ id }) => id === name) || tools.some((tool) => tool.name === name);
 }
 
-/** Whether a pool has a worker that takes jobs, besides those to be avoided. */
 export function isServing(pool: Pick<LivePool, 'workers'>, avoid: ReadonlySet<string>): boolean {
   for (const { id, announcement } of pool.workers) if (announcement.accepting && !avoid.has(id)) return true;
   return false;

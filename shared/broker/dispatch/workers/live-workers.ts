@@ -17,24 +17,23 @@ import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
 import { WorkerHealth } from './worker-health.ts';
 
-/** Milliseconds without a heartbeat after which a worker counts as lost: three missed ones and a margin. */
+/** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a margin. */
 const lostAfterMs = 3_300;
 
 /** Milliseconds without a heartbeat after which a worker gets no offers until the next one: it may be dead. */
 const lateAfterMs = 1_500;
 
-/** Workers kept at most; more of them on one broker are ignored, with a log line. */
+/** Maximum workers; further ones on the broker are ignored, with a log line. */
 const maxWorkers = 10_000;
 
-/** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
+/** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
 const promptMs = 500;
 
-/** Milliseconds for workers to answer a request for announcements. */
 const announceWaitMs = announcedMs + 50;
 
 /**
- * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker
- * stands still, no worker counts as lost: its silence then says nothing about it.
+ * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker is blocked,
+ * no worker counts as lost: its silence then proves nothing.
  */
 export class LiveWorkers {
   readonly #broker: Broker;
@@ -55,7 +54,7 @@ export class LiveWorkers {
   #lastCheck = performance.now();
   #isAsking = false;
 
-  /** @param contract the versions of the contract that this ingress speaks */
+  /** @param contract the versions of the contract that this dispatcher speaks */
   constructor(broker: Broker, log: Logger, contract = ownContract) {
     this.#broker = broker;
     this.#log = log;
@@ -76,15 +75,15 @@ export class LiveWorkers {
   }
 
   /**
-   * Has every worker announce itself, so that a new ingress need not wait for their heartbeats. Resolves when they have had the time
-   * for it; never rejects.
+   * Requests every worker's announcement, so that a new dispatcher need not wait for their heartbeats. Resolves after the time that
+   * workers need to answer; never rejects.
    */
   requestAnnouncements(): Promise<void> {
     this.#broker.publish(this.#broker.subjects.announceRequest, encodeAnnounceRequest({ kind: 'again' }));
     return sleep(announceWaitMs);
   }
 
-  /** Sets the models that workers may serve, by their credential. */
+  /** Sets the models that workers may serve, by their credential, and parses all announcements again. */
   grant(granted: CredentialModels): void {
     this.#claims.grant(granted);
     for (const worker of this.#workers.values()) this.#readAgain(worker);
@@ -95,12 +94,10 @@ export class LiveWorkers {
     this.#stopListening();
   }
 
-  /** The worker of this id. */
   get(id: string): LiveWorker | undefined {
     return this.#workers.get(id);
   }
 
-  /** The worker at this address. */
   at(address: WorkerAddress): LiveWorker | undefined {
     const worker = this.#workers.get(workerIdOf(address));
     return worker?.address.tier === address.tier ? worker : undefined;
@@ -114,7 +111,7 @@ export class LiveWorkers {
     return this.#workers.values();
   }
 
-  /** See `LivePools`, which has all of these. */
+  /** See `LivePools`, which implements all of these. */
   pools(): Iterable<LivePool> {
     return this.#pools.all();
   }
@@ -136,14 +133,14 @@ export class LiveWorkers {
   }
 
   /**
-   * Calls back with a worker that is lost or has left, before its jobs are taken from it. When many are lost at once, none of
-   * them is known any more at the first call.
+   * Calls the listener for each worker that is lost or has left, before its jobs are taken from it. If many are lost at once, all of
+   * them are removed before the first call.
    */
   onLost(listener: (worker: LiveWorker, loss: Loss) => void): void {
     this.#lostListeners.add(listener);
   }
 
-  /** Calls back when a pool, or what it accepts, has changed: waiting requests may have another place to go. */
+  /** Calls the listener when a pool, or what it accepts, has changed: waiting requests may have another pool to go to. */
   onChange(listener: () => void): void {
     this.#changeListeners.add(listener);
   }
@@ -151,7 +148,7 @@ export class LiveWorkers {
   #onHeartbeat(payload: Uint8Array, subject: string): void {
     const beat = decodeBeat(payload);
     const beating = beat && this.#bySubject.get(subject);
-    // Nearly all are this: thousands each second in a large cluster.
+    // Nearly all heartbeats end here: thousands each second in a large cluster.
     if (beating && beating.announcement.digest === beat.digest) return this.#isAlive(beating, beat.busy);
     const address = addressAtEnd(subject);
     if (!address) return;
@@ -175,13 +172,13 @@ export class LiveWorkers {
     this.#record(address, announcement, Buffer.from(payload));
   }
 
-  /** Reads its announcement once more: what it may serve has changed. That is no sign of life. */
+  /** Parses a worker's announcement again because the models that it may serve have changed. This is not a sign of life. */
   #readAgain({ raw, address, announcement: { busy } }: LiveWorker): void {
     const announcement = this.#reader.readAgain(raw, address);
     if (announcement) this.#record(address, { ...announcement, busy }, raw);
   }
 
-  /** A beat of a worker whose announcement has not come: one that has changed is alive as well. */
+  /** Handles a short heartbeat whose announcement has not come. A known worker whose announcement has changed is alive as well. */
   #onUnknownBeat({ digest }: Beat, address: WorkerAddress, known: LiveWorker | undefined): void {
     if (known) this.#isAlive(known, known.announcement.busy);
     this.#requests.ask(address, () => this.at(address)?.announcement.digest !== digest);
@@ -206,7 +203,7 @@ export class LiveWorkers {
     }
     this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
     const pool = this.#pools.poolFor(announcement);
-    // It is shown to people, and gets no jobs.
+    // The console shows such a worker, and it gets no jobs.
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
       id,
@@ -260,8 +257,9 @@ export class LiveWorkers {
   }
 
   /**
-   * A process that stood still itself (stopped, starved) has missed heartbeats that were sent: it counts silence anew first.
-   * And before a silent worker counts as lost, the broker has to show that it does not stand still itself.
+   * Removes workers that have been silent for too long. If this process was blocked (stopped, starved), it has missed heartbeats, so it
+   * first resets the silence of all workers. Before a silent worker counts as lost, the broker must answer, which shows that the broker
+   * is not blocked.
    */
   #dropSilent(): void {
     const now = performance.now();
@@ -291,7 +289,10 @@ export class LiveWorkers {
     );
   }
 
-  /** Nobody is asked for anything: each worker's next heartbeat says whether it is as it was. */
+  /**
+   * Resets the silence of all workers. Announcements are not requested: each worker's next heartbeat shows whether its announcement has
+   * changed.
+   */
   #restartSilence(): void {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;

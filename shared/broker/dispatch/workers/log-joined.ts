@@ -4,7 +4,7 @@ import type { LiveWorker } from './live-pool.ts';
 
 /**
  * Logs that a worker joined, and whether it gets no jobs because of its release.
- * @param own the versions of the contract that this ingress speaks
+ * @param own the versions of the contract that this dispatcher speaks
  */
 export function logJoined(log: Logger, { id: worker, announcement, pool }: LiveWorker, own: ContractRange): void {
   const { tier, models, tools, slots, v: newest, oldest = newest, version } = announcement;

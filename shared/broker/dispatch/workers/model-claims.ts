@@ -3,22 +3,20 @@ import { openOwner, type WorkerAddress } from '../../contract/worker-address.ts'
 import { KnownNames } from './known-names.ts';
 import type { LiveWorker } from './live-pool.ts';
 
-/** The models that workers may serve, by their credential: names, or what names begin with, followed by `*`. */
+/** The models that workers may serve, by their credential: names, or prefixes of names followed by `*`. */
 export type CredentialModels = Readonly<Record<string, { models: readonly string[] }>>;
 
-/** Names that are remembered for their tiers. */
 const maxNames = 10_000;
 
 /**
- * Decides which models a worker may serve, by its credential. One with an entry in the registry may serve what that names. Without an
- * entry, it may not take names from another tier: those that workers of that tier's own credential, or of one with an entry, serve or
- * have served since this process started. See docs/decisions/0042-models-of-credentials.md.
+ * Decides which models a worker may serve, by its credential. A credential with an entry in the registry may serve the models in that
+ * entry. A credential without an entry may not take the names of another tier: names that workers with that tier's own credential, or
+ * with an entry, serve or have served since this process started. See docs/decisions/0042-models-of-credentials.md.
  */
 export class ModelClaims {
   #granted: CredentialModels = {};
   readonly #names = new KnownNames(maxNames);
 
-  /** Replaces the entries of all credentials. */
   grant(granted: CredentialModels): void {
     this.#granted = granted;
   }
@@ -33,8 +31,8 @@ export class ModelClaims {
   }
 
   /**
-   * Notes what a worker serves: it belongs to its tier, if the worker may serve it whatever other tiers serve.
-   * @returns the workers that may serve less from now on
+   * Records the models that a worker serves as names of its tier, if its credential is the tier's own or has an entry.
+   * @returns the workers that may serve fewer models from now on
    */
   served<Other extends Pick<LiveWorker, 'address' | 'pool'>>(
     address: WorkerAddress,

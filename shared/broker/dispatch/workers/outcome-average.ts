@@ -1,25 +1,22 @@
-/** Milliseconds in which what was counted loses half its weight. */
 const halfLifeMs = 10_000;
 
-/** Milliseconds without a fault after which those in a row begin to count anew. */
 const rowMs = 30_000;
 
-/** What may be wrong with a job: the worker failed, or it refused the request. Each is compared with the same of its peers. */
+/** The kinds of faults of a job: the worker fails, or it refuses the request. Each kind is compared with the same kind of its peers. */
 export type Fault = 'failure' | 'refusal';
 
 interface FaultCount {
   weight: number;
-  /** How many there were since the last job that was served. */
   row: number;
   countedAt: number;
   comparedAt: number;
-  /** The result of the last comparison: whether the worker has faults where its peers have none. */
+  /** The result of the last comparison: whether the worker has faults that its peers do not have. */
   standsOut: boolean;
 }
 
 /**
- * How the recent jobs of one worker with one model went: a few numbers, whose weight halves every ten seconds. Times are
- * milliseconds of `performance.now()`.
+ * Averages of the recent jobs of one worker with one model: a few numbers, whose weight halves every ten seconds. Times are milliseconds
+ * of `performance.now()`.
  */
 export class OutcomeAverage {
   #good = 0;
@@ -29,14 +26,12 @@ export class OutcomeAverage {
   #firstTokensComparedAt = 0;
   readonly #faults: Record<Fault, FaultCount> = { failure: noFaults(), refusal: noFaults() };
 
-  /** Counts a job that was served. */
   countGood(now: number): void {
     this.#decay(now);
     this.#good += 1;
     for (const fault of Object.values(this.#faults)) Object.assign(fault, { row: 0, standsOut: false });
   }
 
-  /** Counts a job that was not served. */
   countFault(kind: Fault, now: number): void {
     this.#decay(now);
     const fault = this.#faults[kind];
@@ -53,8 +48,8 @@ export class OutcomeAverage {
   }
 
   /**
-   * Whether the worker stands out among its peers with its faults of this kind, as `compare` says, or said so many milliseconds
-   * ago or less.
+   * Whether the worker stands out among its peers with faults of this kind. Calls `compare` if its last result is at least `ms`
+   * milliseconds old; otherwise returns that result.
    */
   standsOut(kind: Fault, now: number, ms: number, compare: () => boolean): boolean {
     const fault = this.#faults[kind];
@@ -70,49 +65,48 @@ export class OutcomeAverage {
     return this.#faults.refusal.standsOut;
   }
 
-  /** Whether its first tokens were last compared with its peers' so many milliseconds ago. Notes a new comparison. */
+  /** Whether its first tokens were last compared with its peers' at least `ms` milliseconds ago. If so, records a new comparison. */
   isDue(now: number, ms: number): boolean {
     if (now - this.#firstTokensComparedAt < ms) return false;
     this.#firstTokensComparedAt = now;
     return true;
   }
 
-  /** Takes back a refusal that turned out to be right. */
+  /** Removes a refusal that turned out to be justified. */
   takeBackRefusal(): void {
     const { refusal } = this.#faults;
     refusal.weight = Math.max(0, refusal.weight - 1);
     refusal.row = Math.max(0, refusal.row - 1);
   }
 
-  /** The worker has shown that it serves again: faults before that say nothing any more. */
+  /** Clears all faults after the worker has shown that it serves again. */
   clearFaults(): void {
     for (const fault of Object.values(this.#faults)) Object.assign(fault, { weight: 0, row: 0, standsOut: false });
   }
 
-  /** Drops the times to the first token, so that those of a worker that was slow do not weigh on it once it is not. */
+  /** Drops the times to the first token, so that old slow ones do not count against a worker that has recovered. */
   clearFirstTokens(): void {
     this.#firstTokens = 0;
     this.#firstTokenMs = 0;
   }
 
-  /** Faults of a kind since the last job that was served. */
   row(kind: Fault): number {
     return this.#faults[kind].row;
   }
 
-  /** How many recent jobs it counts, each with its present weight. */
+  /** Returns the number of recent jobs, each with its present weight. */
   weight(now: number): number {
     this.#decay(now);
     return this.#good + this.#faults.failure.weight + this.#faults.refusal.weight;
   }
 
-  /** The share of recent jobs with this fault, 0 to 1; 0 without jobs. */
+  /** Returns the share of recent jobs with this fault, 0 to 1; 0 without jobs. */
   share(kind: Fault, now: number): number {
     const weight = this.weight(now);
     return weight === 0 ? 0 : this.#faults[kind].weight / weight;
   }
 
-  /** How many recent first tokens it counts, each with its present weight. */
+  /** Returns the number of recent first tokens, each with its present weight. */
   firstTokens(now: number): number {
     this.#decay(now);
     return this.#firstTokens;

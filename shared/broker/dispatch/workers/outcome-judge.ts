@@ -7,15 +7,14 @@ import type { LiveWorker } from './live-pool.ts';
 import type { EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
 
-/** Milliseconds for which a comparison of a worker with its peers holds: each goes through the whole pool. */
+/** Milliseconds for which the result of a comparison with the peers holds: each comparison goes through the whole pool. */
 const comparedMs = { faults: 100, firstTokens: 1_000 };
 
-/** Milliseconds after which a first token may count as late. */
 const lateMs = 2_000;
 
-/** What an error says of the worker that reports it: that it failed, that it refuses the request, or nothing. */
+/** Classifies what an error shows about the worker that reports it: a failure, a refusal of the request, or nothing. */
 export function blameOf(code: ErrorCode): Fault | 'none' {
-  // Lost contact is not guilt, and a worker that stops is not sick.
+  // A lost connection is not the worker's fault, and a worker that stops is not faulty.
   if (code === 'worker_lost' || code === 'shutting_down') return 'none';
   const { status, movable } = errorTable[code];
   if (movable || code === 'idle_timeout' || code === 'insufficient_quota') return 'failure';
@@ -23,21 +22,20 @@ export function blameOf(code: ErrorCode): Fault | 'none' {
 }
 
 /**
- * Finds out from the outcomes of jobs which workers are sick with which model, by comparison with the other workers of their
- * pool, and ejects them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject
- * nobody, because one client's bad requests may all have met the same worker: another worker has to serve a request that was refused. See
+ * Finds workers that are faulty with a model by comparing the outcomes of their jobs with those of the other workers of their pool, and
+ * ejects them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject no worker,
+ * because one client's bad requests may all have gone to the same worker: another worker must serve a refused request first. See
  * docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
   readonly #log: Logger;
-  /** The attempt of each job, waiting or running, that was refused by a worker whose refusals stand out, and the error. */
+  /** The refused attempt of each waiting or running job whose worker stands out with its refusals, with the error. */
   readonly #refused = new WeakMap<Job, { attempt: Attempt; code: ErrorCode }>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** The first piece of a job's streamed answer has come. */
   firstToken(job: Job, { worker, placement, claimedAt }: Attempt, now: number): void {
     this.#disprove(job, worker, now);
     const { model } = placement;
@@ -48,20 +46,19 @@ export class OutcomeJudge {
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
-  /** The attempt has served its job. */
   served(job: Job, attempt: Attempt, now: number): void {
     const { worker, placement, claimedAt, grant, isLate } = attempt;
     this.#disprove(job, worker, now);
     const { model } = placement;
     const health = worker.health.of(model);
     const { outcomes, ejection } = health;
-    // One that was late has counted as a failure, and does not end a row of them.
+    // A late job has already counted as a failure, and does not end a row of failures.
     if (!isLate) outcomes.countGood(now);
-    // What it was given before says nothing new.
+    // A job that was given before the ejection shows nothing new.
     if (!ejection || claimedAt < ejection.at) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
-      // A whole answer does not show when it began.
+      // The end of a whole answer does not show when the answer began.
       if (firstTokenMs === undefined) return;
       if (isSlow(worker, model, firstTokenMs, now)) return void health.probeFailed(grant, now);
       outcomes.clearFirstTokens();
@@ -72,9 +69,9 @@ export class OutcomeJudge {
   }
 
   /**
-   * The attempt has failed with this error.
-   * @returns whether another worker may serve the job: after a failure; after a refusal only where this worker's stand out among
-   * those of its peers, and once, because a request that two workers refuse is bad itself
+   * Counts an attempt that has failed with this error.
+   * @returns whether another worker may serve the job: after a failure; after a refusal only if this worker stands out with refusals
+   * among its peers, and only once, because a request that two workers refuse is itself bad
    */
   failed(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
     const blame = blameOf(code);
@@ -83,10 +80,10 @@ export class OutcomeJudge {
   }
 
   /**
-   * The attempt waits for the first piece of a streamed answer. One that comes far later than those of the worker's peers counts as
-   * a failure. One job may just be large: where the worker's last outcome was a failure, too, it counts again every two seconds, so
-   * that a worker that hangs with two jobs is found out without a third.
-   * @returns whether the worker is ejected, so that the job is better off with another one
+   * Checks an attempt that waits for the first piece of a streamed answer. A wait far longer than those of the worker's peers counts as
+   * a failure. One such job may just be large. If the worker's last outcome was a failure, too, the wait counts again every two seconds,
+   * so that a worker that hangs with two jobs is detected without a third.
+   * @returns whether the worker is ejected, so that the job should move to another one
    */
   awaited(attempt: Attempt, now: number): boolean {
     const { worker, placement, claimedAt } = attempt;
@@ -108,7 +105,6 @@ export class OutcomeJudge {
     this.#eject(worker, model, reason, now);
   }
 
-  /** Whether only this worker may refuse the request, as far as is known. */
   #isRefusedAlone(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
     const first = this.#refused.get(job)?.attempt;
     if (first) {
@@ -122,7 +118,7 @@ export class OutcomeJudge {
     return true;
   }
 
-  /** A worker serves a job: another one that refused the same request, and stands out with its refusals, is ejected. */
+  /** Handles a job that a worker serves after another one refused it: the other worker is ejected if it stands out with its refusals. */
   #disprove(job: Job, server: LiveWorker, now: number): void {
     const refused = this.#refused.get(job);
     if (!refused) return;
@@ -133,7 +129,7 @@ export class OutcomeJudge {
     this.#eject(worker, placement.model, refused.code, now);
   }
 
-  /** Counts a fault of the attempt's worker. @returns whether it is ejected with the model, or stands out among its peers */
+  /** Counts a fault of the attempt's worker. @returns whether the worker is ejected with the model, or stands out among its peers */
   #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
     const { model } = placement;
     const health = worker.health.of(model);
@@ -153,7 +149,7 @@ export class OutcomeJudge {
   }
 }
 
-/** Whether at most half of the pool's workers that take jobs are ejected with the model when this one is, too. */
+/** Whether at most half of the pool's workers that take jobs would be ejected with the model, this worker included. */
 export function mayEject({ pool }: LiveWorker, model: string): boolean {
   let taking = 0;
   let ejected = 1;

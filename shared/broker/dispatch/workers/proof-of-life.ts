@@ -1,20 +1,19 @@
-/** Milliseconds between two heartbeats, of which the second shows that its worker lived when the first one came. */
+/** Minimum milliseconds between two heartbeats for the second to prove that the worker was alive at the first. */
 const apartMs = 500;
 
 /**
- * When a worker was certainly alive. A heartbeat alone does not show it: a server that stood still delivers what a dead worker had
- * sent before, all at once. Two heartbeats that come apart do.
+ * Computes when a worker was certainly alive. A single heartbeat does not prove it: a server that was blocked delivers a dead worker's
+ * earlier messages all at once. Two heartbeats that come apart prove it.
  */
 export class ProofOfLife {
   #provenAt = Number.NEGATIVE_INFINITY;
   #markedAt = Number.NEGATIVE_INFINITY;
 
-  /** The last time at which it was alive, in milliseconds of `performance.now()`; behind by up to two heartbeats. */
+  /** The last time at which the worker was certainly alive, in milliseconds of `performance.now()`; up to two heartbeats behind. */
   get provenAt(): number {
     return this.#provenAt;
   }
 
-  /** Counts a heartbeat. */
   onHeartbeat(now: number): void {
     if (now - this.#markedAt < apartMs) return;
     this.#provenAt = this.#markedAt;

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** A worker's number of 32 bits for `rendezvousScore`, the same on every ingress. */
+/** Computes a worker's number of 32 bits for `rendezvousScore`, the same on every dispatcher. */
 export function rendezvousPoint(workerId: string): number {
   return hash('sha256', workerId, 'buffer').readUInt32LE();
 }
 
 /**
- * How well a worker suits a conversation, by weighted rendezvous hashing: each conversation has an order of workers of its own,
- * in which each stands first for a share of them as large as its weight. When one comes or goes, only its own conversations move.
+ * Scores how well a worker suits a conversation, by weighted rendezvous hashing: each conversation has its own order of workers, and
+ * each worker comes first for a share of conversations in proportion to its weight. If a worker joins or leaves, only its own
+ * conversations move.
  * @param affinity the conversation, a number of 32 bits
  */
 export function rendezvousScore(affinity: number, point: number, weight: number): number {

@@ -4,19 +4,17 @@ import { serves } from './live-pool.ts';
 import type { LiveWorkers } from './live-workers.ts';
 import { mayEject } from './outcome-judge.ts';
 
-/** Milliseconds after which an ingress that sent nothing is forgotten. */
+/** Milliseconds after which the list of a silent dispatcher is dropped. */
 const silentMs = 10_000;
 
-/** Ingress nodes that are remembered at most. */
 const maxIngresses = 1_000;
 
 /**
- * What ingress nodes tell each other of ejected workers, with their stats: each need not find out by itself who is sick. What is
- * new in another one's list is ejected here too, within the cap; what has left it is probed at once.
+ * Shares ejections between dispatchers through their stats, so that each need not detect a faulty worker by itself. A new entry in
+ * another dispatcher's list ejects the worker here too, within the cap; a removed entry makes a probe due at once.
  */
 export class SharedEjections {
   readonly #workers: LiveWorkers;
-  /** What each other ingress listed last. */
   readonly #listed = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; at: number }>();
 
   constructor(workers: LiveWorkers) {
@@ -24,8 +22,8 @@ export class SharedEjections {
   }
 
   /**
-   * The workers that this ingress has ejected by itself: if it listed those of others, too, each would take them from the other
-   * again and again.
+   * Lists the workers that this dispatcher has ejected by itself. It leaves out those taken from other lists: two dispatchers would
+   * otherwise take them from each other again and again.
    */
   own(): EjectedWorker[] {
     const ejected: EjectedWorker[] = [];
@@ -38,7 +36,7 @@ export class SharedEjections {
     return ejected;
   }
 
-  /** Takes the list of another ingress, once a second. */
+  /** Handles another dispatcher's list, which comes once a second. */
   received(ingress: string, ejected: readonly EjectedWorker[]): void {
     const now = performance.now();
     for (const [name, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(name);

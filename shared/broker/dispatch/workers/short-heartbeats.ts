@@ -3,26 +3,25 @@ import { encodeAnnounceRequest } from '../../contract/heartbeats.ts';
 import type { IngressStats } from '../../contract/ingress-stats.ts';
 import type { LiveWorkers } from './live-workers.ts';
 
-/** Milliseconds between two permissions; workers go by one for four times as long. */
+/** Milliseconds between two permissions; a permission holds for four times as long. */
 const permissionMs = 5_000;
 
-/** Milliseconds after which a part that publishes no stats counts as gone. */
+/** Milliseconds after which a component that publishes no stats counts as gone. */
 const goneAfterMs = 3_300;
 
-/** Parts that are known at most. */
 const maxParts = 1_000;
 
 /**
- * Messages in a second, from all workers to all ingress nodes, that heartbeats of workers with a freed slot may come to: as many as
- * fifty ingress nodes and 2,000 workers exchange anyway.
+ * Maximum messages a second, from all workers to all dispatchers, for heartbeats of workers with a freed slot: as many as fifty
+ * dispatchers and 2,000 workers exchange anyway.
  */
 const freedDeliveries = 100_000;
 
 const maxSoonMs = 1_000;
 
 /**
- * Allows workers to send beats instead of announcements, as long as every part that publishes stats says that it understands them. Of
- * all ingress nodes, the one whose id comes first does so.
+ * Allows workers to send short heartbeats instead of announcements, as long as every component that publishes stats reports that it
+ * supports them. Of all dispatchers, the one whose id sorts first sends the permission.
  */
 export class ShortHeartbeats {
   readonly #broker: Broker;
@@ -38,7 +37,6 @@ export class ShortHeartbeats {
     this.#timer = setInterval(() => this.#allow(), everyMs);
   }
 
-  /** Takes note of the stats of an ingress or another part, this ingress among them. */
   onStats(from: string, { beats }: Pick<IngressStats, 'beats'>): void {
     if (!this.#parts.has(from) && this.#parts.size >= maxParts) return;
     this.#parts.set(from, { understands: beats === true, at: performance.now() });
@@ -51,7 +49,7 @@ export class ShortHeartbeats {
   #allow(): void {
     const oldest = performance.now() - goneAfterMs;
     for (const [id, { at }] of this.#parts) if (at < oldest) this.#parts.delete(id);
-    // Its own stats have not come back: it knows of nobody.
+    // Its own stats have not come back, so it cannot know the others.
     if (!this.#parts.has(this.#ingress)) return;
     const parts = [...this.#parts];
     if (parts.some(([id, { understands }]) => !understands || id < this.#ingress)) return;

@@ -1,32 +1,31 @@
 import { ModelHealth, type Ejection, type EjectionReason } from './model-health.ts';
 
-/** Models whose outcomes are kept for one worker at most; beyond it the one that was added first goes. */
+/** Maximum models with outcomes for one worker; beyond it the first-added one is dropped. */
 const maxModels = 100;
 
 /** An ejection, and when it ended. Times are milliseconds of `performance.now()`. */
 export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> {
-  /** Undefined while it lasts. */
+  /** Undefined while the ejection lasts. */
   endedAt: number | undefined;
 }
 
-/** What one ingress knows of a worker from the outcomes of its jobs, and with which models or tools it is ejected for them. */
+/** A dispatcher's record of a worker from the outcomes of its jobs, and the models or tools with which it is ejected. */
 export class WorkerHealth {
   readonly #models = new Map<string, ModelHealth>();
-  /** Those that are ejected: mostly none. */
   readonly #ejected = new Set<ModelHealth>();
   #lastEjection: PastEjection | undefined;
 
-  /** Its latest ejection, which may be over; undefined when there was none. */
+  /** The latest ejection, which may have ended; undefined if there was none. */
   get lastEjection(): Readonly<PastEjection> | undefined {
     return this.#lastEjection;
   }
 
-  /** Its ejections, the oldest first. */
+  /** Oldest first. */
   *ejections(): Iterable<Readonly<Ejection>> {
     for (const { ejection } of this.#ejected) if (ejection) yield ejection;
   }
 
-  /** Whether it is ejected with a model, or with any where none is named. */
+  /** Whether it is ejected with a model, or with any model if none is named. */
   isEjected(model?: string): boolean {
     if (this.#ejected.size === 0) return false;
     return model === undefined || this.#models.get(model)?.ejection !== undefined;
@@ -37,12 +36,11 @@ export class WorkerHealth {
     return this.#ejected.size === 0 || (this.#models.get(model)?.mayTake(now) ?? true);
   }
 
-  /** The outcomes with a model; undefined when there were none. */
   find(model: string): ModelHealth | undefined {
     return this.#models.get(model);
   }
 
-  /** The outcomes with a model, to be counted in. */
+  /** Returns the outcomes with a model, and creates them if there are none. */
   of(model: string): ModelHealth {
     let health = this.#models.get(model);
     if (health) return health;
@@ -57,8 +55,8 @@ export class WorkerHealth {
   }
 
   /**
-   * Gives it no more jobs with a model until a probe is due.
-   * @param isOwn whether this ingress found out by itself, rather than by another one's list
+   * Ejects it: it gets no more jobs with a model until a probe is due.
+   * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
    */
   eject(model: string, reason: EjectionReason, now: number, isOwn = true): void {
     const health = this.of(model);
@@ -67,7 +65,6 @@ export class WorkerHealth {
     this.#lastEjection = { model, reason, at: now, endedAt: undefined };
   }
 
-  /** Ends its ejection with a model. */
   recover(model: string, now: number): void {
     const health = this.#models.get(model);
     if (!health) return;
@@ -76,7 +73,7 @@ export class WorkerHealth {
     this.#endLast(model, now);
   }
 
-  /** Forgets the models that it does not serve any more: no job would end their ejections. */
+  /** Drops models that it does not serve any more, with their ejections, which no job would end. */
   keepOnly(isServed: (model: string) => boolean): void {
     for (const [model, health] of this.#models) {
       if (isServed(model)) continue;

@@ -46,7 +46,7 @@ async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
   return (await manager.streams.info(`rtr_JOBS_${tier}`)).state.messages;
 }
 
-/** Everything that a worker may publish, with a message that would be answered. */
+/** Everything that a worker may publish, each with a message that would be answered. */
 const asks: [string, string, string][] = [
   ['a pull that finds nothing', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1 })],
   ['a pull that waits', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
@@ -63,14 +63,14 @@ const asks: [string, string, string][] = [
   ['a frame that no ingress receives', 'rtr.reply.gone.grant.d._', ''],
 ];
 
-/** Where no worker may publish, and an ingress or the server itself may. */
+/** Subjects to which an ingress or the server may publish, and a worker may not. */
 const targets = [
   '$JS.API.STREAM.PURGE.rtr_JOBS_cloud',
   'rtr.cancel.gpu.other.w2',
   'rtr.inbox.gpu.other.w2.secret.alive.x',
 ];
 
-it('has nobody answered at a subject that is not its own, by ingress or server', async () => {
+it('a worker cannot make an ingress or the server answer at a subject that is not its own', async () => {
   for (let count = 0; count < 3; count += 1) broker.publish('rtr.jobs.cloud.p.high', '{}');
   await broker.flush();
   const received: string[] = [];
@@ -80,7 +80,7 @@ it('has nobody answered at a subject that is not its own, by ingress or server',
   await all.flush();
   for (const [, subject, payload] of asks) for (const reply of targets) worker.publish(subject, payload, { reply });
   await worker.flush();
-  // The same again at its own inbox: when that is answered, what was asked before was dealt with.
+  // The same requests at the worker's own inbox: their answers show that the requests before were handled.
   const answered = await worker.request('rtr.pull.in.gpu.gpu.w1', asks[0]?.[2] ?? '', {
     timeout: 2_000,
     noMux: true,
@@ -94,7 +94,7 @@ it('has nobody answered at a subject that is not its own, by ingress or server',
   await all.close();
 });
 
-it('acks nothing of another tier for a worker', async () => {
+it('an ingress acks no ticket of another tier for a worker', async () => {
   broker.publish('rtr.jobs.gpu.p.high', '{}');
   await broker.flush();
   const pull = encodePull({ pool: 'p', class: 'high', batch: 1 });

@@ -25,7 +25,7 @@ const changes = [subjects.keys, subjects.prices, subjects.registry];
 const toldChanges = changes.map((subject) => sub('receive a kind of changes', subject));
 const saidChanges = changes.map((subject) => pub('say that something changed', subject));
 
-/** What nobody but the server's owner may do. */
+/** What only the server's owner may do. */
 const nobody: Attempt[] = [
   sub('listen to everything', '>'),
   sub('listen to the whole cluster', 'rtr.>'),
@@ -51,7 +51,7 @@ const nobody: Attempt[] = [
   }),
 ];
 
-/** What the workers of a tier may not do. */
+/** What workers of a tier must not be able to do. */
 function notForWorker(tier: Tier, owner: string): Attempt[] {
   const own = subjects.stream(tier);
   const someone = { tier, owner: 'somebody', worker: 'w1' } as const;
@@ -112,7 +112,7 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
   ];
 }
 
-/** What a part that dispatches may not do. */
+/** What a dispatcher must not be able to do. */
 const notForDispatchers: Attempt[] = [
   pub('delete the store of objects', `$JS.API.STREAM.DELETE.${subjects.objectStream}`),
   pub('read objects by a consumer', `$JS.API.CONSUMER.CREATE.${subjects.objectStream}.c`),
@@ -124,7 +124,7 @@ const notForDispatchers: Attempt[] = [
   pub('reply for a worker', `${subjects.reply('in', 'grant')}.d.0`),
 ];
 
-/** What a batch runner may not do besides. */
+/** What a batch runner must not be able to do, in addition. */
 const notForRunner: Attempt[] = [
   sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
   pub('drain a worker', subjects.drain({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
@@ -144,7 +144,7 @@ function notFor(role: Role): Attempt[] {
   }
 }
 
-/** A connection, and every refusal that the server has sent to it. */
+/** A connection, and all refusals that the server has sent to it. */
 async function connectAs(role: Role): Promise<{ nc: NatsConnection; refused: Set<string> }> {
   const nc = await connect({
     port: nats.port,
@@ -179,7 +179,7 @@ describe.each(forbidden)('the %s user', (role, attempts) => {
   });
 });
 
-/** What the workers of a tier have to do. */
+/** What workers of a tier need to do. */
 function neededByWorker(tier: Tier): Attempt[] {
   const own = { tier, owner: tier, worker: 'w1' };
   return [
@@ -198,7 +198,7 @@ function neededByWorker(tier: Tier): Attempt[] {
   ];
 }
 
-/** What a part that dispatches has to do. */
+/** What a dispatcher needs to do. */
 function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
   const worker = { tier: 'gpu', owner: 'joe', worker: 'w1' } as const;
   const commands = [pub('drain', subjects.drain(worker)), ...saidChanges];
@@ -239,17 +239,17 @@ function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
   ];
 }
 
-it.each(roles)('a part with the role %s may do all that it has to', async (role) => {
+it.each(roles)('a process with the role %s may do everything that it needs', async (role) => {
   const { nc, refused } = await connectAs(role);
   const needed = role === 'ingress' || role === 'runner' ? neededByDispatcher(role) : neededByWorker(role);
   for (const attempt of needed) make(nc, attempt);
-  // What was refused before this, which may not be done, has been reported when this is.
+  // The refusal of this forbidden call shows that all earlier refusals have been reported.
   make(nc, pub('', 'not.allowed'));
   await until(() => refused.has('publish not.allowed'));
   expect([...refused]).toEqual(['publish not.allowed']);
 });
 
-it('nobody comes in without a credential', async () => {
+it('a connection without a credential is refused', async () => {
   await expect(connect({ port: nats.port, reconnect: false })).rejects.toThrow(/authorization violation/i);
   await expect(connect({ port: nats.port, user: 'rtr', pass: 'x', reconnect: false })).rejects.toThrow(
     /authorization violation/i,

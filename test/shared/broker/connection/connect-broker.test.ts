@@ -27,7 +27,7 @@ function hear(broker: Broker, subject: string): string[] {
 }
 
 describe('the connection to the broker', () => {
-  it('goes on hearing messages after a handler threw', async () => {
+  it('delivers further messages after a handler threw', async () => {
     const broker = await connect(inject('natsUrl'));
     const received: string[] = [];
     broker.subscribe('test.throws', ({ data }) => {
@@ -41,7 +41,7 @@ describe('the connection to the broker', () => {
     expect(received).toEqual(['first', 'second']);
   });
 
-  it('sends what one turn publishes in order, past what cannot be sent', async () => {
+  it('sends the messages of one turn in order, and skips a message that cannot be sent', async () => {
     const broker = await connect(inject('natsUrl'));
     const received = hear(broker, 'test.order');
     broker.publish('test.order', 'first');
@@ -51,7 +51,7 @@ describe('the connection to the broker', () => {
     expect(received).toEqual(['first', 'second']);
   });
 
-  it('sends what has no hurry with what has, and soon anyway', async () => {
+  it('sends an unhurried message with the next one, or alone within a few milliseconds', async () => {
     const broker = await connect(inject('natsUrl'));
     const received = hear(broker, 'test.hurry');
     await broker.flush();
@@ -74,7 +74,7 @@ describe('the connection to the broker', () => {
     expect((await connecting).connected).toBe(true);
   });
 
-  it('reports when it is lost and when it stands again, also when the clock was set back by an hour meanwhile', async () => {
+  it('reports a loss and a reconnect, even if the clock was set back by an hour meanwhile', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
     const nats = await startOwn();
@@ -108,7 +108,7 @@ describe('the connection to the broker', () => {
     await expect(connect(`nats://someone:wrong@127.0.0.1:${port}`)).rejects.toThrow('Authorization');
   });
 
-  it('says in a sentence that an address is none, without repeating the password in it', async () => {
+  it('refuses an invalid address with a sentence that does not repeat its password', async () => {
     await expect(connect('someone:secret@localhost')).rejects.toThrow(/^the address of NATS is not a URL/);
   });
 });

@@ -8,7 +8,7 @@ import { createSubjects } from '#shared/broker/contract/subjects.ts';
 const certificate = '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----';
 
 describe('a credential', () => {
-  it('says whose it is, of which cluster, until when, and whom to trust', async () => {
+  it('contains its owner, cluster, expiry and CA', async () => {
     const authority = await createAuthority('mine', `${certificate}\n${certificate}`);
     const { text, issued } = await issueCredential(authority, { role: 'cloud', name: 'joes-box', validMs: 60_000 });
     const { seed, jwt, expiresAt = 0, ...facts } = parseCredential(text.replaceAll('\n', '\r\n'));
@@ -19,7 +19,7 @@ describe('a credential', () => {
     expect(jwt.split('.')).toHaveLength(3);
   });
 
-  it('that is none, damaged, or not of this router is refused, and never repeated', async () => {
+  it('is refused without being quoted if it is invalid, damaged, or not of this router', async () => {
     const { text } = await issueCredential(await createAuthority('rtr', undefined), { role: 'gpu', name: 'gpu' });
     const damaged = text.replace(/\n(ey[^.]+)\.ey/, '\n$1.ex');
     for (const [wrong, sentence] of [

@@ -38,8 +38,8 @@ const grant = fc.record({
   bodyBytes: count,
 });
 
-describe('what travels over the broker', () => {
-  it('comes back from its bytes as it was: tickets and claims', () => {
+describe('messages of the broker contract', () => {
+  it('keep tickets and claims unchanged through encode and decode', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (job, name) => {
         const ticket = { v: 1, ingress: name, job };
@@ -50,7 +50,7 @@ describe('what travels over the broker', () => {
     );
   });
 
-  it('comes back from its bytes: announcements, in which models that do not generate travel apart', () => {
+  it('keep announcements unchanged; models that do not generate travel separately', () => {
     const models = [
       { id: 'embedder', operations: ['embed' as const], capabilities: [] },
       { id: 'plain', capabilities: ['stream' as const] },
@@ -64,7 +64,7 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(payload))).toEqual({ ...announcement, models: [plain, both, embedder] });
   });
 
-  it('carries what models lack once for all that lack the same', () => {
+  it('carry a list of missing features once for all models that share it', () => {
     const [pdf, sound] = [['pdf@messages'], ['audio_input@chat', 'pdf@messages']];
     const models = [
       { id: 'a', capabilities: [], lacks: pdf },
@@ -84,7 +84,7 @@ describe('what travels over the broker', () => {
     );
   });
 
-  it('keeps the content of MCP servers apart from tools, for releases that know tools only', () => {
+  it('carry the content of MCP servers apart from tools, for releases that only support tools', () => {
     const tool = { name: 'find', description: '', inputSchema: {}, server: 'wiki' };
     const content = { ...tool, name: 'wiki/*', passes: ['resources' as const] };
     const announcement = announcementOf({ tier: 'tools', tools: [tool, content] });
@@ -95,7 +95,7 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(later))?.tools).toEqual([tool, content]);
   });
 
-  it('leaves out the operations and capabilities that only a later release knows', () => {
+  it('drop operations and capabilities that only a later release has', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
     const models = [{ id: 'demo', capabilities: ['stream', 'smell'] }];
     const payload = JSON.stringify({ ...announcementOf(), models, otherModels: [model] });
@@ -106,7 +106,7 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual(known);
   });
 
-  it('leaves out models and tools whose names could do harm, and no others', () => {
+  it('drop models and tools with harmful names, and no others', () => {
     const harmful = [
       '<script>',
       'a\nb',
@@ -127,7 +127,7 @@ describe('what travels over the broker', () => {
     expect(read?.tools.map(({ name }) => name)).toEqual([...fine, ...fine]);
   });
 
-  it('keeps no control characters and no endless lines of what people read of a worker', () => {
+  it('remove control characters from texts for people and cut long ones', () => {
     const escape = '\u001b[31mred\n';
     const tool = { name: 't', title: escape, description: '', inputSchema: {} };
     const facts = { host: escape.repeat(100), version: escape, reason: escape, tools: [tool] };
@@ -136,7 +136,7 @@ describe('what travels over the broker', () => {
     expect(read?.host).toMatch(/^[^\p{C}]{1,255}$/u);
   });
 
-  it('leaves out what cannot be: windows of context, and schemas that cannot be written again', () => {
+  it('drop impossible context windows, and schemas that cannot be written again', () => {
     const model = { id: 'm', capabilities: [], contextWindow: 9e15, maxOutput: -1 };
     const nested = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
     const payload = encodeAnnouncement(
@@ -150,7 +150,7 @@ describe('what travels over the broker', () => {
     expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', nested)))).toBeUndefined();
   });
 
-  it('is refused whole when an announcement is too large, or has too many values', () => {
+  it('are refused completely if an announcement is too large or has too many values', () => {
     const model = (at: number) => ({
       id: `vendor/model-${at}`,
       capabilities: ['stream' as const],
@@ -163,7 +163,7 @@ describe('what travels over the broker', () => {
     expect(read({ further: Array.from({ length: 60_000 }, () => 1) })).toBeUndefined();
   });
 
-  it('comes back from its bytes as it was: grants with the first part of a body', () => {
+  it('keep grants unchanged with the first part of a body', () => {
     fc.assert(
       fc.property(grant, bytes, (answer, part) => {
         const decoded = decodeClaimAnswer(encodeClaimAnswer(answer, part));
@@ -173,7 +173,7 @@ describe('what travels over the broker', () => {
     );
   });
 
-  it('comes back from its bytes as it was: ends with the last bytes of an answer', () => {
+  it('keep ends unchanged with the last bytes of an answer', () => {
     fc.assert(
       fc.property(fc.record({ usage, finishReason: fc.string() }), bytes, (end, last) => {
         const decoded = decodeEnd(encodeEnd(end, last));
@@ -183,7 +183,7 @@ describe('what travels over the broker', () => {
     );
   });
 
-  it('comes back from its bytes as it was: errors, without their cause', () => {
+  it('keep errors unchanged without their cause', () => {
     const codes = Object.keys(errorTable) as ErrorCode[];
     fc.assert(
       fc.property(
@@ -211,7 +211,7 @@ describe('what travels over the broker', () => {
     expect(decodeError(Buffer.from(encodeError(error.quoting(original)))).original).toEqual(original);
   });
 
-  it('is refused, never thrown at anybody, when it is anything else', () => {
+  it('are refused without an exception if they are anything else', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -229,7 +229,7 @@ describe('what travels over the broker', () => {
     );
   });
 
-  it('is small when it is a ticket: under 1 KiB with the longest ids there are', () => {
+  it('stay below 1 KiB for a ticket with the longest ids', () => {
     expect(encodeTicket({ v: 1, ingress: 'f'.repeat(64), job: 'j'.repeat(64) }).length).toBeLessThan(1024);
   });
 });
@@ -260,7 +260,7 @@ describe("a pool's token", () => {
     expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
     const others = [
       poolOf({ ...facts, tier: 'cloud' }),
-      // Two sides never share a lane when they speak different versions.
+      // Two sides that speak different versions never share a lane.
       poolOf({ ...facts, contract: range(1, 2) }),
       poolOf({ ...facts, contract: range(2, 2) }),
       poolOf({ ...facts, kind: 'ollama' }),

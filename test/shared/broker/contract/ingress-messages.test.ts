@@ -27,7 +27,7 @@ const stats = {
   failures: [failure],
 };
 
-/** Has another ingress say something, and this one, which listens already, hear all of it. */
+/** Publishes a message as another ingress, and waits until this one, which is subscribed, has got it. */
 async function say(
   { ingress, addIngress }: Parties,
   listen: (own: Broker) => unknown,
@@ -41,7 +41,7 @@ async function say(
   await ingress.broker.flush();
 }
 
-/** The ingress stats that an ingress of this release takes from these messages. */
+/** The ingress stats that an ingress of this release reads from these messages. */
 async function received(parties: Parties, ...messages: readonly object[]): Promise<IngressStats[]> {
   const taken: IngressStats[] = [];
   await say(
@@ -122,13 +122,16 @@ describe('a change', () => {
   it.for([
     ['prices', onPriceChange],
     ['registry', onRegistryChange],
-  ] as const)('of the %s is noticed whatever a newer release adds to it', async ([subject, onChange], { start }) => {
-    let changes = 0;
-    await say(
-      await start(),
-      (own) => onChange(own, () => void (changes += 1)),
-      (other) => other.publish(other.subjects[subject], JSON.stringify({ tier: 'quantum' })),
-    );
-    expect(changes).toBe(1);
-  });
+  ] as const)(
+    'of the %s is noticed, whatever a newer release adds to the message',
+    async ([subject, onChange], { start }) => {
+      let changes = 0;
+      await say(
+        await start(),
+        (own) => onChange(own, () => void (changes += 1)),
+        (other) => other.publish(other.subjects[subject], JSON.stringify({ tier: 'quantum' })),
+      );
+      expect(changes).toBe(1);
+    },
+  );
 });

@@ -18,7 +18,7 @@ describe('subjects', () => {
     expect(consumerName(lane)).toBe('vllm-1_high');
   });
 
-  it('lead a frame back to its grant, kind and number, in the subject or beside it', () => {
+  it('give grant, kind and number of a frame, whether the number is in the subject or outside', () => {
     const reply = subjects.reply('in', 'secret');
     const parse = (subject: string, replyTo?: string): unknown =>
       parseFrameAddress(
@@ -28,31 +28,31 @@ describe('subjects', () => {
     const frame = { grant: 'secret', kind: 'd', seq: 17 };
     expect(parse(`${reply}.d.17`)).toEqual(frame);
     expect(parse(numberedBeside(reply, 'd'), '17')).toEqual(frame);
-    // A keep-alive is answered, a frame that cannot exist has a number below all others.
+    // A keep-alive is answered; the frame that cannot exist has a number below all others.
     expect(parse(`${reply}.k.3`, 'rtr.inbox.gpu.gpu.w1.alive.secret')).toEqual({ ...frame, kind: 'k', seq: 3 });
     expect(parse(`${reply}.x.-1`)).toEqual({ ...frame, kind: 'x', seq: -1 });
   });
 
   it.each(['', 'grant', 'grant.d', '.d.0', 'grant.z.0', 'grant.toString.0', 'grant.d.', 'grant.d.x', 'grant.d.1.5'])(
-    'do not take %j for a frame',
+    "are not parsed as a frame's: %j",
     (rest) => {
       expect(parseFrameAddress(rest, { reply: '0' })).toBeUndefined();
     },
   );
 
   it.each([undefined, '', 'x', '_', '1.5', '1e999', 'rtr.inbox.gpu.gpu.w1', '$JS.ACK.1'])(
-    'do not take a message to be answered at %j for a numbered frame',
+    'do not give a frame number if the reply subject is %j',
     (reply) => {
       expect(parseFrameAddress('grant.d._', reply === undefined ? {} : { reply })).toBeUndefined();
     },
   );
 
-  it('name the grant of a reply, whatever the prefix', () => {
+  it('give the grant of a reply subject, whatever the prefix', () => {
     expect(grantOf(subjects.reply('in', 'secret'))).toBe('secret');
     expect(grantOf('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
   });
 
-  it('name their worker: tier, owner and worker', () => {
+  it("contain their worker's tier, owner and name", () => {
     const address = { tier: 'cloud', owner: 'joes-box', worker: 'cloud-1' } as const;
     for (const subject of [subjects.heartbeat(address), subjects.claim('in', address), subjects.lanes(address)])
       expect(addressAtEnd(subject)).toEqual(address);

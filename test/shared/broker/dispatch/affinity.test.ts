@@ -6,13 +6,13 @@ import { until } from '../../../helpers/until.ts';
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
 
-/** The worker that serves a request of a conversation now. */
+/** Returns the worker that serves a request of a conversation now. */
 async function workerFor({ send }: TestIngress, affinity: number): Promise<string> {
   const { finished } = send({ affinity });
   return (await finished).attempt?.worker.id ?? '';
 }
 
-/** The worker that serves each of these conversations. */
+/** Returns the worker of each of these conversations. */
 async function workersFor(ingress: TestIngress, affinities: readonly number[]): Promise<string[]> {
   const served: string[] = [];
   for (const affinity of affinities) served.push(await workerFor(ingress, affinity));
@@ -26,7 +26,7 @@ function countsOf(ids: readonly string[]): number[] {
 const conversations = Array.from({ length: 60 }, (_, number) => (number * 2_654_435_761) % 2 ** 32);
 
 describe.concurrent('a conversation', () => {
-  it('stays with one worker, on every ingress; conversations are shared out among all', async ({ start, expect }) => {
+  it('stays with one worker on every ingress, and all workers share the conversations', async ({ start, expect }) => {
     const { ingress, addIngress, addWaiting } = await start();
     const made = await addWaiting({}, {}, {}, {});
     const first = await workersFor(ingress, conversations);
@@ -41,7 +41,7 @@ describe.concurrent('a conversation', () => {
     expect(await workersFor(other, conversations)).toEqual(first);
   });
 
-  it('that is busy takes half of its worker, then shares the load out among all', async ({ start, expect }) => {
+  it("fills half of its worker's slots, then the load is shared among all workers", async ({ start, expect }) => {
     const { ingress, addWaiting } = await start();
     const made = await addWaiting({}, {}, {});
     const held = (): number[] => made.map(({ id }) => ingress.workers.get(id)?.held ?? 0).toSorted((a, b) => b - a);
@@ -54,7 +54,7 @@ describe.concurrent('a conversation', () => {
     await send(4);
     expect(held()).toEqual([4, 4, 0]);
     await send(4);
-    // A quarter more than the mean of four.
+    // The mean of four, plus a quarter.
     expect(Math.max(...held())).toBe(5);
     await send(6);
     expect(Math.max(...held())).toBeLessThanOrEqual(7);
@@ -71,7 +71,7 @@ describe.concurrent('a conversation', () => {
     expect(during).not.toContain(leaving?.id);
     const stayed = before.flatMap((id, at) => (id === leaving?.id ? [] : [[id, during[at]]]));
     expect(stayed.every(([was, is]) => was === is)).toBe(true);
-    // Its conversations do not all go to the same one.
+    // The conversations of that worker do not all go to the same one.
     expect(countsOf(during.filter((_, at) => before[at] === leaving?.id))).toHaveLength(2);
 
     leaving?.worker.update({ accepting: true });
@@ -101,7 +101,10 @@ describe.concurrent('a conversation', () => {
     expect(left).toBeLessThan(20);
   });
 
-  it('moves to the next worker while the first token of its own one takes much longer', async ({ start, expect }) => {
+  it('moves to the next worker while the first token of its own worker takes much longer', async ({
+    start,
+    expect,
+  }) => {
     const { ingress, addWaiting } = await start();
     await addWaiting({}, {});
     const own = await workerFor(ingress, 7);
@@ -114,7 +117,7 @@ describe.concurrent('a conversation', () => {
     const steps: Step[] = [{ only: own, waitMs: 1_500 }, { write: 'x' }, { waitMs: 5 }];
     await Promise.all([7, 7, other, other].map((affinity) => ingress.send({ affinity, steps }).finished));
     expect(await workerFor(ingress, 7)).not.toBe(own);
-    // A job without a conversation goes where its first token comes sooner, too.
+    // A job without a conversation also goes to the worker with the earlier first token.
     for (let job = 0; job < 10; job += 1) {
       const { attempt } = await ingress.send({}).finished;
       expect(attempt?.worker.id).not.toBe(own);

@@ -8,25 +8,25 @@ import { KnownNames } from '#shared/broker/dispatch/workers/known-names.ts';
 import type { LiveWorker, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
 
-/** So many names. */
+/** Generates this many names. */
 const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`);
 
 describe('an ingress', () => {
-  it('knows a thousand names of models that nobody serves any more, those of last', () => {
+  it('remembers the last thousand names of models that no worker serves any more', () => {
     const known = new KnownNames();
-    // The first one is used again.
+    // The first name is used again.
     for (const name of [...names(1_000), 'n0', 'more']) known.add(name, 'gpu');
     expect(names(1_000).filter((name) => !known.has(name))).toEqual(['n1']);
   });
 
-  it('keeps the outcomes of a hundred models of a worker, and no ejection with one that it has forgotten', () => {
+  it('keeps the outcomes of a hundred models of a worker, and drops the ejections of dropped models', () => {
     const health = new WorkerHealth();
     for (const name of names(101)) health.eject(name, 'slow', 0);
     expect(names(101).filter((name) => !health.find(name))).toEqual(['n0']);
     expect([...health.ejections()]).toHaveLength(100);
   });
 
-  it('reports the 200 lanes in which most requests wait', () => {
+  it('reports the 200 lanes with the most waiting requests', () => {
     const jobs = names(300).flatMap((pool, at) => {
       const tickets = { placed: new Map([[{ tier: 'gpu', pool }, 0]]) };
       const job = { state: 'queued', tickets, request: { class: 'normal' }, waitingSince: 0 };
@@ -36,14 +36,14 @@ describe('an ingress', () => {
     expect(lanes.map(({ pool }) => pool)).toEqual(names(300).slice(100));
   });
 
-  it('takes 64 MiB of an answer that is not streamed', () => {
+  it('accepts at most 64 MiB of an answer that is not streamed', () => {
     const attempt = new Attempt({} as LiveWorker, {} as Placement, false);
     const part = Buffer.alloc(1024 * 1024);
     const taken = Array.from({ length: 65 }, () => attempt.keep(part));
     expect(taken.indexOf(false)).toBe(64);
   });
 
-  it('asks ten thousand workers at once to announce themselves', () => {
+  it('requests announcements of at most ten thousand workers at once', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     let asked = 0;

@@ -30,13 +30,13 @@ function watched(firstPiece?: string): {
   };
 }
 
-/** Resolves when a connection is lost: it may stand again before anybody looks. */
+/** Resolves when a connection is lost, even if it is back at once. */
 async function disconnected({ nc }: Broker): Promise<void> {
   for await (const { type } of nc.status()) if (type === 'disconnect') return;
 }
 
-describe('a client that goes away', () => {
-  it('before the claim: its ticket is refused, and nothing runs', async ({ start }) => {
+describe('a client that leaves', () => {
+  it('before the claim: its ticket is refused, and no job runs', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { handler, started } = watched();
     const { worker } = await addWorker({ slots: 0, handler });
@@ -74,7 +74,7 @@ describe('a client that goes away', () => {
     expect(await least(abort, 200)).toBeLessThan(200);
   });
 
-  it('right behind the grant: the worker ends what it has just begun', async ({ start }) => {
+  it('right after the grant: the worker ends the job that it has just begun', async ({ start }) => {
     const { ingress, addWorker } = await start({ ingress: { offers: false } });
     const { handler, aborted } = watched();
     const { worker } = await addWorker({ handler });
@@ -88,13 +88,13 @@ describe('a client that goes away', () => {
     expect((await sent.finished).state).toBe('cancelled');
   });
 
-  it('right behind the offer: the worker ends what it has taken, and nothing runs', async ({ start }) => {
+  it('right after the offer: the worker ends the job that it has taken, and no job runs', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { handler, started } = watched();
     const outcomes: string[] = [];
     const finished: WorkerMeter['finished'] = ({ outcome }) => void outcomes.push(outcome);
     const { worker } = await addWorker({ handler, meter: { ...testWorker.meter, finished } });
-    // The first ones are refused, while the worker still looks through its lanes.
+    // The first offers are refused while the worker still looks through its lanes.
     await until(() => {
       const sent = ingress.send({});
       expect(sent.job.state).toBe('claimed');
@@ -105,7 +105,7 @@ describe('a client that goes away', () => {
     expect([started(), new Set(outcomes)]).toEqual([0, new Set(['cancelled'])]);
   });
 
-  it('while its large body is on the way: the rest stays here, and nothing runs', async ({ start }) => {
+  it('while its large body is on the way: the rest is not sent, and no job runs', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { handler, started } = watched();
     const { worker } = await addWorker({ handler });
@@ -118,7 +118,7 @@ describe('a client that goes away', () => {
     expect(started()).toBe(0);
   });
 
-  it('while the worker is disconnected: it aborts at the next keep-alive of the job', async ({ start }) => {
+  it('while the worker is disconnected: it aborts the job at the next keep-alive', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { handler, started, aborted } = watched('a piece');
     const { broker } = await addWorker({ handler });
@@ -134,7 +134,7 @@ describe('a client that goes away', () => {
 });
 
 describe.concurrent('a handler', () => {
-  it('that throws before its first await gives its slot back', async ({ start, expect }) => {
+  it('that throws before its first await frees its slot', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker } = await addWorker({
       handler: () => {
@@ -146,7 +146,7 @@ describe.concurrent('a handler', () => {
     await until(() => worker.busy === 0);
   });
 
-  it('that ignores its abort keeps its slot until it ends, and writes to nobody', async ({ start, expect }) => {
+  it('that ignores its abort keeps its slot until it ends, and its output goes nowhere', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const gate = Promise.withResolvers<void>();
     const { worker } = await addWorker({

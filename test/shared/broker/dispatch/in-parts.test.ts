@@ -10,8 +10,8 @@ function work(ms: number): void {
   while (performance.now() < end);
 }
 
-describe('work in parts', () => {
-  it('lets the event loop have its turn after a few milliseconds', async () => {
+describe('work in slices', () => {
+  it('lets the event loop continue after a few milliseconds', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);
     const items = Array.from({ length: 60 }, (_, at) => at);
@@ -30,7 +30,7 @@ describe('work in parts', () => {
     expect(turns).toBeGreaterThan(8);
   });
 
-  it('ends when it is over', async () => {
+  it('stops when `isOver` returns true', async () => {
     const done: number[] = [];
     await inParts(
       [1, 2, 3],
@@ -41,7 +41,7 @@ describe('work in parts', () => {
   });
 });
 
-it('looks at waiting jobs are one for all changes of a moment, and rest for nine times as long as they take', async () => {
+it('a look at waiting jobs serves all changes of a moment, and is followed by a pause of nine times its duration', async () => {
   const jobs = Array.from({ length: 50 }, () => ({ state: 'queued' }) as Job);
   jobs.push({ state: 'streaming' } as Job);
   let looked = 0;

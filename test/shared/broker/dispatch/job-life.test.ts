@@ -32,7 +32,7 @@ describe.each([
     expect(await after.finished).toMatchObject({ state: 'failed', error, attempts: 1, text: 'x' });
   });
 
-  // The longest, of many parts, by ticket only: that of an offered job is claimed alike.
+  // The longest has many parts and goes by ticket only: it is claimed in the same way.
   const sizes = [0, 1, part - 1, part, part + 1, ...(offers ? [] : [30 * 1024 * 1024])];
   it.each(sizes)('brings a body of %i bytes to the worker byte for byte', async (size) => {
     const { addWorker, ingress } = parties;

@@ -23,7 +23,7 @@ describe("a job's states", () => {
     expect(nextState(from, event)).toBe(to);
   });
 
-  it('know no other way: one that is over stays so', () => {
+  it('allow no other transition: an ended job stays ended', () => {
     for (const from of states) {
       for (const event of events) {
         if (allowed.some(([state, known]) => state === from && known === event)) continue;

@@ -6,7 +6,7 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { RequestOrigin } from '#shared/serving/caller.ts';
 
-/** What the ledger keeps of a job, as it is read again. */
+/** The ledger's record of a job, read back. */
 function recordOf(report: JobReport) {
   const origin = { requestId: 'r', identity: { id: 'k', name: 'k', kind: 'router' } } as unknown as RequestOrigin;
   const asked = { format: 'chat', operation: 'generate', asked: 'm', purpose: undefined } as const;
@@ -15,7 +15,7 @@ function recordOf(report: JobReport) {
 }
 
 describe.concurrent('the attempts of a job', () => {
-  it('have the times of each, in order, and why each ended', async ({ start, expect }) => {
+  it('have the times of each, in order, and the reason of each end', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     for (const id of ['a', 'b']) await addWorker({ id });
     const fails = ['a', 'b'].map((only) => ({ only, waitMs: 30 }));
@@ -39,7 +39,7 @@ describe.concurrent('the attempts of a job', () => {
     expect(Math.abs((last?.endMs ?? 0) - totalMs)).toBeLessThan(50);
   });
 
-  it('are the first seven and the last where there are many', async ({ start, expect }) => {
+  it('are the first seven and the last, if there are more', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { JobTimeline } = await import('#shared/broker/dispatch/job-timeline.ts');
     await addWorker({ id: 'a' });
@@ -54,7 +54,10 @@ describe.concurrent('the attempts of a job', () => {
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });
 
-  it('are none where no worker was given it, and end cancelled when its client leaves', async ({ start, expect }) => {
+  it('are none if no worker was given the job, and end with `cancelled` if the client leaves', async ({
+    start,
+    expect,
+  }) => {
     const { ingress, addWorker } = await start();
     const unserved = ingress.send({});
     unserved.cancel();

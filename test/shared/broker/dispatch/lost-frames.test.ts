@@ -7,7 +7,7 @@ import { jobDone } from '../../../helpers/broker/job-done.ts';
 import type { TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Loses some of a worker's frames, as a connection does that breaks: those for which `isLost` holds. */
+/** Drops the frames of a worker for which `isLost` returns true, like a broken connection. */
 function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number) => boolean): void {
   onSend((message, send) => {
     const { subject, reply } = message;
@@ -16,7 +16,7 @@ function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number
   });
 }
 
-/** Loses each of these frames the first time it is sent. @returns those that were not sent yet, and where the numbers of all pieces stood */
+/** Drops each of these frames the first time it is sent. @returns the frames not sent yet, and whether numbers were in subjects */
 function loseOnce(worker: TappedBroker, frames: readonly string[]) {
   const left = new Set(frames);
   // Ends that nobody has asked for are kept while the connection is young.
@@ -42,7 +42,7 @@ describe.concurrent('frames that are lost once', () => {
     { what: 'all', lost: all, where: 'beside' },
     { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in' },
   ])('$what, numbered $where their subject, are sent again', async ({ lost, where }, { start, expect }) => {
-    // A job that was offered without any answer is done again; so is one of which all frames are lost.
+    // A job that was offered without any answer is repeated, as is a job that loses all frames.
     const offers = !lost.includes('e8');
     const { ingress, addWaiting } = await start({ ingress: { offers } });
     if (where === 'in') grantAsOlder(ingress);
@@ -57,7 +57,7 @@ describe.concurrent('frames that are lost once', () => {
     { what: 'the only one', size: 1, lost: 'e0', isOlder: false },
     { what: 'one of several', size: 512 * 1024, lost: 'd1', isOlder: false },
     { what: 'one of several, numbered in its subject', size: 512 * 1024, lost: 'd1', isOlder: true },
-  ])('$what, of an answer that is not streamed: are sent again too', async (given, { start, expect }) => {
+  ])('$what, of an answer that is not streamed: is sent again too', async (given, { start, expect }) => {
     const { size, lost, isOlder } = given;
     const { ingress, addWorker } = await start({ ingress: { offers: false } });
     if (isOlder) grantAsOlder(ingress);
@@ -90,7 +90,7 @@ describe.concurrent('frames that are lost', () => {
         return jobDone;
       },
     });
-    // What is kept is kept because nobody has confirmed it.
+    // Frames are kept only because no dispatcher has confirmed them.
     worker.seemConnected('long ago');
     let outage = false;
     let lost = 0;
@@ -124,11 +124,11 @@ describe.concurrent('an ingress', () => {
     const { addFarIngress, addWorker } = await start();
     const { far, proxy } = await addFarIngress();
     const { id, seemConnected } = await addWorker();
-    // All is kept while the connection is young.
+    // All frames are kept while the connection is young.
     seemConnected('long ago');
     await until(() => far.workers.get(id) !== undefined);
     const streams = Array.from({ length: 5 }, () => far.send({ steps: [{ count: 150, everyMs: 30 }] }));
-    // This one ends while nobody can tell its ingress.
+    // This job ends while its ingress cannot be reached.
     const short = far.send({ steps: [{ count: 50, everyMs: 20 }] });
     await until(() => [...streams, short].every(({ text }) => text().length > 10));
     proxy[fault]();
@@ -140,11 +140,11 @@ describe.concurrent('an ingress', () => {
   });
 });
 
-describe.concurrent('what an ingress sends', () => {
+describe.concurrent('a message of an ingress', () => {
   it.for<[string, RegExp, boolean, number]>([
     ['a grant', /\.inbox\..+\.claim\./, false, 2],
     ['an offer', /\.inbox\..+\.offer\./, true, 1],
-  ])('is missed within seconds when %s is lost', async ([, lostSubject, offers, attempts], { start, expect }) => {
+  ])('is missed within seconds if it is lost: %s', async ([, lostSubject, offers, attempts], { start, expect }) => {
     const { ingress, addWaiting } = await start({ ingress: { offers } });
     await addWaiting({});
     let lost = 0;
@@ -158,7 +158,7 @@ describe.concurrent('what an ingress sends', () => {
     expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
   });
 
-  it('does not make a worker count as silent that waits for a long body', async ({ start, expect }) => {
+  it('with a long body does not make the waiting worker count as silent', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { silenceMs: 5_000 } } });
     await addWorker();
     ingress.delayFlush(() => sleep(1_000));

@@ -24,7 +24,7 @@ describe.concurrent('a worker', () => {
     expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 1, error, text: 'a part' });
   });
 
-  it('killed and started anew under its id loses its jobs at once, and serves again', async ({ start, expect }) => {
+  it('killed and restarted under its id loses its jobs at once, and serves again', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const before = await addWorker({ id: 'first' });
     const streaming = ingress.send({ steps: [{ write: 'a part' }, { hang: true }] });
@@ -35,7 +35,7 @@ describe.concurrent('a worker', () => {
     expect((await ingress.send({}).finished).state).toBe('done');
   });
 
-  it('that leaves takes nothing new, finishes what it runs, and is gone', async ({ start, expect }) => {
+  it('that leaves takes nothing new, finishes its jobs, and is gone', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker } = await addWorker({ id: 'first' });
     const running = ingress.send({ steps: [{ write: 'a' }, { waitMs: 700 }, { write: 'b' }] });
@@ -50,7 +50,7 @@ describe.concurrent('a worker', () => {
     await until(() => ingress.workers.get('first') === undefined);
   });
 
-  it('that leaves before its jobs are over says so: they move on without waiting', async ({ start, expect }) => {
+  it('that leaves before its jobs have ended returns them: they move without a wait', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker } = await addWorker({ id: 'first' });
     const sent = ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }] });
@@ -72,7 +72,9 @@ function operatorOf({ broker, workers }: TestIngress) {
 }
 
 describe('a worker that an operator drains', () => {
-  it('says so, finishes what it runs, takes nothing new, and accepts again when it is undrained', async ({ start }) => {
+  it('announces it, finishes its jobs, takes nothing new, and accepts jobs again when it is undrained', async ({
+    start,
+  }) => {
     const { ingress, addWorker } = await start();
     const { command, isDraining } = operatorOf(ingress);
     const gate = Promise.withResolvers<void>();
@@ -93,7 +95,7 @@ describe('a worker that an operator drains', () => {
     expect(isDraining(id)).toBe(false);
   });
 
-  it('passes over what it does not understand, and announces which machine it runs on', async ({ start }) => {
+  it('ignores commands that it does not support, and announces its host name', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { id } = await addWorker();
     operatorOf(ingress).command(id, 'explode');

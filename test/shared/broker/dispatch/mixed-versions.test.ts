@@ -9,7 +9,7 @@ const newest = { oldest: 2, newest: 3 };
 
 const steps = [{ whoami: true as const }];
 
-/** Has a party say more than this release knows of: an unknown field in each of its messages. @returns how many it has changed */
+/** Adds an unknown field to each message of a party, as a later release may do. @returns the number of changed messages */
 function sayMore({ onSend }: TappedBroker): () => number {
   let count = 0;
   onSend((message, send) => {
@@ -23,7 +23,7 @@ function sayMore({ onSend }: TappedBroker): () => number {
 }
 
 describe('a cluster that is being upgraded', () => {
-  it('serves with workers of the release before and of the next one, from ingresses of both', async ({ start }) => {
+  it('serves with workers of the previous and of the next release, from ingresses of both', async ({ start }) => {
     const { ingress, addIngress, addWorker } = await start({ ingress: { contract: older } });
     const upgraded = await addIngress({ contract: newer });
     await addWorker({ id: 'old', contract: older, slots: 1 });
@@ -43,7 +43,7 @@ describe('a cluster that is being upgraded', () => {
   it.for([
     { what: 'tickets, claims and grants', offers: false, least: 6 },
     { what: 'offers', offers: true, least: 5 },
-  ])('lets $what say more than it knows, from either side', async ({ offers, least }, { start }) => {
+  ])('tolerates unknown fields from either side: $what', async ({ offers, least }, { start }) => {
     const { ingress, addWaiting } = await start({ ingress: { offers } });
     const [worker] = await addWaiting({ id: 'w' });
     const said = [sayMore(made(worker)), sayMore(ingress)];
@@ -52,7 +52,7 @@ describe('a cluster that is being upgraded', () => {
     for (const count of said) expect(count()).toBeGreaterThanOrEqual(least);
   });
 
-  it('gives a worker that is too far ahead nothing, shows it, and says why', async ({ start }) => {
+  it('gives no jobs to a worker whose release is too far ahead, shows it, and logs the reason', async ({ start }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { noWorkerMs: 300 } } });
     await addWorker({ id: 'ahead', contract: newest });
     const worker = ingress.workers.get('ahead');

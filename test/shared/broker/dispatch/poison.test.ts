@@ -8,10 +8,10 @@ import { until } from '../../../helpers/until.ts';
 const alice = { owner: 'alice', key: 'laptop' };
 const bob = { owner: 'bob', key: 'laptop' };
 
-/** Ends whoever serves it. */
+/** A step that ends the process of the worker. */
 const kill: Step[] = [{ die: true }];
 
-/** How that ends. */
+/** The end of such a job. */
 const died = { state: 'failed', error: { code: 'workers_died' } };
 
 describe.concurrent('a request that kills its worker', () => {
@@ -45,7 +45,10 @@ describe.concurrent('a request that kills its worker', () => {
     expect(await second.send({ steps, sender: bob }).finished).toMatchObject({ state: 'done', text: 'three' });
   });
 
-  it('is not blamed for its second worker when its answer had begun there', async ({ start, expect }) => {
+  it("does not count as the cause of its second worker's death if its answer had begun there", async ({
+    start,
+    expect,
+  }) => {
     const { ingress, addWorker } = await start();
     const first = await addWorker({ id: 'one' });
     const sent = ingress.send({
@@ -58,14 +61,14 @@ describe.concurrent('a request that kills its worker', () => {
     expect(sent.job.death?.worker.id).toBe('one');
   });
 
-  /** So many jobs, and one that kills its worker, on a worker that dies when the others are there. */
+  /** Jobs, and one that kills its worker, on a worker that dies once the others are there. */
   async function killBeside(parties: Parties, count: number, others: readonly string[]) {
     const { ingress, addWorker } = parties;
     const one = await addWorker({ id: 'one' });
     const innocent: Step[] = [{ only: 'one', hang: true }, { waitMs: 600 }, { whoami: true }];
     const beside = Array.from({ length: count }, () => ingress.send({ steps: innocent, stream: false }));
     await until(() => beside.every(isBegun));
-    // Whoever came last is suspected first.
+    // The latest job is quarantined first.
     const poison = ingress.send({ steps: [{ only: 'one', hang: true }, ...kill] });
     await until(() => isBegun(poison));
     await Promise.all(others.map((id) => addWorker({ id })));
@@ -82,7 +85,7 @@ describe.concurrent('a request that kills its worker', () => {
     const together: number[] = [];
     const watch = setInterval(() => {
       const quarantined = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
-        // One that has waited for 0.4 seconds may be with another one.
+        // A job that has waited for 0.4 seconds may share a worker.
         const keepsAway = death && attempt && state === 'claimed' && attempt.claimedAt - death.at <= 400;
         return keepsAway ? attempt.worker.id : [];
       });
@@ -96,7 +99,7 @@ describe.concurrent('a request that kills its worker', () => {
     expect(Math.max(...together)).toBe(0);
   });
 
-  it('ends alone, although more requests were beside it than there are workers', async ({ start, expect }) => {
+  it('ends alone, even if there were more requests beside it than workers', async ({ start, expect }) => {
     const { beside, poison } = await killBeside(await start(), 7, ['two', 'three', 'four']);
     expect((await poison.finished).error?.code).toBe('workers_died');
     for (const { finished } of beside) expect(await finished).toMatchObject({ state: 'done', error: undefined });
@@ -104,7 +107,7 @@ describe.concurrent('a request that kills its worker', () => {
 });
 
 it.concurrent('a killed worker loses its jobs to another one within a second and a half', async ({ start, expect }) => {
-  /** Milliseconds from the death of a worker to the first answer that another one gives in its place. */
+  /** Measures the milliseconds from the death of a worker to the first answer of another one in its place. */
   const move = async (): Promise<number> => {
     const { ingress, addWorker, forkWorker } = await start();
     const first = await forkWorker({ WORKER_ID: 'first' });

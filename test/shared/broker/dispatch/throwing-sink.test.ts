@@ -11,7 +11,7 @@ import { until } from '../../../helpers/until.ts';
 
 const totalMs = 1_500;
 
-/** A log that keeps the request ids of what it reports as an error. */
+/** A log that collects the request ids of its errors. */
 function errorLog(): { log: Logger; requestIds: unknown[] } {
   const requestIds: unknown[] = [];
   const error = (facts: { requestId?: string }): void => void requestIds.push(facts.requestId);
@@ -20,7 +20,7 @@ function errorLog(): { log: Logger; requestIds: unknown[] } {
 
 const settings = { timeouts: { totalMs, noWorkerMs: 60_000 }, keepAliveMs: 50, spillMs: 50 };
 
-/** Waits until the sweep has looked at every job that was there at its total timeout. */
+/** Waits until the sweep has checked every job that had its total timeout. */
 async function totalTimeoutPasses(): Promise<void> {
   await sleep(totalMs + 250);
 }
@@ -44,7 +44,7 @@ describe.concurrent('a sink that throws', () => {
     ['keepAlive', hang, 'internal'],
     ['end', [{ write: 'x' }], 'internal'],
     ['fail', [{ write: 'x' }, { waitMs: 20 }, { fail: 'upstream_failed' }], 'upstream_failed'],
-  ])('in %s fails its job alone, once', async ([method, steps, code], { start, expect }) => {
+  ])('in %s fails only its own job, once', async ([method, steps, code], { start, expect }) => {
     const { log, requestIds } = errorLog();
     const { ingress, addWorker } = await start({ ingress: { ...settings, log } });
     const { worker } = await addWorker({ id: 'one' });
@@ -68,7 +68,7 @@ describe.concurrent('a sink that throws', () => {
     await expectServing(ingress);
   });
 
-  it('in fail when the total timeout passes fails its job alone, once', async ({ start, expect }) => {
+  it('in fail when the total timeout passes fails only its own job, once', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     const { worker } = await addWorker({ id: 'one' });
     let failures = 0;
@@ -85,7 +85,7 @@ describe.concurrent('a sink that throws', () => {
     await expectServing(ingress);
   });
 
-  it('in fail while the ingress drains keeps no other job from its end', async ({ start, expect }) => {
+  it('in fail while the ingress drains does not keep other jobs from ending', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
     const sink = { fail: broken('fail') };
@@ -117,7 +117,7 @@ describe.concurrent('a sink that cancels its job', () => {
   );
 });
 
-describe.concurrent('a request whose lanes cannot be chosen', () => {
+describe.concurrent('a request whose choice of lanes throws', () => {
   it('at first fails alone', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
@@ -140,7 +140,7 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
     const sent = ingress.send({ place });
     expect(sent.job.state).toBe('queued');
     const changed = ingress.send({});
-    // A new pool without a free slot: the lanes are chosen again, and nobody takes the job meanwhile.
+    // A new pool without a free slot: the lanes are chosen again, and no worker takes the job meanwhile.
     await addWorker({ id: 'three', slots: 0, kind: 'another' });
     expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
     worker.update({ slots: 1 });

@@ -10,7 +10,7 @@ import { silentLog } from '../../../helpers/silent-log.ts';
 const mebibyte = 1024 * 1024;
 
 describe('objects in JetStream', () => {
-  it('are read as they were stored, whole and in ranges, and removed', async () => {
+  it('are read as they were stored, completely and in ranges, and deleted', async () => {
     const { store, parts } = await openObjects();
     const bytes = randomBytes(2 * mebibyte + 12_345);
     const measured = await store.put('one', inPieces(bytes));
@@ -36,7 +36,7 @@ describe('objects in JetStream', () => {
     await store.delete('one');
   });
 
-  it('may be empty, and are unknown where there is none', async () => {
+  it('may be empty, and are undefined if they do not exist', async () => {
     const { store } = await openObjects();
     expect(await store.get('none')).toBeUndefined();
     expect(await store.put('empty', inPieces(Buffer.alloc(0)))).toMatchObject({ bytes: 0 });
@@ -45,7 +45,7 @@ describe('objects in JetStream', () => {
       await expect(store.put(name, inPieces(Buffer.alloc(1))), name).rejects.toThrow('cannot be named');
   });
 
-  it('leave nothing when their body fails, and are not visible before they are whole', async () => {
+  it('leave nothing if their body fails, and become visible when they are complete', async () => {
     const { store, parts } = await openObjects();
     const failure = new Error('the client has gone');
     await expect(store.put('half', failingAfter(mebibyte, failure))).rejects.toBe(failure);
@@ -63,7 +63,7 @@ describe('objects in JetStream', () => {
     expect((await allOf(await store.get('slow')))?.length).toBe(mebibyte);
   });
 
-  it('leave nothing when they are called off', async () => {
+  it('leave nothing if they are aborted', async () => {
     const { store, parts } = await openObjects();
     const abort = new AbortController();
     async function* called(): AsyncGenerator<Uint8Array> {
@@ -75,7 +75,7 @@ describe('objects in JetStream', () => {
     expect(await parts()).toBe(0);
   });
 
-  it('that do not fit are refused as such, and leave the room to others', async () => {
+  it('that do not fit are refused with storage_full, and leave their room to others', async () => {
     const { store, parts } = await openObjects({ maxBytes: 2 * mebibyte });
     await store.put('first', inPieces(randomBytes(mebibyte)));
     const before = await parts();
@@ -87,7 +87,7 @@ describe('objects in JetStream', () => {
     expect((await store.put('third', inPieces(randomBytes(mebibyte / 2)))).bytes).toBe(mebibyte / 2);
   });
 
-  it('are stored again when their stream was deleted, and one that loses its first parts so is refused', async () => {
+  it('are stored again after their stream was deleted; an object that loses its first parts that way is refused', async () => {
     const { store, deleteStream } = await openObjects({ retryForMs: 1_000 });
     await store.put('gone', inPieces(randomBytes(100)));
     await deleteStream();
@@ -103,7 +103,7 @@ describe('objects in JetStream', () => {
     expect((await allOf(await store.get('next')))?.length).toBe(100);
   });
 
-  it('are found by one that comes later, in a store as large, where NATS has no room left', async () => {
+  it('are found by a later process with the same store size, even if NATS has no room left', async () => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
     const { store, broker, room } = await openObjects({ natsUrl: nats.url });

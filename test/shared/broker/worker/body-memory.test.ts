@@ -5,7 +5,7 @@ import { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A body of a few parts, or of one that may be offered. */
+/** A body of several parts, or of one part, which may be offered. */
 const body = (bytes: number, steps: Step[]): Buffer =>
   Buffer.from(JSON.stringify({ steps, filler: 'x'.repeat(bytes) }));
 
@@ -37,7 +37,7 @@ it.for<[string, number, number]>([
   },
 );
 
-it('a body alone has room, however large it is', async ({ start, expect }) => {
+it('a single body gets memory, however large it is', async ({ start, expect }) => {
   const { ingress, addWorker } = await start();
   const { id } = await addWorker({ slots: 2, bodies: new MemoryBudget(mebibyte) });
   const alone = await ingress.send({ body: body(2 * mebibyte, [{ whoami: true }]) }).finished;

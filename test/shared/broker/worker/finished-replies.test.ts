@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FinishedReplies } from '#shared/broker/worker/finished-replies.ts';
 import type { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
 
-/** Answers of a mebibyte each that have just ended, and that no ingress confirms. */
+/** Answers of a mebibyte each that have just ended, and that no dispatcher confirms. */
 function keep(count: number) {
   const finished = new FinishedReplies();
   const writers = Array.from({ length: count }, () => {
@@ -15,7 +15,7 @@ function keep(count: number) {
 }
 
 describe('answers that have just ended', () => {
-  it('are kept in 64 MiB: beyond it the oldest go first, and give back their frames', () => {
+  it('are kept in 64 MiB: beyond it the oldest are dropped first, and release their frames', () => {
     const { writers, keptOnes } = keep(200);
     // Each takes a little besides its frames.
     const newest = Array.from({ length: 63 }, (_, at) => 137 + at);

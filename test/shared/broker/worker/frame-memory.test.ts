@@ -2,11 +2,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FrameMemory, type KeptFrame } from '#shared/broker/worker/frame-memory.ts';
 import { seededRandom } from '../../../helpers/seeded-random.ts';
 
-/** Larger than what shares memory with other frames. */
+/** More than frames that share memory with others may have. */
 const largeBytes = 100 * 1024;
 
 describe('the memory of sent frames', () => {
-  it('gives back what was kept, of any length, and never mixes frames up, however they come and go', () => {
+  it('returns kept frames of any length unchanged, in whatever order they come and go', () => {
     const random = seededRandom(1);
     const memory = new FrameMemory();
     const kept: { frame: KeptFrame; bytes: Buffer }[] = [];
@@ -25,7 +25,7 @@ describe('the memory of sent frames', () => {
     for (const { frame, bytes } of kept) expect(Buffer.from(frame.read()).equals(bytes)).toBe(true);
   });
 
-  it('leaves alone what was read before, when it is filled again', () => {
+  it('does not change bytes that were read before, when it is filled again', () => {
     const memory = new FrameMemory();
     const first = memory.keep(Buffer.from('the answer of one client'));
     const read = first.read();
@@ -34,7 +34,7 @@ describe('the memory of sent frames', () => {
     expect(Buffer.from(read).toString()).toBe('the answer of one client');
   });
 
-  it.each([5, largeBytes])('gives nothing that was released: %i bytes', (length) => {
+  it.each([5, largeBytes])('returns nothing of a released frame: %i bytes', (length) => {
     const memory = new FrameMemory();
     const frame = memory.keep(Buffer.alloc(length, 'a'));
     frame.release();
@@ -52,7 +52,7 @@ describe('the memory of sent frames', () => {
     expect(Buffer.from(other.read()).toString()).toBe('other');
   });
 
-  it('is filled again and again, however many frames pass through it', () => {
+  it('is reused, however many frames pass through it', () => {
     const allocate = vi.spyOn(Buffer, 'allocUnsafeSlow');
     onTestFinished(() => allocate.mockRestore());
     const memory = new FrameMemory();

@@ -7,7 +7,7 @@ import { announcementOf } from '../../../helpers/broker/announcement.ts';
 
 const worker = { tier: 'gpu', owner: 'open', worker: 'one' } as const;
 
-/** A worker's heartbeats, and by the clock when each was sent. */
+/** A worker's heartbeats, each with its time by the clock. */
 function start() {
   const sentAt: number[] = [];
   let onRequest: (message: { data: Uint8Array }) => void = () => undefined;
@@ -52,7 +52,7 @@ describe('heartbeats', () => {
     }
   });
 
-  it('announce the worker to every ingress that starts, within the time that it waits, also right after another one', () => {
+  it('announce the worker to every ingress that starts, within its wait, even right after another one', () => {
     const { heartbeat, sentAt, request } = start();
     for (let ingress = 0; ingress < 20; ingress++) {
       vi.advanceTimersByTime(70);
@@ -67,7 +67,7 @@ describe('heartbeats', () => {
     expect(sentAt.length).toBeLessThan(60);
   });
 
-  it.each([-3_600_000, -400, -30, 30, 400, 3_600_000])('go on when the clock is set by %i ms', (setMs) => {
+  it.each([-3_600_000, -400, -30, 30, 400, 3_600_000])('continue when the clock is set by %i ms', (setMs) => {
     const { heartbeat, sentAt } = start();
     const begin = Date.now();
     vi.advanceTimersByTime(3_300);

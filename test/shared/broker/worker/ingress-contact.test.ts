@@ -11,8 +11,8 @@ function echo(contact: IngressContact, number: number, answerMs: number): void {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-describe('what was sent to an ingress', () => {
-  it('is confirmed by the answer to an echo that was sent after it, when it is a second old', () => {
+describe('frames that were sent to an ingress', () => {
+  it('are confirmed by the answer to a later echo, when they are a second old', () => {
     const contact = new IngressContact('one');
     const sentAt = performance.now();
     vi.advanceTimersByTime(1_500);
@@ -22,7 +22,7 @@ describe('what was sent to an ingress', () => {
     expect(contact.confirmedBefore(performance.now())).toBe(performance.now() - 1_000);
   });
 
-  it('is not confirmed by the answer to an earlier echo, nor by anything else that comes', () => {
+  it('are not confirmed by the answer to an earlier echo, nor by any other message', () => {
     const contact = new IngressContact('one');
     contact.asked(1, performance.now());
     vi.advanceTimersByTime(100);
@@ -38,7 +38,7 @@ describe('what was sent to an ingress', () => {
     ['did not answer for a second', () => undefined],
     ['was not subscribed', (contact) => contact.absent()],
     ['was on the other side of a lost connection', (contact) => contact.reset()],
-  ])('stays unconfirmed for five seconds after the ingress %s', (_, fault) => {
+  ])('stay unconfirmed for five seconds after the ingress %s', (_, fault) => {
     const contact = new IngressContact('one');
     echo(contact, 1, 10);
     contact.asked(2, performance.now());
@@ -57,7 +57,7 @@ describe('what was sent to an ingress', () => {
     expect(contact.confirmedBefore(performance.now())).toBeGreaterThan(sentAt);
   });
 
-  it('is confirmed in the end by an ingress that answers late each time', () => {
+  it('are confirmed eventually by an ingress that always answers late', () => {
     const contact = new IngressContact('one');
     const sentAt = performance.now();
     for (let number = 1; number <= 10; number += 1) echo(contact, number, 900);

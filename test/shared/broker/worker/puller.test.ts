@@ -18,20 +18,20 @@ const none = new Uint8Array();
 interface WaitingPull {
   class: string;
   number: number;
-  /** Milliseconds between signs of life that it asks for. */
+  /** Milliseconds between the heartbeats that it requests. */
   heartbeatMs: number | undefined;
 }
 
-/** A puller, whose ingress and server do as they are told. */
+/** A puller with a scripted ingress and server. */
 function start() {
   const state = {
-    /** Every pull that waits, in the order in which they were made. */
+    /** Every waiting pull, oldest first. */
     pulls: [] as WaitingPull[],
-    /** Times that lanes were asked for. */
+    /** The number of requests for lanes. */
     laneRequests: 0,
     /** Classes whose pulls get lost. */
     lost: new Set<string>(),
-    /** Whether the ingress has the server give signs of life. */
+    /** Whether the ingress requests heartbeats from the server. */
     hasHeartbeats: true,
     /** Resolves when the server answers a ping. */
     ping: Promise.resolve(),
@@ -62,7 +62,7 @@ function start() {
   };
   const puller = new Puller({ broker, log: silentLog, worker, inbox: 'inbox.pull', free: () => 1 }, 'pool');
   onTestFinished(() => puller.close());
-  /** Has the server give one sign of life for each pull that waits. */
+  /** Sends one heartbeat of the server for each waiting pull. */
   const beat = (): void => {
     for (const pull of state.pulls)
       puller.onStatus(pull.class, pull.number, { headers: headers(100, 'Idle Heartbeat'), data: none });
@@ -79,7 +79,7 @@ beforeEach(() => {
   });
 });
 
-describe('the order in which lanes are looked at', () => {
+describe('the scan order of the lanes', () => {
   const firsts = Array.from({ length: 1_600 }, (_, scan) => classOrder(scan + 1)[0]);
   const share = (name: string): number => firsts.filter((first) => first === name).length / firsts.length;
 
@@ -94,15 +94,15 @@ describe('the order in which lanes are looked at', () => {
   });
 });
 
-describe('a puller that waits', () => {
-  it('has one pull in every lane, with signs of life every five seconds', async () => {
+describe('a waiting puller', () => {
+  it('has one pull in every lane, with heartbeats every five seconds', async () => {
     const { state } = start();
     await vi.advanceTimersByTimeAsync(500);
     expect(classesOf(state.pulls).toSorted()).toEqual(['high', 'low', 'normal']);
     expect(state.pulls.map(({ heartbeatMs }) => heartbeatMs)).toEqual([5_000, 5_000, 5_000]);
   });
 
-  it('asks no more while the server gives signs of life', async () => {
+  it('pulls no more while heartbeats come', async () => {
     const { state, beat } = start();
     for (let seconds = 0; seconds < 30; seconds += 5) {
       await vi.advanceTimersByTimeAsync(5_000);
@@ -112,7 +112,7 @@ describe('a puller that waits', () => {
     expect(state.laneRequests).toBe(1);
   });
 
-  it('asks again in a lane of which no ingress has said within a second that it waits, and in no other', async () => {
+  it('pulls again in a lane for which no ingress has confirmed the pull within a second, and in no other', async () => {
     const { state } = start();
     state.lost.add('normal');
     await vi.advanceTimersByTimeAsync(1_000);
@@ -122,7 +122,7 @@ describe('a puller that waits', () => {
     expect(classesOf(state.pulls.slice(3))).toEqual(['normal']);
   });
 
-  it('asks again seven seconds after the last sign of life', async () => {
+  it('pulls again seven seconds after the last heartbeat', async () => {
     const { state, beat } = start();
     await vi.advanceTimersByTimeAsync(5_000);
     beat();
@@ -132,7 +132,7 @@ describe('a puller that waits', () => {
     expect(state.pulls).toHaveLength(6);
   });
 
-  it('asks again after 33 s only, by way of an ingress of an older release that has the server give no signs', async () => {
+  it('pulls again only after 33 s through an ingress of an older release that requests no heartbeats', async () => {
     const { state } = start();
     state.hasHeartbeats = false;
     await vi.advanceTimersByTimeAsync(33_000);
@@ -141,7 +141,7 @@ describe('a puller that waits', () => {
     expect(state.pulls).toHaveLength(6);
   });
 
-  it('asks no more when everything stood still, and the signs of life come with the answer to a ping', async () => {
+  it('pulls no more if everything was blocked, and the heartbeats come with the answer to a ping', async () => {
     const { state, beat } = start();
     await vi.advanceTimersByTimeAsync(1_000);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -5,8 +5,8 @@ import { ReplyTail } from '#shared/broker/worker/reply-tail.ts';
 const mebibyte = 1024 * 1024;
 const never = Number.NEGATIVE_INFINITY;
 
-describe('the frames kept to be sent again', () => {
-  it('are those that are not confirmed', () => {
+describe('the frames that are kept to be sent again', () => {
+  it('are those without a confirmation', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
     expect(tail.from(0)).toBeUndefined();
@@ -16,7 +16,7 @@ describe('the frames kept to be sent again', () => {
     expect(tail.from(5)).toEqual([]);
   });
 
-  it('go without a new frame, too', () => {
+  it('are dropped without a new frame, too', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, never, true);
     tail.dropBefore(1_100);
@@ -27,13 +27,13 @@ describe('the frames kept to be sent again', () => {
     expect(tail.from(5)).toEqual([]);
   });
 
-  it('are all of them while their ingress is out of reach', () => {
+  it('are all frames while their ingress is out of reach', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, never, true);
     expect(tail.from(0)).toHaveLength(21);
   });
 
-  it('give back their memory, when they are dropped for age, for room, or altogether', () => {
+  it('release their memory if they are dropped for age, for room, or all together', () => {
     const memory = new FrameMemory();
     const tail = new ReplyTail(memory);
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
@@ -48,7 +48,7 @@ describe('the frames kept to be sent again', () => {
     expect(tail.bytes).toBe(0);
   });
 
-  it('are never more than a mebibyte of one answer while its ingress is in reach', () => {
+  it('are at most a mebibyte of one answer while its ingress is in reach', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let frame = 0; frame < 10; frame += 1) tail.add('d', Buffer.alloc(400 * 1024), 0, never, false);
     expect(tail.bytes).toBeLessThanOrEqual(mebibyte);
@@ -60,7 +60,7 @@ describe('the frames kept to be sent again', () => {
     expect(tail.from(11)).toEqual([]);
   });
 
-  it('are bounded over all answers by the memory, and there is no room before they have to go', async () => {
+  it('of all answers together are limited by the memory, which reports no room before frames must be dropped', async () => {
     const memory = new FrameMemory(4 * mebibyte);
     const one = new ReplyTail(memory);
     const other = new ReplyTail(memory);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => broker.nc.close());
 
-/** A writer, and the frames that arrive, each as kind, number or `_`, text and, where there is one, subject to be answered at. */
+/** A writer, and the frames that arrive, each as kind, number or `_`, text and, if there is one, reply subject. */
 async function startReply(coalesceMs: number, stream = true, numbersBeside = false, memory = new FrameMemory()) {
   const subject = `test.reply.${randomUUID()}`;
   const frames: string[] = [];
@@ -48,7 +48,7 @@ describe('the pieces of a stream', () => {
     expect(frames).toEqual(['d.0 a', 'd.1 bc']);
   });
 
-  it('travel at once again when nothing was sent for the length of the window', async () => {
+  it('travel at once again if nothing was sent for the length of the window', async () => {
     const { writer, frames } = await startReply(5);
     writer.write('a');
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -57,7 +57,7 @@ describe('the pieces of a stream', () => {
     expect(frames).toEqual(['d.0 a', 'd.1 b']);
   });
 
-  it('wait for no window when they have grown large', async () => {
+  it('do not wait for the window if they have grown large', async () => {
     const { writer, frames } = await startReply(60_000);
     writer.write('a');
     writer.write('b');
@@ -73,7 +73,7 @@ describe('the pieces of a stream', () => {
     expect(frames).toEqual(['d.0 a', 'd.1 b', 'd.2 c']);
   });
 
-  it('travel with the end when it comes first', async () => {
+  it('travel with the end if it comes first', async () => {
     const { writer, frames } = await startReply(60_000);
     writer.write('a');
     writer.write('b');
@@ -82,7 +82,7 @@ describe('the pieces of a stream', () => {
     expect(frames).toEqual(['d.0 a', `e.1 ${JSON.stringify(end)}\nb`]);
   });
 
-  it('are gone after the answer was closed', async () => {
+  it('are dropped after the answer was closed', async () => {
     const { writer, frames } = await startReply(5);
     writer.write('a');
     writer.write('b');
@@ -94,7 +94,7 @@ describe('the pieces of a stream', () => {
   });
 });
 
-describe('numbers beside the subject', () => {
+describe('frame numbers outside the subject', () => {
   it.each([0, 5])('keep all data frames of a stream at one subject, with a window of %i ms', async (coalesceMs) => {
     const { writer, frames } = await startReply(coalesceMs, true, true);
     for (const [at, piece] of ['a', 'b', 'c'].entries()) {
@@ -107,7 +107,7 @@ describe('numbers beside the subject', () => {
     expect(frames).toEqual(['d._ a 0', 'd._ b 1', 'd._ c 2', 'k.3  test.alive', `e.3 ${JSON.stringify(end)}\n`]);
   });
 
-  it('are those of frames that are sent again', async () => {
+  it('are sent again with repeated frames', async () => {
     const { writer, frames } = await startReply(0, true, true);
     for (const piece of ['a', 'b', 'c']) writer.write(piece);
     writer.fail(new RouterError('upstream_failed', 'It failed.'));
@@ -117,7 +117,7 @@ describe('numbers beside the subject', () => {
     expect(sent).toEqual(['d._ a 0', 'd._ b 1', 'd._ c 2', 'x.3', 'd._ b 1', 'd._ c 2', 'x.3']);
   });
 
-  it('are those of the parts of an answer that is not streamed', async () => {
+  it('are sent with the parts of an answer that is not streamed', async () => {
     const { writer, frames } = await startReply(0, false, true);
     for (const letter of ['a', 'b']) writer.write(letter.repeat(512 * 1024));
     await until(() => frames.length === 2);
@@ -127,7 +127,7 @@ describe('numbers beside the subject', () => {
   });
 });
 
-it('the first piece of a stream goes ahead of later ones of others', async () => {
+it('the first piece of a stream overtakes later pieces of other streams', async () => {
   const early = await startReply(5);
   const late = await startReply(5);
   early.writer.write('a');
@@ -153,7 +153,7 @@ describe('the pieces of an answer that is not streamed', () => {
     expect(frames).toEqual([`e.0 ${JSON.stringify(end)}\nabc`]);
   });
 
-  it('do not wait for it when they have grown large', async () => {
+  it('do not wait for the end if they have grown large', async () => {
     const { writer, frames } = await startReply(5, false);
     writer.write('a');
     writer.write('b'.repeat(512 * 1024 - 1));
@@ -166,7 +166,7 @@ describe('the pieces of an answer that is not streamed', () => {
     expect(frames[1]?.endsWith('\nc')).toBe(true);
   });
 
-  it('are left out when something has ended it too early', async () => {
+  it('are dropped if something has ended it too early', async () => {
     const { writer, frames } = await startReply(5, false);
     writer.write('a');
     writer.fail(new RouterError('upstream_failed', 'It failed.'));
@@ -202,14 +202,14 @@ describe('headers of the upstream', () => {
     expect(carried).toEqual([[undefined, 0], first, second, first, second]);
   });
 
-  it('stay behind when they are more than an answer may have', async () => {
+  it('are dropped if they are more than an answer may have', async () => {
     expect(decodeAnswerHeaders(encodeAnswerHeaders({ a: 'x'.repeat(4_000) }))).toEqual({ a: 'x'.repeat(4_000) });
     expect(encodeAnswerHeaders({ a: 'x'.repeat(5_000) })).toBeUndefined();
     expect(encodeAnswerHeaders({})).toBeUndefined();
   });
 });
 
-it('room for further pieces is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
+it('there is room for further pieces while the ingress is in reach, and otherwise while the memory for sent frames has some', async () => {
   const { writer, contact } = await startReply(0, true, true, new FrameMemory(1_000));
   writer.write('x'.repeat(800));
   expect(writer.room()).toBeUndefined();

@@ -16,11 +16,11 @@ it.concurrent('a worker goes on when the ingress that hands its pulls on falls s
     const { queuedAt, claimedAt = Infinity } = await ingress.send({ steps: [{ whoami: true }] }).finished;
     return claimedAt - queuedAt;
   };
-  // The worker has its one slot full while it happens, so that its next pull is the first that goes nowhere.
+  // The worker has its one slot full meanwhile, so that its next pull is the first that gets lost.
   const working = ingress.send({ steps: [{ waitMs: 500 }] });
   await until(() => working.job.state === 'claimed');
   isQuiet = false;
-  // From here on it is as if the second one stood still: for the broker it still listens, and nothing comes of it.
+  // From here on the second ingress seems to hang: the broker still lists it as a subscriber, and it answers nothing.
   second.dispatcher.close();
   let swallowed = 0;
   second.broker.subscribe(`${prefix}.pull.*.*.*.*`, () => {
@@ -45,7 +45,7 @@ it.concurrent('tickets of a silent ingress hold a slot for a second and are serv
   await until(() => working.job.state === 'claimed');
   const stuck = Array.from({ length: 5 }, () => second.send({}));
   await until(() => stuck.every(({ job }) => job.tickets.isAdmitted));
-  // For the broker it still subscribes, and what comes waits until it goes on.
+  // The broker still lists it as a subscriber, and messages wait until it continues.
   const goOn = second.freeze();
   const serve = async (): Promise<number> => {
     const { queuedAt, endedAt } = await ingress.send({ steps: [{ whoami: true }] }).finished;

@@ -13,7 +13,7 @@ describe('sums of the last units of time', () => {
     expect(sums.total(12)).toBe(12);
   });
 
-  it('drop units that are too old, also after a long pause', () => {
+  it('drop units that are too old, even after a long pause', () => {
     const sums = new RecentSums(3);
     sums.add(10, 1);
     expect(sums.before(13)).toEqual([1, 0, 0]);
@@ -22,7 +22,7 @@ describe('sums of the last units of time', () => {
     expect(sums.before(101)).toEqual([0, 0, 5]);
   });
 
-  it('ignore what comes too late for its unit', () => {
+  it('ignore values that come too late for their unit', () => {
     const sums = new RecentSums(3);
     sums.add(104, 5);
     sums.add(100, 9);

@@ -26,7 +26,7 @@ function begin(traceId: string, flags = '01') {
 }
 
 describe('the values of a span', () => {
-  it('are cut at 256 characters, messages aside', async () => {
+  it('are cut at 256 characters, except messages', async () => {
     const span = begin('a'.repeat(32));
     const outcomes: MessagesOutcome[] = [];
     const long = 'x'.repeat(1_000);
@@ -44,7 +44,7 @@ describe('the values of a span', () => {
     });
   });
 
-  it('have no messages once it has ended', () => {
+  it('get no messages once the span has ended', () => {
     const span = begin('b'.repeat(32));
     span.end();
     const outcomes: MessagesOutcome[] = [];
@@ -52,7 +52,7 @@ describe('the values of a span', () => {
     expect(outcomes).toEqual(['late']);
   });
 
-  it('need not be found out for one that is not sampled', () => {
+  it('need not be computed for a span that is not sampled', () => {
     expect([begin('c'.repeat(32)).isSampled, begin('d'.repeat(32), '00').isSampled]).toEqual([true, false]);
   });
 });

@@ -30,7 +30,7 @@ describe('tracing', () => {
       const seen = process.moduleLoadList ?? [];
       console.log(JSON.stringify([...loaded, ...hooked, ...seen]));
     `;
-    // A hook sees every module that is resolved, of either kind.
+    // A hook gets every module that is resolved, of either kind.
     const hook = `
       import { registerHooks } from 'node:module';
       globalThis.hooked = [];

@@ -19,7 +19,7 @@ function tracing(bytes: number) {
   });
   const tracer = new TracerProvider({ spanProcessors: [waiting.counting(), processor] }).getTracer('test');
   onTestFinished(() => exports.forEach(({ done }) => done({ code: ExportResultCode.SUCCESS })));
-  /** Ends a span with so many bytes of messages; none without. */
+  /** Ends a span with this many bytes of messages; without messages if 0. */
   const end = (size?: number): boolean | undefined => {
     const span = tracer.startSpan('one');
     const isAdded = size === undefined ? undefined : waiting.add(span, { text: 'x'.repeat(size) });
@@ -30,7 +30,7 @@ function tracing(bytes: number) {
 }
 
 describe('messages that wait to be sent', () => {
-  it('have a bound in sum, and give room back when their spans were sent or could not be', async () => {
+  it('are limited in sum, and free their room when their spans were sent or could not be', async () => {
     const { waiting, exports, end } = tracing(100);
     expect([end(60), end(60), end(40), end(1)]).toEqual([true, false, true, false]);
     await until(() => exports.length === 1);
@@ -53,7 +53,7 @@ describe('messages that wait to be sent', () => {
     expect(other.bytes).toBe(4);
   });
 
-  it('are not added to a span that the queue drops, whose room nobody would give back', async () => {
+  it('are not added to a span that the queue drops, whose room would never be freed', async () => {
     const { waiting, exports, end } = tracing(1_000);
     for (let count = 0; count < 4; count += 1) end();
     await until(() => exports.length === 1);
@@ -65,7 +65,7 @@ describe('messages that wait to be sent', () => {
     exports[1]?.done({ code: ExportResultCode.SUCCESS });
     expect(exports[1]?.spans).toHaveLength(4);
     expect(waiting.bytes).toBe(0);
-    // What was dropped takes no place of the queue.
+    // Dropped spans take no place in the queue.
     expect([end(10), end(10), end(10), end(10)]).toEqual([true, true, true, true]);
   });
 });

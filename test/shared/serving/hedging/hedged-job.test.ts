@@ -9,7 +9,7 @@ import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Two workers, of which `own` gets the conversation 7 first, and requests for it that are late after `lateMs`. */
+/** Two workers, of which `own` gets conversation 7 first, and requests for it that are late after `lateMs`. */
 async function addTwo({ ingress, addWorker }: Parties, { budget = 1, lateMs = 50 } = {}) {
   const workers = [await addWorker(), await addWorker()];
   await untilOffersAreTaken(ingress);
@@ -58,7 +58,7 @@ async function addTwo({ ingress, addWorker }: Parties, { budget = 1, lateMs = 50
 const whoami: Step[] = [{ whoami: true }];
 
 describe.concurrent('a hedged request', () => {
-  it('is served by a second worker when the first one is late, and the first one is cancelled', async ({
+  it('is served by a second worker if the first one is late, and the first one is cancelled', async ({
     start,
     expect,
   }) => {
@@ -72,7 +72,7 @@ describe.concurrent('a hedged request', () => {
     await areIdle();
   });
 
-  it('is served by the first worker when that one speaks first after all, and the second one is cancelled', async ({
+  it('is served by the first worker if that writes first after all, and the second one is cancelled', async ({
     start,
     expect,
   }) => {
@@ -91,7 +91,7 @@ describe.concurrent('a hedged request', () => {
     expect([hedges.counts, hedges.spend('name')]).toEqual([{ won: 0, lost: 0 }, true]);
   });
 
-  it('stays with one worker when no hedge is left', async ({ start, expect }) => {
+  it('stays with one worker if no hedge is left', async ({ start, expect }) => {
     const { send, own, hedges } = await addTwo(await start(), { budget: 0 });
     const late = send([{ only: own, waitMs: 300 }, ...whoami]);
     expect((await late.job.finished).attempt?.worker.id).toBe(own);
@@ -99,7 +99,7 @@ describe.concurrent('a hedged request', () => {
     expect(hedges.counts).toEqual({ won: 0, lost: 0 });
   });
 
-  it('is served by the worker that is left when the other one fails', async ({ start, expect }) => {
+  it('is served by the other worker if one fails', async ({ start, expect }) => {
     const { send, own, other } = await addTwo(await start(), { budget: 2 });
     const fails = { only: own, fail: 'invalid_request' as const };
     const first = send([{ only: own, waitMs: 300 }, fails, { waitMs: 600 }, ...whoami]);
@@ -110,14 +110,14 @@ describe.concurrent('a hedged request', () => {
     expect(second.got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
   });
 
-  it('fails once when both workers fail', async ({ start, expect }) => {
+  it('fails once if both workers fail', async ({ start, expect }) => {
     const { send, own } = await addTwo(await start());
     const { job, got } = send([{ only: own, waitMs: 300 }, { waitMs: 100 }, { fail: 'invalid_request' }]);
     expect((await job.finished).state).toBe('failed');
     expect([got.begun, got.ends, got.errors.map(({ code }) => code)]).toEqual([0, 0, ['invalid_request']]);
   });
 
-  it('ends at both workers when its client leaves', async ({ start, expect }) => {
+  it('ends at both workers if its client leaves', async ({ start, expect }) => {
     const { send, workers, areIdle } = await addTwo(await start());
     const { job, got } = send([{ waitMs: 5_000 }, ...whoami]);
     await until(() => workers.every(({ worker }) => worker.busy === 1));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
-it('the budget of hedges is one for every twenty requests of a name, and not saved up beyond ten', () => {
+it('the budget of hedges is one for every twenty requests of a name, and at most ten are saved up', () => {
   const hedges = new Hedges();
   const spent = (): number => {
     let count = 0;
@@ -17,7 +17,7 @@ it('the budget of hedges is one for every twenty requests of a name, and not sav
   expect(spent()).toBe(10);
 });
 
-it('a first token is late after the time that 95 of 100 recent ones of the same pool and model took', () => {
+it('a first token is late after the time of 95 of 100 recent ones of the same pool and model', () => {
   const hedges = new Hedges();
   const placement = { pool: livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]), model: 'm' };
   for (let ms = 1; ms <= 19; ms += 1) hedges.countFirstToken(placement, ms);

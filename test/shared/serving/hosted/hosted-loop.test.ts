@@ -11,7 +11,7 @@ const callOf = (id: string): HostedCall => {
   return { id, hosted, served: { name: 'find', ownName: 'find', description: '', inputSchema: {} }, input: {} };
 };
 
-/** An answer whose one turn makes these calls. */
+/** An answer whose single turn makes these calls. */
 function answerWith(calls: readonly HostedCall[]): HostedAnswer {
   return {
     approved: [],
@@ -31,11 +31,11 @@ const count = () => ({ tokens: 0, relayed: (piece: Uint8Array) => piece });
 interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'call'>> {
   answer: HostedAnswer;
   maxUses?: number;
-  /** Serves one turn of the model, each counted from 1. Default: ends it with its calls. */
+  /** Serves one turn of the model, counted from 1. Default: ends it with its calls. */
   serve?: (turn: Parameters<HostedLoopParts['ask']>[1], number: number) => void;
 }
 
-/** Runs the answer with a model that makes the same calls in every turn, and counts turns, calls and what its client is told. */
+/** Runs the answer with a model that makes the same calls in every turn. Counts turns and calls, and collects the client's events. */
 async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.alloc(0)), ...rest }: Run) {
   const turns: boolean[] = [];
   const failures: RouterError[] = [];
@@ -61,7 +61,7 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
 }
 
 describe('the hosted tools of an answer', () => {
-  it('are called as often as the request allows, all of them together', async () => {
+  it('are called at most as often as the request allows, all tools together', async () => {
     const [search, other] = [callOf('a'), callOf('b')];
     const answer = {
       ...answerWith([search, { ...other, hosted: { ...other.hosted, param: 'tools.1' } }]),
@@ -70,7 +70,7 @@ describe('the hosted tools of an answer', () => {
     expect(await run({ answer })).toMatchObject({ turns: [false, false, true], calls: 3 });
   });
 
-  it('end in bounded turns when every call is refused', async () => {
+  it('end in bounded turns if every call is refused', async () => {
     const { hosted, ...rest } = callOf('a');
     const fetches: HostedCall = {
       ...rest,
@@ -103,14 +103,14 @@ describe('the hosted tools of an answer', () => {
     },
   );
 
-  it('fail an answer whose turns are too large together', async () => {
+  it('fail an answer whose turns together are too large', async () => {
     const { asked, failures } = await run({
       answer: answerWith([callOf('a')]),
       serve: (turn) => {
         try {
           turn.end(Buffer.alloc(30 * 1024 * 1024));
         } catch (error) {
-          // As the dispatcher does with a sink that throws.
+          // The dispatcher does the same with a sink that throws.
           turn.fail(error instanceof RouterError ? error : new RouterError('internal', 'x'));
         }
       },
@@ -119,7 +119,7 @@ describe('the hosted tools of an answer', () => {
     expect(failures.map(({ message }) => message)).toEqual(['The answer is too large.']);
   });
 
-  it('fail the answer when several calls throw, and stop the others', async () => {
+  it('fail the answer if several calls throw, and stop the others', async () => {
     const signals: AbortSignal[] = [];
     const unhandled: unknown[] = [];
     const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
@@ -131,7 +131,7 @@ describe('the hosted tools of an answer', () => {
         return id === 'c' ? new Promise(() => undefined) : Promise.reject(new TypeError(`call ${id}`));
       },
     });
-    // Node reports rejections that nobody has handled once all microtasks are done.
+    // Node reports rejections without a handler once all microtasks are done.
     await new Promise(setImmediate);
     process.off('unhandledRejection', onUnhandled);
     expect(failures.map(({ code }) => code)).toEqual(['internal']);
@@ -147,7 +147,7 @@ it('a turn that cannot be relayed ends with the reason, not with the failure of 
   const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
   const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counted });
   expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
-  // The dispatcher does this with a job whose sink has thrown.
+  // The dispatcher does the same with a job whose sink has thrown.
   turn.fail(new RouterError('internal', 'The router failed.'));
   expect(turn.ending).toMatchObject({ code: 'upstream_failed' });
 });

@@ -53,20 +53,20 @@ function plan(
 }
 
 describe('the hosted tools of a request', () => {
-  it('are run by the router where the upstream does not', () => {
+  it('are run by the router if the upstream does not run them', () => {
     expect(plan(hosted(search))).toEqual([
       { hosted: search, served: [expect.objectContaining({ name: 'find', description: 'Finds.' })] },
     ]);
   });
 
-  it('may be tools of a server that the person is connected to', () => {
+  it('may be tools of a server that the person has linked', () => {
     const named = { ...mcp, label: 'tracker' };
     const connected = [{ ...find, name: 'tracker_find', server: 'tracker', worker: 't1' }];
     expect(plan(hosted(named), { connected })).toMatchObject([{ served: [{ name: 'tracker_find', ownName: 'find' }] }]);
     expect(() => plan(hosted(named))).toThrow("no connected MCP server is called 'tracker'");
   });
 
-  it('may be named as their server names them', () => {
+  it('may have the names of their server', () => {
     const settings = { web_search: { tool: 'notes.find' } };
     expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([
       { name: 'notes_find', ownName: 'notes.find', description: 'Finds.' },
@@ -86,12 +86,12 @@ describe('the hosted tools of a request', () => {
     expect(plan(hosted(search, mcp), { can: ['stream', 'tools', 'web_search@f'] })).toHaveLength(2);
   });
 
-  it('are run by a tool that is away: the calls fail, not the request', () => {
+  it('may stand for a tool that is away: the calls fail, not the request', () => {
     const settings = { web_search: { tool: 'gone' } };
     expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([{ name: 'gone' }]);
   });
 
-  it('are left to the upstream of a model that the client names, and refused for auto, where nothing stands behind them', () => {
+  it('are left to the upstream of a named model, and refused for auto, if no tool is behind them', () => {
     for (const options of [{ settings: {} }, { tiers: ['gpu' as const] }]) {
       expect(plan(hosted(search), options)).toBeUndefined();
       expect(() => plan(hosted(search), { ...options, model: 'auto' })).toThrow(
@@ -100,13 +100,13 @@ describe('the hosted tools of a request', () => {
     }
   });
 
-  it('are left out where the request can do without them, and others are run', () => {
+  it('are left out if the request can do without them, and others are run', () => {
     const optional = { ...search, isOptional: true };
     expect(plan(hosted(optional), { settings: {}, model: 'auto' })).toEqual([]);
     expect(plan(hosted(optional, mcp), { settings: {} })).toMatchObject([{ hosted: mcp }]);
   });
 
-  it('are those of the MCP server that the operator gave the label', () => {
+  it('are those of the MCP server to which the operator gave the label', () => {
     const served = (request: HostedRequest, settings: object = {}) =>
       plan(request, { settings })?.[0]?.served.map(({ name, ownName }) => [name, ownName]);
     const all = [

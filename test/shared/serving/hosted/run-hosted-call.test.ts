@@ -11,7 +11,7 @@ import { registrySchema } from '#shared/registry/registry.ts';
 import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';
 import { callerOf, servingParts } from '../../../helpers/serving/serving-parts.ts';
 
-/** Runs a call with a dispatcher that answers with this result, and returns the outcome and the input of the tool. */
+/** Runs a call with a dispatcher that answers with this result. Returns the outcome and the input of the tool. */
 async function run(
   call: {
     kind: HostedCall['hosted']['kind'];
@@ -64,12 +64,12 @@ describe('a call of a hosted tool', () => {
     expect((await run({ ...web, schema })).given).toEqual({ tool: 'find', input });
   });
 
-  it('gives the query to the field that the registry names, with its further input', async () => {
+  it("puts the query into the field that the registry names, with the registry's further input", async () => {
     const settings = { web_search: { tool: 'find', field: 'ask', input: { count: 3 } } };
     expect((await run(web, {}, settings)).given?.input).toEqual({ count: 3, ask: 'q' });
   });
 
-  it('gives what else the request says to the fields of the input that take it', async () => {
+  it('puts further fields of the request into the fields of the input that take them', async () => {
     const place = { type: 'approximate', country: 'NO', city: 'Oslo', timezone: 'Europe/Oslo' };
     const hints = toolHints({
       user_location: { ...place, region: null },
@@ -95,7 +95,7 @@ describe('a call of a hosted tool', () => {
     expect(await given({ country: string }, settings)).toEqual({ query: 'q', country: 'SE' });
   });
 
-  it('that fetches is refused when it was led to a page that the request does not allow', async () => {
+  it('that fetches is refused if it was redirected to a page that the request does not allow', async () => {
     const fetched = { kind: 'web_fetch' as const, input: { url: 'https://a.example/' } };
     const allowsUrl = (url: string): boolean => url.startsWith('https://a.example/');
     const content = [{ type: 'text', text: 'x' }];

@@ -12,7 +12,7 @@ import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 import { isWorthSplitting, partSize } from '#shared/serving/splitting/part-size.ts';
 
-/** One part that was dispatched: a test serves it, or fails it. */
+/** A dispatched part, which a test serves or fails. */
 interface Part {
   from: number;
   to: number;
@@ -24,7 +24,7 @@ interface Part {
 
 const models = [{ id: 'm', capabilities: [], operations: ['embed' as const] }];
 
-/** A pool whose workers have two slots each; the parts that run are counted as held by the first of them. */
+/** A pool whose workers have two slots each; running parts count as held by its first worker. */
 function start(workers: number, inputs: number, further: Placement[] = []) {
   const pool = livePool(
     { tier: 'gpu', pool: 'p', models },
@@ -92,14 +92,14 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
   return { split, parts, events, pool, placements };
 }
 
-/** Serves a part, and lets what waits for it go on. */
+/** Serves a part, and lets everything that waits for it continue. */
 async function serve(part: Part | undefined): Promise<void> {
   part?.serve();
   await new Promise(setImmediate);
 }
 
 describe('a split request', () => {
-  it('gives each free slot a part, and the others as parts are over; the answer is in order', async () => {
+  it('gives each free slot a part, and further parts as slots become free; the answer is in order', async () => {
     const { split, parts, events } = start(2, 2_000);
     expect(parts.map(({ from, to }) => [from, to])).toEqual([
       [0, 256],
@@ -121,11 +121,11 @@ describe('a split request', () => {
     });
   });
 
-  it('runs sixteen parts at once at most', () => {
+  it('runs at most sixteen parts at once', () => {
     expect(start(40, 100_000).parts).toHaveLength(16);
   });
 
-  it('runs one part at a time while nobody is free', async () => {
+  it('runs one part at a time while no worker is free', async () => {
     const { parts, pool } = start(1, 1_000);
     expect(parts).toHaveLength(2);
     pool.waiting = 5;
@@ -141,7 +141,7 @@ describe('a split request', () => {
     expect(parts.map((part) => part.models)).toEqual(parts.map(() => ['m']));
   });
 
-  it('finds its model with its first part where there is none yet', async () => {
+  it('determines its model with its first part if there is none yet', async () => {
     const { parts, placements, pool } = start(0, 1_000);
     expect(parts).toHaveLength(1);
     const elsewhere = { pool: { ...pool, tier: 'cloud' } as LivePool, model: 'n' };
@@ -159,7 +159,7 @@ describe('a split request', () => {
     expect(parts.filter(({ isCancelled }) => isCancelled)).toHaveLength(3);
   });
 
-  it('that its client leaves counts the parts that were complete', async () => {
+  it('counts the complete parts if its client leaves', async () => {
     const { split, parts, events } = start(2, 2_000);
     await serve(parts[0]);
     split.cancel();
@@ -197,7 +197,7 @@ describe('the parts of a request', () => {
     expect(partSize(inputs, bytes, free)).toBe(size);
   });
 
-  it('are worth it from two of the smallest', () => {
+  it('are worth it from two parts of the minimum size', () => {
     expect([31, 32].map(isWorthSplitting)).toEqual([false, true]);
   });
 });

@@ -28,7 +28,7 @@ interface OpenOptions {
   room?: StoringRoom;
 }
 
-/** A sink and what has become of an answer. */
+/** A sink, and what it has passed on. */
 function open({ streams = true, isGone = false, room = new StoringRoom(20_000_000) }: OpenOptions = {}) {
   const sent: string[] = [];
   const stored: JsonObject[] = [];
@@ -73,7 +73,7 @@ describe('an answer that is stored', () => {
       for (let at = 0; at < whole.length; at += size) {
         const piece = Buffer.from(whole.subarray(at, at + size));
         sink.data(piece);
-        // The broker uses its memory again.
+        // The broker reuses its memory.
         piece.fill(0);
       }
       sink.end(Buffer.alloc(0));
@@ -86,7 +86,7 @@ describe('an answer that is stored', () => {
     },
   );
 
-  it('is found in the last bytes of a stream, also if they begin within the event', async () => {
+  it('is found in the last bytes of a stream, even if they begin within the event', async () => {
     const whole = stream(response, 'incomplete');
     const cut = whole.lastIndexOf('event: response.') + 9;
     for (const at of [0, cut]) {
@@ -122,13 +122,13 @@ describe('an answer is not stored', () => {
     expect(sent.join('')).toBe(`${text}(end)`);
   });
 
-  it('when its client is gone', async () => {
+  it('if its client has left', async () => {
     const { stored, end } = open({ isGone: true });
     await end(stream());
     expect(stored).toEqual([]);
   });
 
-  it('when the job fails behind the last event, which is not sent then', () => {
+  it('if the job fails after the last event, which is not sent then', () => {
     const { sink, sent, stored } = open();
     sink.data(Buffer.from(stream()));
     sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
@@ -137,7 +137,7 @@ describe('an answer is not stored', () => {
     expect(sent.join('')).not.toContain('"status"');
   });
 
-  it('when it is too long to be held: it passes, and is counted', async () => {
+  it('if it is too long to be held: it passes, and is counted', async () => {
     const long = stream({ ...response, text: 'x'.repeat(9 * 1024 * 1024) });
     const { sink, sent, stored, counts, end } = open();
     for (let at = 0; at < long.length; at += 512 * 1024) sink.data(Buffer.from(long.slice(at, at + 512 * 1024)));
@@ -147,7 +147,7 @@ describe('an answer is not stored', () => {
     expect(counts).toEqual({ tooLarge: 1, noRoom: 0 });
   });
 
-  it('when all answers that wait hold back too much: it passes, is counted, and there is room once they are stored', async () => {
+  it('if all waiting answers hold back too much: it passes, is counted, and there is room once they are stored', async () => {
     const room = new StoringRoom(1_500);
     const large = stream({ ...response, text: 'x'.repeat(900) });
     const [first, second] = [open({ room }), open({ room })];

@@ -36,7 +36,7 @@ function continued(
 describe.each(kinds)('a continued stream of the format %s', (...kind) => {
   const [, { stream }, text] = kind;
 
-  it('is, with what the client has, the stream that was not cut, wherever it is cut', () => {
+  it("equals, with the client's part, the uncut stream, wherever it is cut", () => {
     const pieces = ['Über', ' all', ' ', '👩‍👩‍👧 ', 'gardens', '\n\n', 'grow'];
     const uncut = stream(minted);
     const whole = content(text, pieces).map((data) => uncut.event(data));
@@ -51,7 +51,7 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
     }
   });
 
-  it('leaves out the text that comes again, in whatever pieces', () => {
+  it('drops the repeated text, in whatever pieces', () => {
     for (const pieces of [[' \n\nso'], [' ', '\n', '\nso'], [' \n', '\n', 'so'], ['', ' \n\n', 'so']]) {
       const rest = continued(kind, { pieces: ['Well,', ' \n\n'], events: 6, again: ' \n\n' });
       const written = content(text, pieces).map((data) => rest.event(data));
@@ -76,7 +76,7 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
 });
 
 describe('a continued stream', () => {
-  it('ends with an error if the model begins to think anew', () => {
+  it('ends with an error if the model starts to think again', () => {
     const [chat] = kinds;
     if (!chat) throw new Error('unreachable');
     const rest = continued(chat, { pieces: ['Well'], events: 0 });
@@ -92,7 +92,7 @@ describe('a continued stream', () => {
     expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
   });
 
-  it('is not begun where its events would have other numbers', () => {
+  it('is not begun if its events would have other numbers', () => {
     const [, , responses] = kinds;
     if (!responses) throw new Error('unreachable');
     expect(() => continued(responses, { pieces: ['a', 'b'], events: 7 })).toThrow('numbered otherwise');

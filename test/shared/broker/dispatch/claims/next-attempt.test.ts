@@ -13,7 +13,7 @@ import { silentLog } from '../../../../helpers/silent-log.ts';
 const spareModel = { models: [{ id: 'spare', capabilities: ['stream' as const] }] };
 
 describe.concurrent('the next attempt', () => {
-  it('goes to another pool when nothing shows that the one that failed serves at all', async ({ start, expect }) => {
+  it('goes to another pool if no worker of the failed pool is known to serve', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const replicas = ['a', 'b', 'c'];
     for (const id of replicas) await addWorker({ id });
@@ -38,7 +38,7 @@ describe.concurrent('the next attempt', () => {
     });
   });
 
-  it('may go to the worker that failed once some seconds have passed', async ({ start, expect }) => {
+  it('may go to the worker that failed after some seconds', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     await addWorker({ id: 'busy', slots: 1 });
     const other = ingress.send({ steps: [{ write: 'x' }, { hang: true }] });
@@ -64,7 +64,7 @@ describe.concurrent('the next attempt', () => {
 it.for([
   ['is offered', true],
   ['waits for a claim', false],
-] as const)('a job that %s has the rule that chose its model', async ([, offers], { start, expect }) => {
+] as const)('a job that %s records the rule that chose its model', async ([, offers], { start, expect }) => {
   const { ingress, addWorker } = await start({ ingress: { offers } });
   await addWorker();
   const rule = 'models.coder.purposes.auxiliary';
@@ -80,11 +80,11 @@ interface Pair extends Parties {
   reason: () => string | undefined;
   /** Lets the upstream of `sick` fail, or serve again. */
   setSick: (isSick: boolean) => void;
-  /** Jobs that `sick` began. */
+  /** Counts the jobs that `sick` began. */
   begun: () => number;
 }
 
-/** A worker `sick` whose pace follows its jobs, and a healthy peer. */
+/** A worker `sick` whose circuit breaker follows its jobs, and a healthy peer. */
 async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Pair> {
   let isSick = false;
   let begun = 0;
@@ -121,7 +121,7 @@ async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms
   }, ms);
 }
 
-describe.concurrent('a worker that probes', () => {
+describe.concurrent('a probing worker', () => {
   it('gets a job within seconds beside a healthy peer, and serves again', async ({ start, expect, onTestFinished }) => {
     const pair = await addPair(await start(), { onTestFinished });
     pair.setSick(true);

@@ -18,15 +18,15 @@ const able = (id: string, model = 'demo'): Partial<WorkerOptions> => ({
 
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 
-/** Counts to 10, and writes the rest on another worker. */
+/** Steps that count to 10; the other worker writes the rest. */
 const counting: Step[] = [{ count: 10, everyMs: 10 }, { only: 'first', hang: true }, { write: 'the rest' }];
 const begun = lines(10);
 const whole = `${begun}the rest`;
 
-/** How a job ends that does not go on. */
+/** The end of a job that does not continue. */
 const lost = { state: 'failed', error: { code: 'worker_lost' } };
 
-/** A job that counts on the worker `first`, with another one beside it that is there when the first one dies. */
+/** A job that counts on the worker `first`. Another worker is present when the first one dies. */
 async function killed(
   { ingress, addWorker }: Parties,
   request: TestRequest,
@@ -40,8 +40,8 @@ async function killed(
   return sent;
 }
 
-describe.concurrent('a stream that loses its worker in its middle', () => {
-  it('goes on with one that continues streams, and begins once', async ({ start, expect }) => {
+describe.concurrent('a stream that loses its worker in the middle', () => {
+  it('continues on a worker that continues streams, and begins once', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const told: string[] = [];
     const tell =
@@ -61,7 +61,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     expect(parties.ingress.dispatcher.keptBytes).toBe(0);
   });
 
-  it('goes on with a request of several parts', async ({ start, expect }) => {
+  it('continues with a request of several parts', async ({ start, expect }) => {
     const steps: Step[] = [...counting, { digest: true }];
     const body = Buffer.from(JSON.stringify({ steps, padding: 'x'.repeat(2 * mib) }));
     const sent = await killed(await start({ ingress: { continueBytes } }), { body }, able('second'));
@@ -69,7 +69,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', text });
   });
 
-  it('goes on where its worker only failed, and where it is stopped', async ({ start, expect }) => {
+  it('continues if its worker only failed, and if its worker is stopped', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const { worker } = await parties.addWorker(able('first'));
     const send = (...steps: Step[]) =>
@@ -88,7 +88,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     ['does not want it', false, continueBytes, []],
     ['has no memory for it', true, 0, []],
     ['was not kept for lack of room', true, 8_000, ['not_kept']],
-  ])('ends at once with its error where the request %s', async ([, continues, bytes, outcomes], { start, expect }) => {
+  ])('ends at once with its error if the request %s', async ([, continues, bytes, outcomes], { start, expect }) => {
     const sent = await killed(await start({ ingress: { continueBytes: bytes } }), { continues }, able('second'));
     expect(await sent.finished).toMatchObject({ ...lost, attempts: 1, continuations: outcomes, text: begun });
   });
@@ -97,7 +97,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     ['none', undefined],
     ['one of an older release', { id: 'second' }],
     ['one of another model', able('second', 'other')],
-  ])('waits for an able worker, and ends with its error where there is %s', async ([, second], { start, expect }) => {
+  ])('waits for an able worker, and ends with its error if there is %s', async ([, second], { start, expect }) => {
     const parties = await start({ ingress: { continueBytes, keepAliveMs: 300, timeouts: { noWorkerMs: 1_000 } } });
     const sent = await killed(parties, {}, second);
     const waited = { attempts: 1, moves: ['worker_lost'], continuations: ['no_worker'], text: begun };
@@ -106,7 +106,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     expect(sent.keepAlives()).toBeGreaterThan(1);
   });
 
-  it('goes on with a worker that comes while it waits', async ({ start, expect }) => {
+  it('continues on a worker that comes while it waits', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const sent = await killed(parties, {}, undefined);
     await until(() => sent.job.state === 'queued');
@@ -121,13 +121,13 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
       const sent = await killed(parties, { steps: [{ cannotContinue: failure }, ...counting] }, able('second'));
       expect(await sent.finished).toMatchObject({ ...lost, attempts: 2, continuations: [failure] });
       expect(sent.error()?.message).toBe('The worker was lost in the middle of the answer.');
-      // The worker is not to blame.
+      // The worker is not at fault.
       const next = await parties.ingress.send({ steps: [{ whoami: true }] }).finished;
       expect(next.text).toBe('second');
     },
   );
 
-  it('takes two workers if it kills them, and a repeated one takes none', async ({ start, expect }) => {
+  it('kills two workers at most, and a repeated request kills none', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const workers = await Promise.all(['one', 'two', 'three'].map((id) => parties.addWorker(able(id))));
     const poison: TestRequest = { continues: true, steps: [{ count: 5, everyMs: 20 }, { die: true }] };
@@ -138,7 +138,7 @@ describe.concurrent('a stream that loses its worker in its middle', () => {
     expect(workers.filter(({ broker }) => broker.nc.isClosed())).toHaveLength(2);
   });
 
-  it('ends within the time of its ingress to drain', async ({ start, expect }) => {
+  it('ends within the drain time of its ingress', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const sent = await killed(parties, {}, undefined);
     await until(() => sent.job.state === 'queued');

@@ -4,8 +4,8 @@ import { ContinuationMemory, defaultContinueBytes } from '#shared/broker/dispatc
 
 const mib = 1024 * 1024;
 
-describe('what is kept of a stream', () => {
-  it('is the body and a copy of every relayed byte, however the pieces fall', () => {
+describe('the memory of a stream that can continue', () => {
+  it('holds the body and a copy of every relayed byte, whatever the sizes of the pieces', () => {
     const memory = new ContinuationMemory(16 * mib);
     const body = randomBytes(1_000);
     const kept = memory.open(body);
@@ -20,7 +20,7 @@ describe('what is kept of a stream', () => {
     expect([kept?.length, kept?.relayedBytes]).toEqual([whole.length, whole.length - body.length]);
   });
 
-  it('is given back when it is let go, and once', () => {
+  it('is freed once when the stream is dropped', () => {
     const memory = new ContinuationMemory(16 * mib);
     const kept = memory.open(randomBytes(mib));
     kept?.add(randomBytes(100_000));
@@ -32,7 +32,7 @@ describe('what is kept of a stream', () => {
     expect([memory.bytes, kept?.isLetGo, kept?.body]).toEqual([0, true, undefined]);
   });
 
-  it('is let go beyond 4 MiB of an answer', () => {
+  it('is dropped beyond 4 MiB of an answer', () => {
     const memory = new ContinuationMemory(64 * mib);
     const kept = memory.open(Buffer.from('{}'));
     for (let at = 0; at < 64; at += 1) kept?.add(Buffer.alloc(64 * 1024));
@@ -41,7 +41,7 @@ describe('what is kept of a stream', () => {
     expect([kept?.isLetGo, memory.bytes]).toEqual([true, 0]);
   });
 
-  it('takes a quarter of the memory for one, and all of it for all, at most', () => {
+  it('is at most a quarter of the whole memory for one stream, and at most all of it for all', () => {
     const memory = new ContinuationMemory(4 * mib);
     expect(memory.open(Buffer.alloc(mib + 1))).toBeUndefined();
     const kept = Array.from({ length: 4 }, () => memory.open(Buffer.alloc(mib)));
@@ -52,7 +52,7 @@ describe('what is kept of a stream', () => {
     expect(memory.open(Buffer.from('{}'))).toBeDefined();
   });
 
-  it('takes a quarter of the memory for answers, of which the longest is let go', () => {
+  it('is at most a quarter of the whole memory for answers, of which the longest is dropped', () => {
     const memory = new ContinuationMemory(16 * mib);
     const other = memory.open(Buffer.from('{}'));
     const unread = Array.from({ length: 20 }, () => memory.open(Buffer.from('{}')));
@@ -69,7 +69,7 @@ describe('what is kept of a stream', () => {
     [0, 256 * mib],
     [512 * mib, 64 * mib],
     [2 ** 63, 256 * mib],
-  ])('has, of a memory limit of %d bytes, %d by default', (limit, bytes) => {
+  ])('has, for a memory limit of %d bytes, a default of %d bytes', (limit, bytes) => {
     expect(defaultContinueBytes(limit)).toBe(bytes);
   });
 });

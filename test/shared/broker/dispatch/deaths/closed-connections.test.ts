@@ -15,13 +15,13 @@ beforeAll(async () => {
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const settings = { url: inject('natsUrl'), name: 'test', prefix, log: silentLog };
   [ingress, others] = await Promise.all([connectBroker(settings), connectBroker(settings)]);
-  // It connected long ago.
+  // The connection is old.
   await until(() => performance.now() - ingress.connectedSince > 2_000);
 });
 
 afterAll(() => Promise.all([ingress.close(), others.close()]));
 
-/** So many workers with jobs whose last frame came long ago. `join` connects one. */
+/** Workers with jobs whose last frame is old. `join` connects one. */
 function watch({ onTestFinished }: TestContext, count: number) {
   const ids = Array.from({ length: count }, () => ({ id: `w${randomBytes(4).toString('hex')}` }));
   const workers = [...livePool({ tier: 'gpu', pool: 'p' }, ids).workers];
@@ -47,7 +47,7 @@ function watch({ onTestFinished }: TestContext, count: number) {
 }
 
 describe.concurrent('the connection of a worker with jobs', () => {
-  it('counts as closed within two thirds of a second when it is the only one', async (context) => {
+  it('counts as closed within two thirds of a second if it is the only one', async (context) => {
     const find = async (): Promise<number> => {
       const { workers, closedAfter, join, after } = watch(context, 2);
       const [dead, alive] = workers;
@@ -61,7 +61,7 @@ describe.concurrent('the connection of a worker with jobs', () => {
     context.expect(await least(find, 667)).toBeLessThan(667);
   });
 
-  it('counts as closed later when others closed with it: they may have lost their server', async (context) => {
+  it('counts as closed later if other connections closed with it, because they may have lost their server', async (context) => {
     const find = async (): Promise<number> => {
       const { workers, closedAfter } = watch(context, 3);
       await until(() => closedAfter.size === workers.length);
@@ -71,7 +71,7 @@ describe.concurrent('the connection of a worker with jobs', () => {
     context.expect(await least(find, 1_000)).toBeLessThan(1_000);
   });
 
-  it('does not count as closed when it was made again at once', async (context) => {
+  it('does not count as closed if the worker reconnected at once', async (context) => {
     const { workers, closedAfter, join, after } = watch(context, 1);
     const [one] = workers;
     if (!one) throw new Error('there is one');

@@ -15,10 +15,10 @@ import { until } from '../../../../helpers/until.ts';
 /** A worker that is asked whether it lives has a second to show it. */
 const longerThanCheckMs = 1_500;
 
-/** Never answers at the first two workers. */
+/** A step that hangs at the first two workers. */
 const steps: Step[] = [{ only: 'one', hang: true }, { only: 'two', hang: true }, { whoami: true }];
 
-/** A job that seems to have lost the worker `one` by its death, and is at `two`. Its second death comes with `die`. */
+/** A job that seems to have lost the worker `one` by its death, and runs at `two`. `die` causes the second death. */
 async function loseOne({ ingress, addWorker }: Parties) {
   const { subjects } = ingress.broker;
   const one = await addWorker({ id: 'one' });
@@ -27,7 +27,7 @@ async function loseOne({ ingress, addWorker }: Parties) {
   const two = await addWorker({ id: 'two' });
   const die = (): void =>
     loseAsStranger(ingress, job, { startedAt: (job.job.attempt?.worker.announcement.startedAt ?? 0) + 1 });
-  // Heartbeats would show after two seconds that it lives.
+  // After two seconds, heartbeats would show that it lives.
   one.onSend((message, send) => {
     if (!message.subject.startsWith(`${subjects.prefix}.heartbeat.`)) send(message);
   });
@@ -48,7 +48,7 @@ describe.concurrent('a job whose second worker dies', () => {
     expect(one.worker.busy).toBe(0);
   });
 
-  it('ends within three and a half seconds when the first does not', async ({ start, expect }) => {
+  it('ends within three and a half seconds if the first worker does not answer', async ({ start, expect }) => {
     const end = async (): Promise<number> => {
       const { job, one, die } = await loseOne(await start(options));
       await one.die();
@@ -61,7 +61,7 @@ describe.concurrent('a job whose second worker dies', () => {
     expect(await least(end, 3_500, 3)).toBeLessThan(3_500);
   });
 
-  it('goes on where it is when frames of it come meanwhile', async ({ start, expect }) => {
+  it('stays at its second worker if frames come from it meanwhile', async ({ start, expect }) => {
     const parties = await start(options);
     const { workers, broker } = parties.ingress;
     const { job, one, two } = await loseOne(parties);
@@ -80,7 +80,7 @@ describe.concurrent('a job whose second worker dies', () => {
   });
 });
 
-describe.concurrent('a worker of which no frame comes', () => {
+describe.concurrent('a worker that sends no frames', () => {
   const reply = (prefix: string): string => `${prefix}.reply.`;
 
   async function loseFrames({ ingress, addWorker, prefix }: Parties, losesAll: boolean): Promise<TestJob> {
@@ -95,13 +95,13 @@ describe.concurrent('a worker of which no frame comes', () => {
   }
 
   it('and no heartbeat either has died with its job', async ({ start, expect }) => {
-    // Before the silence of its heartbeats is noticed.
+    // Before the missing heartbeats are noticed.
     const sent = await loseFrames(await start({ ingress: { timeouts: { silenceMs: 2_000 } } }), true);
     expect(await sent.finished).toMatchObject({ state: 'done', moves: ['worker_lost'] });
     expect(sent.job.death?.worker.id).toBe('one');
   });
 
-  it('but heartbeats do has lost it', async ({ start, expect }) => {
+  it('but sends heartbeats has lost its job without dying', async ({ start, expect }) => {
     const sent = await loseFrames(await start({ ingress: { timeouts: { silenceMs: 3_000 } } }), false);
     expect(await sent.finished).toMatchObject({ state: 'done', moves: ['worker_lost'] });
     expect(sent.job.death).toBeUndefined();
@@ -147,11 +147,11 @@ describe.concurrent('a late job of an ejected worker', () => {
       const late = ingress.send({ steps: [{ only: id, hang: true }, { whoami: true }] });
       await until(() => isBegun(late));
       await addWaiting({ id: 'b' }, { id: 'c' });
-      // What is late is found out by the first tokens of its peers.
+      // Its peers' first tokens show that it is late.
       await Promise.all(Array.from({ length: 20 }, () => ingress.send({ steps: [{ write: 'x' }] }).finished));
       const worker = ingress.workers.get(id);
       await until(() => late.job.attempt?.isLate === true, 5_000);
-      // Its last heartbeat was just before.
+      // Its last heartbeat came just before.
       await until(() => performance.now() - (worker?.lastHeartbeatAt ?? 0) < 200);
       process.child.kill(signal);
       worker?.health.eject('demo', 'slow', performance.now());
@@ -164,7 +164,7 @@ describe.concurrent('a late job of an ejected worker', () => {
 it.for([
   ['without having begun it goes to another worker', true, { state: 'done', attempts: 2 }],
   ['after it was begun ends', undefined, { state: 'failed', attempts: 1 }],
-] as const)('a tool call that its worker gives back %s', async ([, unbegun, outcome], { start, expect }) => {
+] as const)('a tool call that its worker returns %s', async ([, unbegun, outcome], { start, expect }) => {
   const { ingress, addWorker } = await start(options);
   await addWorker({ id: 'first' });
   const sent = ingress.send({ operation: 'execute_tool', steps: [{ only: 'first', hang: true }, { whoami: true }] });
@@ -174,7 +174,7 @@ it.for([
   expect(await sent.finished).toMatchObject(outcome);
 });
 
-/** Three workers that take offers, and `only`, which has jobs offered to this one of them. */
+/** Three workers that take offers, and `only`, whose jobs are offered to one of them. */
 async function addThree({ ingress, addWaiting }: Parties) {
   const made = await addWaiting(...['one', 'two', 'three'].map((id) => ({ id, kind: id })));
   let wanted: string | undefined = 'one';
@@ -197,7 +197,7 @@ async function addThree({ ingress, addWaiting }: Parties) {
 /** Ends whoever serves it. */
 const kill: Step[] = [{ die: true }];
 
-describe.concurrent('an offer that is not answered', () => {
+describe.concurrent('an offer that gets no answer', () => {
   it('counts as a death of a worker that sends no heartbeats either', async ({ start, expect }) => {
     const { send, only, freeze, ended } = await addThree(await start());
     freeze('one');
@@ -209,7 +209,10 @@ describe.concurrent('an offer that is not answered', () => {
     expect(ended()).toHaveLength(1);
   });
 
-  it('counts as none while no heartbeats come at all: the broker may stand still', async ({ start, expect }) => {
+  it('does not count as a death while no heartbeats come at all, because the broker may be blocked', async ({
+    start,
+    expect,
+  }) => {
     const { send, only, freezeAll } = await addThree(await start());
     const goOn = freezeAll();
     const sent = send([{ whoami: true }]);
@@ -220,7 +223,7 @@ describe.concurrent('an offer that is not answered', () => {
     expect((await sent.finished).state).toBe('done');
   });
 
-  it('is not made to a third worker before it is clear what became of the second', async ({ start, expect }) => {
+  it('is not made to a third worker before the state of the second is known', async ({ start, expect }) => {
     const { send, only, freeze, ended } = await addThree(await start());
     const sent = send(kill);
     only('two');

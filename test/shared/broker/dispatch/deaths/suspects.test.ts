@@ -12,7 +12,7 @@ function suspect(afterMs: number, claimedAt?: number, died = dead): SuspectJob {
   return { state, death: died && { worker: died, at: 0, afterMs }, attempt };
 }
 
-it('a suspect is put beside another one when that has run for longer than its first worker lived with it', () => {
+it('a quarantined job may share a worker with another one that has run longer than its first worker lived with it', () => {
   const suspects = new Suspects();
   suspects.gave(worker, suspect(50, -200), -200);
   const other = suspect(50);
@@ -21,7 +21,7 @@ it('a suspect is put beside another one when that has run for longer than its fi
   expect(suspects.mayTake({}, other, 200)).toBe(true);
 });
 
-it('a suspect waits for a worker of its own for half a second at most', () => {
+it('a quarantined job waits for a worker of its own for half a second at most', () => {
   const suspects = new Suspects();
   suspects.gave(worker, suspect(60_000, 100), 100);
   const other = suspect(60_000);
@@ -29,7 +29,7 @@ it('a suspect waits for a worker of its own for half a second at most', () => {
   expect(suspects.mayTake(worker, other, 600)).toBe(true);
 });
 
-it('a suspect is put beside one of another death, and keeps away from each of its own', () => {
+it('a quarantined job may share a worker with one of another death, but not with one of its own', () => {
   const suspects = new Suspects();
   suspects.gave(worker, suspect(60_000, 100), 100);
   const another = suspect(60_000, 200, alsoDead);
@@ -38,7 +38,7 @@ it('a suspect is put beside one of another death, and keeps away from each of it
   expect(suspects.mayTake(worker, suspect(60_000), 300)).toBe(false);
 });
 
-it('a job that no worker died with is put beside any', () => {
+it('a job without a death may go to any worker', () => {
   const suspects = new Suspects();
   suspects.gave(worker, suspect(60_000, 100), 100);
   expect(suspects.mayTake(worker, { state: 'queued', death: undefined, attempt: undefined }, 200)).toBe(true);

@@ -9,7 +9,7 @@ import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { until } from '../../../../helpers/until.ts';
 
-/** An ingress, and processes that want to know which live requests wait; those that can do something for one say so. */
+/** An ingress, and processes that subscribe to waiting live requests; those that can free a slot say so. */
 async function listen({ ingress: { broker: ingress }, addIngress }: Parties, able: readonly boolean[]) {
   const pool = livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]);
   const brokers: Broker[] = [];
@@ -30,7 +30,7 @@ async function listen({ ingress: { broker: ingress }, addIngress }: Parties, abl
     ingress.publish(ingress.subjects.jobs(lane), encodeTicket({ v: 1, ingress: 'i', job }));
     await ingress.flush();
   };
-  /** How many reports there were, once everything that was published has arrived everywhere. */
+  /** Counts the reports, once everything that was published has arrived everywhere. */
   const sum = async (): Promise<number> => {
     for (const broker of brokers) await broker.flush();
     return reports.reduce((all, each) => all + each, 0);
@@ -44,7 +44,7 @@ it('the ticket of a live request is reported to one of several processes', async
   expect(await sum()).toBe(10);
 });
 
-it('a ticket is reported for every pool that claims its lane: nobody can hide a pool behind another', async ({
+it('a ticket is reported for every pool that claims its lane, so that no pool can hide another one', async ({
   start,
 }) => {
   const { ingress } = await start();
@@ -68,7 +68,7 @@ it('tickets of the lowest class are not reported', async ({ start }) => {
   expect(await sum()).toBe(1);
 });
 
-it('a process that can do nothing for a live request has the others asked', async ({ start }) => {
+it('a process that can free no slot for a live request asks the others', async ({ start }) => {
   const { publish, reports } = await listen(await start(), [false, true, false]);
   for (let at = 0; at < 20; at += 1) await publish(`j${at}`);
   await until(() => (reports[1] ?? 0) >= 20);

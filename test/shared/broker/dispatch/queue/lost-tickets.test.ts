@@ -7,7 +7,7 @@ import type { TestIngress, TestRequest } from '../../../../helpers/broker/broker
 import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 
-/** Loses what an ingress publishes into lanes, as far as a job's id is wanted. */
+/** Drops what an ingress publishes into lanes, if the job's id is wanted. */
 function loseTickets({ broker, onSend }: TestIngress, isLost: (job: string) => boolean): void {
   onSend((message, send) => {
     const isTicket = message.subject.startsWith(`${broker.subjects.prefix}.jobs.`);
@@ -16,14 +16,14 @@ function loseTickets({ broker, onSend }: TestIngress, isLost: (job: string) => b
   });
 }
 
-/** The stream with the tickets of an ingress, and how many there are. */
+/** The stream with the tickets of an ingress, and their number. */
 async function ticketsOf({ broker }: TestIngress) {
   const { streams } = await jetstreamManager(broker.nc);
   const name = broker.subjects.stream('gpu');
   return { purge: () => streams.purge(name), count: async () => (await streams.info(name)).state.messages };
 }
 
-/** JetStream answers nothing, as a cluster of servers without a leader. */
+/** Blocks all answers of JetStream, like a cluster of servers without a leader. */
 function loseLeader(ingress: TestIngress): void {
   ingress.refuseRequests();
   loseTickets(ingress, () => true);
@@ -34,7 +34,7 @@ describe.concurrent('while JetStream has no leader', () => {
     const { ingress, addWorker } = await start();
     loseLeader(ingress);
     await addWorker();
-    // It has waited for an answer about its lanes for long enough.
+    // It has waited long enough for an answer about its lanes.
     await until(async () => {
       const { job, finished } = ingress.send({ steps: [{ write: 'x' }] });
       await finished;
@@ -63,7 +63,7 @@ describe.concurrent('while JetStream has no leader', () => {
   });
 });
 
-describe.concurrent('a ticket that is lost', () => {
+describe.concurrent('a lost ticket', () => {
   it('keeps its job waiting for three seconds at most, beside others', async ({ start, expect, onTestFinished }) => {
     const wait = async (): Promise<number> => {
       const { ingress, addWorker } = await start();
@@ -92,7 +92,7 @@ describe.concurrent('a ticket that is lost', () => {
     const jobs = Array.from({ length: 2 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
     const { count, purge } = await ticketsOf(ingress);
-    // A busy machine may have published them again already.
+    // A slow machine may have published them again already.
     await until(async () => expect(await count()).toBeGreaterThanOrEqual(2));
     await purge();
     expect(await count()).toBe(0);

@@ -13,9 +13,9 @@ it('a job waits in a few of many full pools, spread over all, and takes a free s
   );
   const running = Array.from({ length: pools }, () => ingress.send({ steps: [{ hang: true }] }));
   await until(() => running.every(({ job }) => job.state !== 'queued'));
-  // None is left that was given to a pool twice.
+  // No pool is left that got a job twice.
   await until(() => [...ingress.workers.pools()].every((pool) => freeSlots(pool) === 0));
-  // Equally good ones, as the registry gives them.
+  // Equally good placements, as the registry gives them.
   const place = () => Array.from(ingress.workers.pools(), (pool) => ({ pool, model: 'demo', group: 0 }));
   const waiting = Array.from({ length: 12 }, () => ingress.send({ steps: [{ whoami: true }], place }));
   expect(waiting.map(({ job }) => job.tickets.placed.size)).toEqual(Array.from({ length: 12 }, () => 8));
@@ -27,7 +27,7 @@ it('a job waits in a few of many full pools, spread over all, and takes a free s
 
   const [first] = waiting;
   if (!first) throw new Error('nothing waits');
-  // Only the first job goes on, in a pool that it does not wait in.
+  // Only the first job overflows, into a pool in which it does not wait.
   for (const { cancel } of waiting.slice(1)) cancel();
   const elsewhere = running.find(({ job }) => {
     const pool = job.attempt?.worker.pool;

@@ -9,7 +9,7 @@ const subjects = createSubjects('test');
 const address = { tier: 'gpu', owner: 'open', worker: 'one' } as const;
 const inbox = `${subjects.inbox(address)}.pull`;
 
-/** What an ingress publishes for so many pulls that wait, of workers in a pool of this size. */
+/** What an ingress publishes for waiting pulls of workers in a pool of this size. */
 function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: number; others: number } {
   const counts = { asked: 0, confirmed: 0, others: 0 };
   let pull: ((message: object) => void) | undefined;
@@ -34,12 +34,12 @@ function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: 
   return counts;
 }
 
-describe('heartbeats for pulls that wait', () => {
-  it('are asked for all of a small pool', () => {
+describe('heartbeats for waiting pulls', () => {
+  it('are requested for all pulls of a small pool', () => {
     expect(handedOn(200, 200)).toEqual({ asked: 200, confirmed: 200, others: 0 });
   });
 
-  it('are asked for about two hundred of a large one, and each worker knows of its own', () => {
+  it('are requested for about two hundred pulls of a large pool, and the confirmation of each pull says so', () => {
     const { asked, confirmed, others } = handedOn(4_000, 4_000);
     expect(asked).toBeGreaterThan(100);
     expect(asked).toBeLessThan(300);

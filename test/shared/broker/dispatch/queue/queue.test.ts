@@ -20,7 +20,7 @@ function poolOf({ workers }: TestIngress, id: string): LiveWorker['pool'] {
   return pool;
 }
 
-/** Chooses the pools that are there now, even if they take no jobs. */
+/** Chooses the pools that are present now, even if they take no jobs. */
 function anywhere({ workers }: TestIngress): () => Placement[] {
   const placements = Array.from(workers.pools(), (pool) => ({ pool, model: 'demo' }));
   return () => placements;
@@ -80,7 +80,7 @@ describe.concurrent('the queue', () => {
     expect(most).toBe(3);
   });
 
-  it('brings what one worker cannot take to an idle one at once', async ({ start, expect }) => {
+  it('gives jobs that one worker cannot take to an idle one at once', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const gate = Promise.withResolvers<void>();
     const handler = () => gate.promise.then(() => jobDone);
@@ -93,7 +93,7 @@ describe.concurrent('the queue', () => {
     expect(servers.filter((id) => id === 'one')).toHaveLength(2);
   });
 
-  it('that is full refuses one more, and lets those that wait go on waiting', async ({ start, expect }) => {
+  it('refuses a further job when it is full, and keeps the waiting ones', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
     const { worker } = await addWorker({ accepting: false });
     const place = anywhere(ingress);
@@ -109,7 +109,7 @@ describe.concurrent('the queue', () => {
     for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });
 
-  it('has places left for others when one key fills it', async ({ start, expect }) => {
+  it('has places left for other keys if one key fills it', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
     await addWorker({ accepting: false });
     const place = anywhere(ingress);
@@ -122,7 +122,7 @@ describe.concurrent('the queue', () => {
     expect(send('loud').job.state).toBe('queued');
   });
 
-  it('has room for the next after more jobs were cancelled than may wait', async ({ start, expect }) => {
+  it('has room for the next job after more jobs were cancelled than may wait', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
     const { worker } = await addWorker({ slots: 1, accepting: false });
     const place = anywhere(ingress);
@@ -140,7 +140,7 @@ describe.concurrent('the queue', () => {
   it.for([
     ['there is no worker', false],
     ['the only worker stops taking jobs', true],
-  ] as const)('fails a job after its timeout when %s', async ([, hasWorker], { start, expect }) => {
+  ] as const)('fails a job after its timeout if %s', async ([, hasWorker], { start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { timeouts: { noWorkerMs: 300 } } });
     const worker = hasWorker ? await addWorker({ slots: 0 }) : undefined;
     const { finished } = ingress.send({});
@@ -158,7 +158,7 @@ describe.concurrent('the queue', () => {
     expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
   });
 
-  it('takes jobs along when a worker changes its models, and with them its pool', async ({ start, expect }) => {
+  it('moves waiting jobs along if a worker changes its models and thereby its pool', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker({ slots: 0 });
     const before = poolOf(ingress, id);
@@ -171,13 +171,13 @@ describe.concurrent('the queue', () => {
     expect(poolOf(ingress, id).waiting).toBe(0);
   });
 
-  it('offers a job to the next lane when its first does not take it in time', async ({ start, expect }) => {
+  it('lets a job overflow into the next lane if the first lane does not take it in time', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { spillMs: 100 } });
     const busy = await addWorker({ id: 'busy', kind: 'a', slots: 1 });
     await addWorker({ id: 'free', kind: 'b', slots: 1 });
     const pools = [poolOf(ingress, 'busy'), poolOf(ingress, 'free')];
     const place = () => pools.map((pool) => ({ pool, model: 'demo' }));
-    // Its announcement still says that it has a free slot.
+    // Its announcement still reports a free slot.
     busy.worker.drain(0).catch(() => undefined);
     const report = await ingress.send({ place }).finished;
     expect(report.attempt?.worker.announcement.worker).toBe('free');
@@ -196,7 +196,7 @@ describe.concurrent('the queue', () => {
 });
 
 describe.concurrent('a claim', () => {
-  /** A job, and its ticket that was taken as by the worker `one`, which has no slots, and left unanswered. */
+  /** A job, and its ticket that the worker `one` without slots has taken and not answered. */
   async function takeTicket({ ingress, addWorker }: Parties, steps: Step[] = []) {
     await addWorker({ id: 'one', slots: 0 });
     const sent = ingress.send({ steps });
@@ -212,14 +212,14 @@ describe.concurrent('a claim', () => {
   }
 
   interface ClaimFacts {
-    /** The worker in whose inbox the answer comes. */
+    /** The worker whose inbox gets the answer. */
     inboxOf?: string;
-    /** Token of the process there that claims. Default: the one that was announced. */
+    /** The token of the claiming process there. Default: the announced one. */
     process?: string;
     v?: number;
   }
 
-  /** @returns the answer, or `none` when there is none within a second. */
+  /** @returns the answer, or `none` if there is none within a second */
   async function claim(
     { broker, workers }: TestIngress,
     ticket: { job: string; ingress: string },
@@ -235,7 +235,7 @@ describe.concurrent('a claim', () => {
     const reply = `${inbox}.${process ?? announced}.claim.${randomUUID()}`;
     broker.subscribe(reply, ({ data }) => void answers.push(decodeClaimAnswer(data)?.answer.answer ?? 'unreadable'));
     broker.publish(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), reply);
-    // Whatever this ingress answers comes to it before the answer to its second flush.
+    // The answers of this ingress arrive before the answer to the second flush.
     for (let round = 0; round < 2; round += 1) await broker.flush();
     return answers[0] ?? 'none';
   }
@@ -244,7 +244,7 @@ describe.concurrent('a claim', () => {
     ['in a version of the contract that is not spoken with its worker is put off', 'later', 'one', { v: 2 }],
     ['is not answered at the inbox of another worker', 'none', 'one', { inboxOf: 'two' }],
     ['of a worker that this ingress does not know is put off', 'later', 'stranger', {}],
-    // It may have been started in its place.
+    // It may have replaced that process.
     ['of another process than the announced one is put off', 'later', 'one', { process: randomUUID() }],
   ])('%s', async ([, answer, worker, how], { start, expect }) => {
     const { sent, claim } = await takeTicket(await start());
@@ -263,7 +263,10 @@ describe.concurrent('a claim', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'two' });
   });
 
-  it('of a worker that has failed on the job is put off while another could take it', async ({ start, expect }) => {
+  it('of a worker that has failed on the job is answered `later` while another worker could take it', async ({
+    start,
+    expect,
+  }) => {
     const { ingress, addWorker } = await start();
     const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
     await addWorker({ id: 'bad', slots: 1 });
@@ -272,7 +275,7 @@ describe.concurrent('a claim', () => {
     for (const { finished } of jobs) expect(await finished).toMatchObject({ state: 'done', text: 'good' });
   });
 
-  it('of the only worker there is may be tried until the attempts are used up', async ({ start, expect }) => {
+  it('of the only worker may be tried until the attempts are used up', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     await addWorker();
     const report = await ingress.send({ steps: [{ fail: 'worker_lost' }] }).finished;

@@ -86,6 +86,6 @@ it.each([
   [4, 3_001],
   [30, 400_000],
   [10, undefined],
-])('a client whose request waited too long is to come again in %d s when the wait is %d ms', (retryAfter, waitMs) => {
+])('a client whose request waited too long gets Retry-After: %d if the wait is %d ms', (retryAfter, waitMs) => {
   expect(exceeded('queued', 1_001, {}, waitMs)).toMatchObject({ code: 'queue_timeout', retryAfter });
 });

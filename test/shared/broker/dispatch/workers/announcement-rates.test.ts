@@ -4,7 +4,7 @@ import { AnnouncementRates } from '#shared/broker/dispatch/workers/announcement-
 
 const large = 512 * 1024;
 
-describe('the rate at which the announcements of an owner are read', () => {
+describe('the rate at which announcements of an owner are parsed', () => {
   it('lets a thousand small workers of one credential come at once', () => {
     const rates = new AnnouncementRates();
     const takes = Array.from({ length: 1_000 }, (_, at) => rates.take(of('joe', `w${at}`), 900, 0));
@@ -23,7 +23,7 @@ describe('the rate at which the announcements of an owner are read', () => {
     expect(rates.take(of('joe', 'w'), large * 9, 61_000)).toBe('report');
   });
 
-  it('is that of each worker where none has a credential', () => {
+  it('applies to each worker separately without credentials', () => {
     const rates = new AnnouncementRates();
     for (let at = 0; at < 9; at += 1) rates.take(of(openOwner, 'one'), large, 0);
     expect(rates.take(of(openOwner, 'one'), large, 0)).toBe('late');

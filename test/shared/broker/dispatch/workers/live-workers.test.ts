@@ -12,8 +12,8 @@ import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 import type { TappedBroker } from '../../../../helpers/broker/tapped-broker.ts';
 
-describe('the workers that an ingress knows', () => {
-  it('are all there after a request for announcements, long before their next heartbeat', async ({ start }) => {
+describe('the workers in the table of an ingress', () => {
+  it('are complete after a request for announcements, long before the next heartbeats', async ({ start }) => {
     const { addWorker, addIngress } = await start();
     await addWorker({ id: 'one' });
     await addWorker({ id: 'two' });
@@ -31,7 +31,7 @@ describe('the workers that an ingress knows', () => {
     expect(await least(ask, 600)).toBeLessThan(600);
   });
 
-  it('share a pool when they serve the same, and its free slots are the sum of theirs', async ({ start }) => {
+  it('share a pool if they serve the same, with the sum of their free slots', async ({ start }) => {
     const { ingress, addWorker } = await start();
     await addWorker({ slots: 3 });
     const { worker } = await addWorker({ slots: 5 });
@@ -44,7 +44,7 @@ describe('the workers that an ingress knows', () => {
     await until(() => freeSlots(pool) === 3);
   });
 
-  it('are forgotten when they leave, but not the names of their models', async ({ start }) => {
+  it('are removed when they leave, but the names of their models are kept', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker();
     await worker.close();
@@ -61,7 +61,7 @@ describe('the workers that an ingress knows', () => {
     ["in another worker's name", (id) => JSON.stringify(announcementOf({ worker: id }))],
     ['of another tier', () => JSON.stringify(announcementOf({ worker: 'strange', tier: 'cloud' }))],
     ['empty, as the broker itself sends them', () => ''],
-  ])('do not change by a heartbeat that is %s', async ([, heartbeat], { start }) => {
+  ])('do not change after a heartbeat that is %s', async ([, heartbeat], { start }) => {
     const { ingress, addWorker } = await start();
     const { id } = await addWorker();
     const { broker, workers } = ingress;
@@ -103,7 +103,7 @@ describe('the workers that an ingress knows', () => {
     },
   );
 
-  it('are known late where their owner announces too much, and nobody else is', async ({ start }) => {
+  it('appear late if their owner announces too much, and other owners are not affected', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { broker, workers } = ingress;
     const far = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
@@ -119,7 +119,7 @@ describe('the workers that an ingress knows', () => {
     const seen = Number(workers.get('joe.w')?.announcement.version);
     expect(seen).toBeGreaterThan(10);
     expect(seen).toBeLessThan(count);
-    // It is asked again once it may be read.
+    // It is requested again once it may be parsed.
     const asked = broker.subscribe(broker.subjects.retransmit(far), () => announce(count));
     await until(() => {
       broker.publish(broker.subjects.heartbeat(far), encodeBeat({ digest: `${count}`, busy: 0 }));
@@ -133,7 +133,7 @@ const someone = { tier: 'gpu', owner: 'open' } as const;
 
 const mib = 1024 * 1024;
 
-describe('the share of an owner', () => {
+describe('the limit of an owner', () => {
   it('is a thousand workers, until one of them is gone', () => {
     const shares = new OwnerShares();
     for (let count = 0; count < 1_000; count += 1) {
@@ -147,7 +147,7 @@ describe('the share of an owner', () => {
     expect(shares.hasRoom('joe', true, 100)).toBe(true);
   });
 
-  it('is 64 MiB of announcements, new ones and such that grow', () => {
+  it('is 64 MiB of announcements, new and growing ones', () => {
     const shares = new OwnerShares();
     for (let count = 0; count < 64; count += 1) shares.add('joe', 1, mib);
     expect(shares.hasRoom('joe', true, 1)).toBe(false);
@@ -155,14 +155,14 @@ describe('the share of an owner', () => {
     expect(shares.hasRoom('joe', false, -1)).toBe(true);
   });
 
-  it('does not limit workers without a credential', () => {
+  it('does not apply to workers without a credential', () => {
     const shares = new OwnerShares();
     shares.add(openOwner, 9_000, 500 * mib);
     expect(shares.hasRoom(openOwner, true, mib)).toBe(true);
   });
 });
 
-/** Lets nothing of a worker's heartbeats out any more. */
+/** Blocks all further heartbeats of a worker. */
 function dropHeartbeats({ broker, onSend }: TappedBroker): void {
   onSend((message, send) => {
     if (!message.subject.startsWith(`${broker.subjects.prefix}.heartbeat.`)) send(message);
@@ -188,7 +188,10 @@ describe.concurrent('a worker without heartbeats', () => {
     await until(() => ingress.workers.get(worker.id)?.hasRefused === true, 2_500);
   });
 
-  it('is removed with all others that are silent, before the first one loses its jobs', async ({ start, expect }) => {
+  it('is removed together with all other silent ones, before the first one loses its jobs', async ({
+    start,
+    expect,
+  }) => {
     const { ingress } = await start();
     const { broker, workers } = ingress;
     const known: number[] = [];
@@ -204,7 +207,7 @@ describe.concurrent('a worker without heartbeats', () => {
   });
 });
 
-it('a worker lived when a heartbeat came that another one followed at its time', () => {
+it('a worker lived at a heartbeat if another one followed at its regular time', () => {
   const life = new ProofOfLife();
   life.onHeartbeat(1_000);
   expect(life.provenAt).toBe(Number.NEGATIVE_INFINITY);
@@ -215,7 +218,7 @@ it('a worker lived when a heartbeat came that another one followed at its time',
   expect(life.provenAt).toBe(2_000);
 });
 
-it('heartbeats that a server delivers late, all at once, show nothing', () => {
+it('heartbeats that a server delivers late, all at once, prove nothing', () => {
   const life = new ProofOfLife();
   life.onHeartbeat(1_000);
   life.onHeartbeat(2_000);

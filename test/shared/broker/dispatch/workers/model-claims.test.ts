@@ -12,14 +12,14 @@ import { until } from '../../../../helpers/until.ts';
 const of = (tier: Tier, owner: string) => ({ tier, owner, worker: 'w' });
 
 describe('a credential', () => {
-  it('that is the one of its tier serves any model, and so do workers without one', () => {
+  it('of its tier serves any model, and so do workers without a credential', () => {
     const claims = new ModelClaims();
     claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], []);
     expect(claims.mayServe(of('cli', 'cli'), 'claude')).toBe(true);
     expect(claims.mayServe(of('gpu', openOwner), 'claude')).toBe(true);
   });
 
-  it('of a name of its own takes no model from another tier, and may serve all others', () => {
+  it('with another name takes no model from another tier, and may serve all others', () => {
     const claims = new ModelClaims();
     const workers = [of('gpu', 'joe'), of('gpu', 'gpu'), of('cloud', 'ann')].map((address) => {
       const models = [{ id: 'claude', capabilities: [] }];
@@ -34,7 +34,7 @@ describe('a credential', () => {
     expect(claims.mayServe(of('cloud', 'ann'), 'qwen')).toBe(true);
   });
 
-  it('with an entry in the registry serves what that names, and nothing else', () => {
+  it('with an entry in the registry serves the models of the entry, and no others', () => {
     const claims = new ModelClaims();
     claims.served(of('cloud', 'cloud'), [{ id: 'claude-opus' }], []);
     claims.grant({ laptops: { models: ['claude-*', 'cat'] }, gpu: { models: [] } });
@@ -43,13 +43,13 @@ describe('a credential', () => {
     expect(claims.mayServe(of('cli', 'laptops'), 'cats')).toBe(false);
     expect(claims.mayServe(of('gpu', 'gpu'), 'qwen')).toBe(false);
     expect(claims.mayServe(of('gpu', 'constructor'), 'qwen')).toBe(true);
-    // What it serves belongs to its tier, too.
+    // Its models belong to its tier, too.
     claims.served(of('cli', 'laptops'), [{ id: 'cat' }], []);
     expect(claims.mayServe(of('gpu', 'joe'), 'cat')).toBe(false);
   });
 });
 
-describe('what workers announce', () => {
+describe('an announcement', () => {
   const announce = ({ broker }: TestIngress, tier: Tier, owner: string, ids: string[]): void => {
     const models = ids.map((id) => ({ id, capabilities: [] }));
     const announcement = announcementOf({ tier, models, pool: owner });
@@ -58,7 +58,7 @@ describe('what workers announce', () => {
   const modelsOf = ({ workers }: TestIngress, owner: string) =>
     workers.get(`${owner}.w`)?.pool.models.map(({ id }) => id);
 
-  it.for(['before', 'after'])('leaves out the models of another tier that come %s them', async (order, { start }) => {
+  it.for(['before', 'after'])('loses the models of another tier that come %s them', async (order, { start }) => {
     const { ingress } = await start();
     const both = [
       () => announce(ingress, 'gpu', 'joe', ['claude', 'qwen']),
@@ -69,7 +69,7 @@ describe('what workers announce', () => {
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
 
-  it('is read again when the registry gives a credential other models', async ({ start }) => {
+  it('is parsed again if the registry gives a credential other models', async ({ start }) => {
     const { ingress } = await start();
     announce(ingress, 'cloud', 'cloud', ['claude']);
     announce(ingress, 'gpu', 'joe', ['claude', 'qwen']);
@@ -81,7 +81,7 @@ describe('what workers announce', () => {
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
 
-  it('is no sign of life when it is read again', async ({ start }) => {
+  it('does not count as a sign of life when it is parsed again', async ({ start }) => {
     const { ingress } = await start();
     announce(ingress, 'gpu', 'joe', ['qwen', 'llama']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen', 'llama']));

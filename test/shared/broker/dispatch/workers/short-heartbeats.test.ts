@@ -38,7 +38,7 @@ async function addBeating(parties: Parties, ...ids: string[]) {
 
 const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
 
-it('a beat is a few dozen bytes, and nothing else is read as one', () => {
+it('a short heartbeat is a few dozen bytes, and nothing else is parsed as one', () => {
   const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
   expect(encodeBeat(beat).length).toBeLessThan(30);
   expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
@@ -46,12 +46,12 @@ it('a beat is a few dozen bytes, and nothing else is read as one', () => {
   for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
 });
 
-describe.concurrent('workers that may send beats', () => {
-  it('announce themselves on change only, and what they have busy is known', async ({ start, expect }) => {
+describe.concurrent('workers that may send short heartbeats', () => {
+  it('announce themselves only on change, and their busy slots are known', async ({ start, expect }) => {
     const { ingress, workers, seen } = await addBeating(await start(), 'one');
     const live = made(ingress.workers.get('one'));
     const { finished } = ingress.send({ steps: [{ waitMs: 2_500 }] });
-    // As of another ingress, whose job it could be: the own one is counted at once.
+    // As of another ingress, which could have given it a job: an ingress counts its own jobs at once.
     await until(() => live.announcement.busy === 1, 3_000);
     expect(freeSlots(live.pool)).toBe(2);
     await finished;
@@ -63,7 +63,10 @@ describe.concurrent('workers that may send beats', () => {
     expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
   });
 
-  it('are known to an ingress that comes later, which asks each of them once', async ({ start, expect }) => {
+  it('are complete at an ingress that starts later, which requests each announcement once', async ({
+    start,
+    expect,
+  }) => {
     const { addIngress, asked } = await addBeating(await start(), 'one', 'two', 'three');
     const late = await addIngress();
     await until(() => late.workers.size === 3, 3_000);
@@ -73,7 +76,7 @@ describe.concurrent('workers that may send beats', () => {
     expect(known.toSorted()).toEqual(['one', 'three', 'two']);
   });
 
-  it('announce themselves four times a second at most, however many ask', async ({ start, expect }) => {
+  it('announce themselves four times a second at most, however many requests come', async ({ start, expect }) => {
     const { ingress, seen } = await addBeating(await start(), 'one');
     seen.length = 0;
     const { broker, workers } = ingress;
@@ -85,7 +88,7 @@ describe.concurrent('workers that may send beats', () => {
         broker.publish(broker.subjects.retransmit(worker.address), announceAgain);
       await sleep(50);
     }
-    // At once, once for what came in the quarter of a second after that, and once for each further quarter that this has taken.
+    // One at once, one for the requests of the next quarter of a second, and one for each further quarter.
     const most = 2 + Math.floor((performance.now() - begin) / againMs);
     await until(() => announced() >= 2, 3_000);
     await sleep(1_000);
@@ -103,7 +106,7 @@ describe.concurrent('workers that may send beats', () => {
     expect(seen.some(isBeat)).toBe(false);
   });
 
-  it('are asked for nothing by an ingress that was disconnected, if nothing has changed', async ({ start, expect }) => {
+  it('get no requests from an ingress that was disconnected if nothing has changed', async ({ start, expect }) => {
     const { ingress, seen, asked } = await addBeating(await start(), 'one', 'two');
     await ingress.broker.nc.reconnect();
     seen.length = 0;
@@ -114,8 +117,8 @@ describe.concurrent('workers that may send beats', () => {
   });
 });
 
-describe.concurrent('the permission to send beats', () => {
-  it('comes from the first ingress while every part understands beats', async ({ start, expect, onTestFinished }) => {
+describe.concurrent('the permission for short heartbeats', () => {
+  it('comes from the first ingress while every component supports them', async ({ start, expect, onTestFinished }) => {
     const { ingress } = await start();
     const { broker } = ingress;
     const given: string[] = [];
@@ -129,7 +132,7 @@ describe.concurrent('the permission to send beats', () => {
     }, 100);
     onTestFinished(() => clearInterval(timer));
     await until(() => given.length === 2);
-    // 4,000 deliveries a second: a freed slot is announced soon. Only one of the two has said so.
+    // 4,000 deliveries a second: a freed slot is announced soon. Only one of the two ingresses has sent it.
     expect(given).toEqual(['short 40', 'short 40']);
     expect(performance.now() - begin).toBeGreaterThan(700);
     for (const each of [first, second]) each?.onStats('z', {});
@@ -140,7 +143,7 @@ describe.concurrent('the permission to send beats', () => {
     await until(() => given.length > 0, 5_000);
   });
 
-  it('is asked for in the stats of every part of this release', async ({ start, expect }) => {
+  it('depends on the stats of every component of this release', async ({ start, expect }) => {
     const { ingress } = await start();
     const { broker } = ingress;
     const got: string[] = [];
@@ -151,7 +154,7 @@ describe.concurrent('the permission to send beats', () => {
   });
 });
 
-it('an ingress knows the busy slots of an announcement that comes again after beats', async ({ start }) => {
+it('an ingress has the right busy slots when an announcement is repeated after short heartbeats', async ({ start }) => {
   const { broker, workers } = (await start()).ingress;
   const address = { tier: 'gpu', owner: 'open', worker: 'hand' } as const;
   const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });

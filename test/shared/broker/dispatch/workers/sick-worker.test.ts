@@ -21,13 +21,16 @@ it.for<[ErrorCode, string, typeof light]>([
   const ingress = await addFourWorkers(await start());
   const { jobs, failed, moved } = await measureLoad(ingress, sickWith(code), { ...load, atLeast: 100 });
   expect(failed).toBe(0);
-  // A quarter of the jobs would meet it otherwise.
+  // Otherwise a quarter of the jobs would go to it.
   expect(moved / jobs).toBeLessThan(0.05);
   expect(ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe(code);
 });
 
 describe.concurrent('a worker', () => {
-  it('that serves again gets jobs within seconds, and its first success readmits it', async ({ start, expect }) => {
+  it('that serves again gets jobs within seconds, and its first success ends the ejection', async ({
+    start,
+    expect,
+  }) => {
     const ingress = await addFourWorkers(await start());
     const sick = ingress.workers.get('sick');
     await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 600 });
@@ -46,12 +49,15 @@ describe.concurrent('a worker', () => {
     expect(served).toContain('sick');
   });
 
-  it('is not ejected when its peers fail likewise: most bad requests stay one request', async ({ start, expect }) => {
+  it('is not ejected if its peers fail likewise, and most bad requests are tried only once', async ({
+    start,
+    expect,
+  }) => {
     const ingress = await addFourWorkers(await start());
     const steps: Step[] = [{ waitMs: 5 }, { fail: 'invalid_request' }];
     const { jobs, failed, moved } = await measureLoad(ingress, steps, { ...light, warmUpMs: 0, ms: 600 });
     expect(failed).toBe(jobs);
-    // What its peers served before is evidence against a worker until they have refused something, too.
+    // Earlier successes of its peers count against a worker until they have refused something, too.
     expect(moved / jobs).toBeLessThan(0.5);
     for (const { health } of ingress.workers.workers()) expect(health.isEjected()).toBe(false);
   });
@@ -59,7 +65,7 @@ describe.concurrent('a worker', () => {
   it.for([
     ['one client sends', ['bad']],
     ['two clients send', ['bad', 'worse']],
-  ] as const)('is not ejected when %s it bad requests beside good ones', async ([, keys], { start, expect }) => {
+  ] as const)('is not ejected if %s it bad requests beside good ones', async ([, keys], { start, expect }) => {
     const ingress = await addFourWorkers(await start());
     const workers = [...ingress.workers.workers()];
     const good = measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 1_500 });
@@ -80,7 +86,7 @@ describe.concurrent('a worker', () => {
     expect((await good).failed).toBe(0);
   });
 
-  it('is ejected in half of a pool at most', async ({ start, expect }) => {
+  it('is ejected in at most half of a pool', async ({ start, expect }) => {
     const ingress = await addFourWorkers(await start());
     const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
     await measureLoad(ingress, [...steps, ...serve], { ...light, warmUpMs: 0, ms: 1_000 });
@@ -114,10 +120,10 @@ async function addThree({ ingress, addWaiting }: Parties): Promise<{ send: Send;
 const whoami: Step[] = [{ whoami: true }];
 
 describe.concurrent('an ejection', () => {
-  it('concerns one model: the worker serves another one, and that does not end it', async ({ start, expect }) => {
+  it('applies to one model: the worker serves another model, and that does not end it', async ({ start, expect }) => {
     const { send, sick } = await addThree(await start());
     const broken: Step[] = [{ only: 'sick', fail: 'upstream_failed' }, ...whoami];
-    // Its peers serve what it fails with.
+    // Its peers serve the model with which it fails.
     await until(async () => {
       await send({ model: 'demo', steps: broken });
       return sick.health.isEjected('demo');
@@ -147,7 +153,7 @@ describe.concurrent('an ejection', () => {
     expect(sick.health.isEjected('demo')).toBe(false);
   });
 
-  it('ends when the worker does not serve the model any more', async ({ start, expect }) => {
+  it('ends if the worker does not serve the model any more', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker();
     const live = ingress.workers.get(id);
