@@ -5,7 +5,7 @@ import type { AnswerPart, ConversationCli, ConversationSession, SessionStart } f
 import type { Outcome } from '../answer/outcome.ts';
 
 /**
- * Any program that reads a prompt from its standard input until that ends, and prints its answer as text.
+ * Creates the driver of any program that reads a prompt from its standard input until that ends, and prints its answer as text.
  * @param args its arguments; `{model}` in them stands for the model's name
  */
 export function commandCli(args: readonly string[]): ConversationCli {
