@@ -123,7 +123,6 @@ async function showSession(context: AdminContext, id: string): Promise<void> {
   });
 }
 
-/** The agents below each other, each indented by its depth. */
 function treeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
   const agents = inTreeOrder(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
     return { name: `${'  '.repeat(depth + 1)}${id} ${type}`.trimEnd(), sums };

@@ -49,7 +49,7 @@ async function setSettings(context: AdminContext, values: readonly string[], opt
   printSettings(context, (await client.send<Settings>('PATCH', '/settings', { body })).value);
 }
 
-/** Settings with those of `alertEmails` apart, by their names in it. */
+/** Separates the settings of `alertEmails` from the others, by their names in it. */
 function split(given: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
   const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
     Object.entries(given).filter(([name]) => which.includes(name)),
@@ -58,7 +58,7 @@ function split(given: Readonly<Record<string, unknown>>): Record<string, unknown
   return { ...Object.fromEntries(plain ?? []), mails: Object.fromEntries(inside) };
 }
 
-/** A number, a truth value or a list of addresses; the router says where it is none that fits. */
+/** Reads a number, a truth value or a list of addresses. The router reports values that do not fit. */
 function readValue(text: string, name: string): number | boolean | string | string[] {
   if (text === 'true' || text === 'false') return text === 'true';
   if (mailNames.includes(name)) return text.split(',').map((address) => address.trim());

@@ -21,7 +21,7 @@ interface UsageRequest {
 
 export type RequestOptions = UsageOptions & { limit: number; id?: string; code?: string };
 
-/** Requests that are asked for at once. */
+/** Requests per page. */
 const pageSize = 200;
 
 /** `rtr usage requests`: single requests, newest first. */

@@ -7,7 +7,7 @@ export interface Diagnosis {
   detail: string;
 }
 
-/** Diagnoses as lines for a person. */
+/** Formats diagnoses as lines for a person. */
 export function diagnosisText(diagnoses: readonly Diagnosis[]): string {
   const signs = { ok: '✓', missing: '✗', info: '·' };
   return diagnoses.map(({ subject, state, detail }) => `${signs[state]} ${subject.padEnd(10)} ${detail}`).join('\n');

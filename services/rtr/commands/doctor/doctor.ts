@@ -22,7 +22,7 @@ export interface DoctorOptions {
   findings: Findings;
 }
 
-/** Checks this machine for what `rtr up` needs: what is there, what is missing, and why. Starts nothing. */
+/** Checks this machine for everything that `rtr up` needs: what is present, what is missing, and why. Starts nothing. */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
   const { natsUrl, redisUrl, environment, findings } = options;
   return [
