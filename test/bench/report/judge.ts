@@ -2,7 +2,7 @@ import type { Comparison } from '../compare.ts';
 import type { Budget } from '../plan.ts';
 import type { Results } from './results.ts';
 
-/** One number, held against its limit. */
+/** One number and its limit. */
 export interface Verdict {
   what: string;
   value: number;
@@ -11,7 +11,7 @@ export interface Verdict {
   passed: boolean;
 }
 
-/** Holds the results against the budget. */
+/** Compares the results with the budget. */
 export function judge({ busy, single, streams, flatness, openStreams }: Results, budget: Budget): Verdict[] {
   const growth = Object.values(flatness.growth);
   const failed = [busy, single, streams].flatMap(({ direct, bare, through }) =>
@@ -32,7 +32,7 @@ export function judge({ busy, single, streams, flatness, openStreams }: Results,
   ];
 }
 
-/** CPU milliseconds of one request over all parts of the cluster. */
+/** Returns the CPU milliseconds of one request over all components of the cluster. */
 export function totalCpuMs({ cpuMsPerRequest }: Comparison): number {
   return total(Object.values(cpuMsPerRequest));
 }

@@ -9,7 +9,7 @@ export interface Results {
   single: Comparison;
   /** Requests that do not stream, 32 at a time. */
   busy: Comparison;
-  /** Streams of realistic pace. */
+  /** Streams of realistic speed. */
   streams: Comparison;
   flatness: Flatness;
   openStreams: OpenStreams;

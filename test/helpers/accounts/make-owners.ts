@@ -1,7 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 
-/** A router key and a team, which own what is stored for them until they are gone. */
+/** Creates a router key and a team, which own the data stored for them until they are gone. */
 export async function makeOwners({ keys, teams }: Pick<Accounts, 'keys' | 'teams'>) {
   const { record: key } = await createKey(keys, { kind: 'router', name: 'Key', class: 'normal' });
   const team = await teams.create('Team');

@@ -1,4 +1,4 @@
-/** What an endpoint of the sign-in of programs answers. */
+/** An answer of an endpoint for the sign-in of programs. */
 export interface OAuthAnswer {
   status: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
@@ -15,13 +15,13 @@ export async function postForm(url: string, fields: Record<string, string> | [st
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
 }
 
-/** The tokens of a program that was signed in. */
+/** The tokens of a signed-in program. */
 export interface SignedIn {
   accessToken: string;
   refreshToken: string;
 }
 
-/** Whoever decides on the sign-in of a program, as a client of the console's API. */
+/** A client of the console's API for the person who decides on the sign-in of a program. */
 export interface Approver {
   post: (path: string, body: unknown) => Promise<{ status: number }>;
 }

@@ -45,7 +45,7 @@ export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly 
 }
 
 /**
- * The chart as `helm template rtr --namespace llm` renders it.
+ * Renders the chart as `helm template rtr --namespace llm` does.
  * @throws Error with helm's output
  */
 export async function renderChart(...args: readonly string[]): Promise<{ text: string; objects: Rendered[] }> {

@@ -1,6 +1,6 @@
 /*
- * The parts of Kubernetes objects that the tests of the chart read. Schemas validate the rest; here every field is optional, so that
- * a test names the missing one.
+ * The fields of Kubernetes objects that the tests of the chart read. Schemas validate the rest; here every field is optional, so that a
+ * test names the missing one.
  */
 
 /** An object as the chart renders it. */
@@ -36,7 +36,7 @@ export interface PolicyRule {
   ports?: { protocol?: string; port?: number | string }[];
 }
 
-/** The `spec` of any kind: the pod's own, and what Deployments, Services, policies and scalers have. */
+/** The `spec` of any kind: the pod's own, and the fields of Deployments, Services, policies and scalers. */
 export interface Spec extends PodSpec {
   template?: { metadata: Metadata; spec: PodSpec };
   replicas?: number;

@@ -57,7 +57,10 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
   }
   return {
     stop,
-    /** The number of series of an expression over the last seconds. @throws Prometheus' error message */
+    /**
+     * Returns the number of series of an expression over the last seconds.
+     * @throws Prometheus' error message
+     */
     seriesOf: async (expr: string, seconds: number) => {
       const end = Date.now() / 1000;
       const parameters = { query: expr, start: String(end - seconds), end: String(end), step: '1' };

@@ -1,4 +1,4 @@
-/** A message of a conversation, in the formats that have a role and a content. */
+/** Returns a message of a conversation, in the formats that have a role and a content. */
 export function said<const Role extends string, Content>(
   role: Role,
   content: Content,

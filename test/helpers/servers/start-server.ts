@@ -9,7 +9,7 @@ export function startServer(kind: ServerKind, source: ServerSource): Promise<Tes
 
 async function start(kind: ServerKind, source: ServerSource): Promise<TestServer> {
   if (source === 'local') return startLocalServer(kind);
-  // Loaded only where containers are used: the library takes a second to load.
+  // Loaded only where containers are used: loading the library takes a second.
   const { startContainerServer } = await import('./container-server.ts');
   return startContainerServer(kind);
 }
