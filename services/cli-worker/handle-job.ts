@@ -18,9 +18,7 @@ import type { Lease } from './process-set/process-set.ts';
 
 export interface HandleJobOptions<Request, Piece> {
   dialogue: Dialogue<Request, Piece>;
-  /** Leases a session for one conversation. */
   take: (signal: AbortSignal) => Promise<Lease<CliSession<Request, Piece>>>;
-  /** The models that the worker announces. */
   models: readonly string[];
   /** Model traits of the installed version of the CLI. */
   takes: Partial<Target>;
@@ -49,7 +47,6 @@ const ofRequest: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
 ]);
 
-/** The outcome of one try with one process. */
 type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /** Creates the handler that serves jobs with a CLI. It translates the request, leases a session and translates the answer. */

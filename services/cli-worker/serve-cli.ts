@@ -14,7 +14,6 @@ import { createWorkspace } from './process/workspace.ts';
 
 export interface ServeOptions {
   starter: ProcessStarter;
-  /** The models that the worker announces. */
   models: readonly [string, ...string[]];
   /** Folder of all workspaces. */
   root: string;
@@ -34,15 +33,12 @@ export interface ServeOptions {
 }
 
 export interface ServedCli {
-  /** Client formats in which it answers. */
   formats: string[];
-  /** Capabilities of the installed version. */
   capabilities: readonly Capability[];
   /** The features of client formats that it refuses, see `lackedFeatures`. */
   lacks: readonly string[];
   handler: JobHandler;
   counts: () => ProcessCounts;
-  /** Ends all processes and removes their folders. */
   close(): Promise<void>;
 }
 

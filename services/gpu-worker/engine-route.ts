@@ -4,7 +4,6 @@ import { clientFormatsOn, findTranslation, type Translation } from '#shared/tran
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { chatOfEngines, engineFormats, type Engine } from './engines/engine.ts';
 
-/** How a client's request is sent to an engine. */
 export interface EngineRoute {
   translation: Translation;
   format: HttpUpstreamFormat;

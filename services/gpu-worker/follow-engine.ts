@@ -9,7 +9,6 @@ import type { Discovery, Engine } from './engines/engine.ts';
 /** The facts about the engine that the worker announces. */
 export interface EngineState extends Discovery {
   models: ModelInfo[];
-  /** Whether the engine can take requests now. */
   healthy: boolean;
 }
 
@@ -17,7 +16,6 @@ export interface FollowOptions {
   http: EngineHttp;
   engine: Engine;
   log: Logger;
-  /** The engine's description of itself from when it was found. */
   found: Discovery;
   /** Called with the whole state when any part of it changes. */
   onChange: (state: EngineState) => void;

@@ -30,7 +30,6 @@ export interface HandleJobOptions {
   http: EngineHttp;
   engine: Engine;
   translations: readonly Translation[];
-  /** Returns the models that the engine serves now. */
   models: () => readonly ModelInfo[];
   fetchImage: ImageFetcher;
   timeouts: AnswerTimeouts;
@@ -53,7 +52,6 @@ interface EngineRequest {
   learn: ((promptTokens: number) => void) | undefined;
   /** Fields of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
-  /** Whether the usage comes in a chunk of its own. */
   usageChunk: boolean;
   /** Lowers the limit of output tokens; holds the client's body until the engine has accepted the request. */
   fit: OutputFit | undefined;

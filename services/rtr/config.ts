@@ -28,7 +28,6 @@ export const clusterSettings = z.object({
   RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
 });
 
-/** Further settings of the commands that print the router's address. */
 export const linkSettings = clusterSettings.extend({
   PORT: setting.optionalInteger(
     `Port of the router; without it, that of the cluster in this folder, else ${usualPort}`,
@@ -44,7 +43,6 @@ export const linkSettings = clusterSettings.extend({
     .describe('Address at which people reach the router, for links to the console; else that of this machine'),
 });
 
-/** Settings of the commands that use the router as its clients do. */
 export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).extend({
   RTR_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
@@ -56,7 +54,6 @@ export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).exte
   CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
 });
 
-/** Settings of the commands that use the Admin API. */
 export const adminSettings = clusterSettings.omit({ NATS_URL: true, NATS_CREDENTIALS: true, NATS_CA: true }).extend({
   PORT: linkSettings.shape.PORT,
   HOST: linkSettings.shape.HOST,

@@ -8,11 +8,9 @@ export interface ToolSource {
   readonly prefix: string | undefined;
   /** The MCP server of its tools, as the operator names it. */
   readonly server?: string | undefined;
-  /** Its tools, as last listed. */
   readonly tools: readonly Tool[];
   /** Content of an MCP server besides tools; undefined for none, and before the first connection. */
   readonly content?: ServerContent | undefined;
-  /** Whether its tools can run now. */
   readonly available: boolean;
 }
 

@@ -11,7 +11,6 @@ export interface ToolPaceOptions {
   onChange: () => void;
 }
 
-/** State of a tool whose last calls failed. */
 interface Failing {
   state: 'open' | 'closed' | 'probing';
   failures: number;

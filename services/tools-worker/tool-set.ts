@@ -13,7 +13,6 @@ const maxToolBytes = 64 * 1024;
 /** Maximum bytes of all of them together, which travel in one announcement. */
 const maxAllBytes = 512 * 1024;
 
-/** The tools of all sources by name. */
 export class ToolSet {
   readonly #sources: readonly ToolSource[];
   readonly #log: Logger;

@@ -13,7 +13,6 @@ export interface ToolOutput {
   error?: RpcError;
 }
 
-/** Context of a run of a tool. */
 export interface ToolContext {
   /** Aborts when the job is cancelled or the tool has run for too long. */
   signal: AbortSignal;
@@ -23,7 +22,6 @@ export interface ToolContext {
 
 export interface Tool {
   readonly name: string;
-  /** Name for people. */
   readonly title?: string | undefined;
   readonly description: string;
   /** JSON Schema of the input, of type object. */
@@ -40,7 +38,6 @@ export interface Tool {
   run(input: JsonObject, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** Creates the output of a tool that failed. */
 export function failedOutput(message: string): ToolOutput {
   return { content: [{ type: 'text', text: message }], isError: true };
 }

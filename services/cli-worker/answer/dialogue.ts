@@ -21,7 +21,6 @@ export interface Dialogue<Request, Piece> {
   whole(pieces: readonly Piece[], outcome: Outcome): JsonObject;
 }
 
-/** Ends an answer at the limits that its client has set. */
 export interface AnswerLimiter<Piece> {
   /** The limit that the answer has reached; undefined before. */
   readonly ended: 'stop' | 'length' | undefined;

@@ -15,10 +15,8 @@ export interface TextPart {
   text: string;
 }
 
-/** A call of one of the client's tools. */
 export interface CallPart {
   kind: 'call';
-  /** Position among the answer's calls. */
   index: number;
   id: string;
   name: string;
@@ -51,7 +49,6 @@ export interface CliSession<Request, Piece> {
   converse(request: Request, onPiece: (piece: Piece) => void, signal: AbortSignal): Promise<Outcome>;
 }
 
-/** A session with a CLI that takes a conversation and answers with text. */
 export type ConversationSession = CliSession<Conversation, AnswerPart>;
 export type ConversationCli = Cli<Conversation, AnswerPart>;
 

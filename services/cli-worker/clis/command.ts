@@ -24,7 +24,6 @@ export function commandCli(args: readonly string[]): ConversationCli {
   };
 }
 
-/** A conversation with a program that answers one prompt and ends. */
 class CommandSession implements ConversationSession {
   readonly #startFor: (model: string) => CliProcess;
   readonly #model: string;

@@ -13,7 +13,6 @@ import { effortOf } from '#shared/translate/conversation/effort-of.ts';
 import type { Target } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../answer/limit-answer.ts';
 
-/** A request to a CLI that takes a conversation with its calls of tools. */
 export interface ItemsRequest extends AnswerLimits {
   model: string;
   /** The conversation, as items of the Responses format. No item is a message without content. */
@@ -23,7 +22,6 @@ export interface ItemsRequest extends AnswerLimits {
   schema: JsonObject | undefined;
   /** The client's tools; empty if the client forbids calls. */
   tools: ResponsesFunctionTool[];
-  /** Whether one answer may have several calls. */
   parallelCalls: boolean;
 }
 
@@ -66,7 +64,6 @@ export function isSystem({ role }: JsonObject): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** Returns the system text of these messages, joined. */
 export function systemTextOf(messages: readonly JsonObject[]): string {
   return messages.flatMap(({ content }) => (content as { text: string }[]).map(({ text }) => text)).join('\n\n');
 }

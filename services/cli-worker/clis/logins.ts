@@ -5,7 +5,6 @@ import type { CliKind } from './cli.ts';
 /** Reads a variable of the environment; undefined when it is unset or empty. */
 export type ReadVariable = (name: string) => string | undefined;
 
-/** How a CLI signs in to its upstream. */
 export interface Login {
   /** Names of variables; one of them is enough. */
   keys: readonly string[];

@@ -19,7 +19,6 @@ export interface ListedTool {
  * the CLI is not allowed to; the CLI reports the calls that the model made.
  */
 export class ToolListServer {
-  /** The `authorization` header that requests must have. */
   readonly authorization = `Bearer ${randomBytes(32).toString('base64url')}`;
   readonly #http: HttpServer;
   #tools: readonly ListedTool[] = [];
@@ -44,7 +43,6 @@ export class ToolListServer {
     return server;
   }
 
-  /** Replaces the tools that are listed from now on. */
   set tools(tools: readonly ListedTool[]) {
     this.#tools = tools;
   }

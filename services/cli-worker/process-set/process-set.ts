@@ -20,7 +20,6 @@ export interface ProcessSetOptions<Session> {
   onHealth: (healthy: boolean) => void;
 }
 
-/** A session that is held for one conversation. */
 export interface Lease<Session> {
   readonly session: Session;
   /** Reports that the answer has begun. The set uses the time until its end to start the next process. */
@@ -67,7 +66,6 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter<Session>[] = [];
   readonly #stop = new AbortController();
-  /** The health that was last reported. */
   #healthy = true;
   /** Consecutive failures, of starts and of ready processes. */
   #failures = 0;
@@ -189,7 +187,6 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     waiter.take(seat);
   }
 
-  /** Starts the processes that are missing. */
   #fill(): void {
     if (this.#stop.signal.aborted || this.#pause !== undefined) return;
     const { size, singleUse } = this.#options;

@@ -24,7 +24,6 @@ export interface ProcessSettings {
 /** Variables that every program gets. */
 const always = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
 
-/** Starts the processes of one worker's CLI. */
 export class ProcessStarter {
   readonly #options: StarterOptions;
 

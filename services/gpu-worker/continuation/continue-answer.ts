@@ -11,7 +11,6 @@ import { withLowerLimits, withoutBegunMessage } from './continued-request.ts';
 
 export interface ContinuedAnswer {
   stream: BegunStream;
-  /** The request as sent to the engine. */
   request: JsonObject;
   /** Fields of the answer context that the beginning of the answer has set. */
   minted: Partial<Minted>;

@@ -100,7 +100,6 @@ export function withLowerLimits(request: JsonObject, tokens: number): JsonObject
   return lowered;
 }
 
-/** Whether a request has a limit of output tokens. */
 export function isLimited(request: JsonObject): boolean {
   return limitFields.some((field) => typeof request[field] === 'number');
 }

@@ -34,7 +34,6 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
   audioTranslationsUpstream,
 ];
 
-/** An engine's description of itself. */
 export interface Discovery {
   models: ModelInfo[];
   /** Requests that the engine processes at once; undefined if it does not report that. */

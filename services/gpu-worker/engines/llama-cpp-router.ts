@@ -101,7 +101,6 @@ function describeUnloaded({ id, status, architecture }: ListedModel): ModelInfo 
   return describeLlama(id, purposeOf(status?.args ?? []), facts);
 }
 
-/** Returns the purpose of a process with this command line. */
 function purposeOf(args: readonly string[]): ModelOperation[] {
   if (args.some((flag) => /^--rerank(?:ing)?$/.test(flag))) return ['rank'];
   return args.some((flag) => /^--embeddings?$/.test(flag)) ? ['embed'] : ['generate', 'complete'];

@@ -16,7 +16,6 @@ export function failureText(error: unknown): string {
   return codeOf(error) === undefined ? (error.stack ?? error.message) : error.message;
 }
 
-/** Returns a failure as JSON. */
 export function failureObject(error: unknown): FailureObject {
   const message = error instanceof Error ? error.message : String(error);
   const field = error instanceof CallError ? error.field : error instanceof RouterError ? error.param : undefined;

@@ -1,6 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 
-/** Dependencies of the commands for keys and users. */
 export interface KeyCommandContext {
   accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'store'>;
   /** Address at which browsers reach the router, such as `https://llm.example.com`. */

@@ -134,7 +134,6 @@ function stateOf(key: FoundKey): string {
   return isUsable(key, Date.now()) ? 'usable' : 'unusable';
 }
 
-/** Creates the audit record of a change made on the command line. */
 function auditNote(
   action: string,
   { id, name }: { id: string; name: string },

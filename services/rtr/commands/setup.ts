@@ -4,7 +4,6 @@ import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { consoleLink } from './admin-link.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
-/** Result of `rtr setup`. */
 export interface SetupResult {
   /** The first router key, if this call created it. Its raw form is stored nowhere. */
   created: CreatedKey | undefined;

@@ -2,7 +2,6 @@ import { usualHost, usualPort, type ClusterConfig } from '../config.ts';
 import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
-/** The settings with a server's address. */
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
 /**
@@ -26,7 +25,6 @@ export function clusterAddresses<Needed extends ClusterAddress>(
   return Object.fromEntries(found) as Record<Needed, string>;
 }
 
-/** Settings that determine the address of this machine's router. */
 export interface RouterSettings {
   HOST?: string | undefined;
   PORT?: number | undefined;

@@ -55,12 +55,10 @@ export function saveClusterState(folder: string, state: ClusterState): void {
   replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
-/** Returns the address of the NATS server that `rtr up` runs on this machine. */
 export function localNatsUrl({ natsPassword }: ClusterState, port: number): string {
   return `nats://rtr:${natsPassword}@127.0.0.1:${port}`;
 }
 
-/** Returns the address of the Redis server that `rtr up` runs on this machine. */
 export function localRedisUrl({ redisPassword }: ClusterState, port: number): string {
   return `redis://:${redisPassword}@127.0.0.1:${port}`;
 }

@@ -6,7 +6,6 @@ const healthSchema = z.object({
   store: z.string().optional(),
 });
 
-/** Number of live workers by tier. */
 export type WorkerCounts = z.output<typeof healthSchema>['workers'];
 
 /** Returns the numbers of live workers that the router counts; undefined while it does not answer `GET /health` with 200. */

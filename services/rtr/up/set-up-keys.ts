@@ -7,7 +7,6 @@ import { createLog } from '#shared/core/log.ts';
 import { usableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
 
-/** The keys of a cluster, as `rtr up` prints them. */
 export interface ClusterKeys {
   /** The raw first router key; undefined unless this call created it. */
   newKey: string | undefined;

@@ -2,18 +2,15 @@ import { consoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 
-/** Facts in the text that `rtr up` prints first. */
 export interface WelcomeFacts {
   /** Such as `http://127.0.0.1:8484`. */
   baseUrl: string;
-  /** Address at which browsers reach the console. */
   consoleUrl: string;
   chatFormat: string;
   messagesFormat: string;
   metricsUrl: string;
   /** The raw key; undefined after the first start. */
   newKey: string | undefined;
-  /** The router keys, in masked form. */
   maskedKeys: readonly string[];
   /** Token of the link for the first administrator; undefined once there is one. */
   adminToken: string | undefined;

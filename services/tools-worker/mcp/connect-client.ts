@@ -29,7 +29,6 @@ const confirmMs = 10_000;
 /** Milliseconds during which a server's notices of changed tools are joined into one. */
 const gatherMs = 300;
 
-/** Accepts every value. */
 const passing: jsonSchemaValidator = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
@@ -48,10 +47,8 @@ export interface ConnectOptions {
   onStatus?: (status: number) => void;
 }
 
-/** A connection to an MCP server. */
 export interface McpConnection {
   client: Client;
-  /** Resolves when the connection has ended. */
   ended: Promise<void>;
   /** Ends the connection, and a local server's process. Settles within seconds. */
   close: () => Promise<void>;

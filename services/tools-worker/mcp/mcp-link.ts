@@ -13,7 +13,6 @@ export interface McpLinkOptions {
   log: Logger;
   /** Maximum bytes of one message from the server. */
   maxMessageBytes: number;
-  /** Called when its tools or its availability change. */
   onChange: () => void;
 }
 

@@ -12,7 +12,6 @@ export type ToolReturn =
   | string
   | { content: ContentBlock[]; structuredContent?: JsonObject | undefined; isError?: boolean | undefined };
 
-/** The definition of a tool in its file. */
 export interface ToolDefinition<Input extends z.ZodObject> {
   /** Letters, digits, `_` and `-`, 64 at most. */
   name: string;

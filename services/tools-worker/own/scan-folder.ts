@@ -5,9 +5,7 @@ import { join, relative, sep } from 'node:path';
 /** Maximum number of files of a folder that are read. */
 const maxFiles = 1000;
 
-/** A file that defines a tool. */
 export interface ToolFile {
-  /** Name in the folder. */
   name: string;
   path: string;
   /** Hexadecimal. Changes with the file and with every other file of the folder that it may import. */

@@ -18,7 +18,6 @@ export interface ClaudeRequest {
   history: Turn<MessagesBlock>[];
   /** The last turn, which is a user turn. */
   question: MessagesBlock[];
-  /** Names of the client's tools. */
   tools: string[];
   thinks: boolean;
   /** Fields of the upstream's request that Claude Code passes on unchanged. */

@@ -12,7 +12,6 @@ import { ClientTools } from './client-tools.ts';
 /** An address to which nothing can connect. */
 const nowhere = 'http://127.0.0.1:0';
 
-/** A wait for one of the process's messages. */
 interface Expectation {
   /** Returns whether the message ends the wait. An error that it throws fails the wait. */
   match: (message: JsonObject) => boolean;

@@ -6,7 +6,6 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
  */
 export class ClientTools {
   static readonly server = 'client';
-  /** Resolves when the tools have been listed. */
   readonly listed: Promise<void>;
   readonly #names: readonly string[];
   readonly #onListed: () => void;

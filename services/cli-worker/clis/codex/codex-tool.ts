@@ -5,7 +5,6 @@ import { codexToolName } from './codex-tool-name.ts';
 export interface CodexTool {
   name: string;
   description: string;
-  /** JSON schema. */
   inputSchema: JsonObject;
 }
 

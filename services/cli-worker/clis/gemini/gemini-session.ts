@@ -25,7 +25,6 @@ export interface GeminiSessionOptions {
 /** Used where the client has no system prompt: in place of an empty one, Gemini CLI has instructions of its own. */
 const noSystem = 'You are a helpful assistant.';
 
-/** State of the running conversation. */
 interface Current {
   saved: SavedConversation;
   onPart: (part: AnswerPart) => void;

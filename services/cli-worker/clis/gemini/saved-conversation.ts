@@ -5,13 +5,11 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { GeminiTurn } from './gemini-request.ts';
 
-/** A call of a tool, as Gemini CLI has recorded it. */
 export interface NotedCall {
   name: string;
   args: JsonObject;
 }
 
-/** Gemini CLI's record of an answer. */
 export interface NotedAnswer {
   usage: Usage | undefined;
   calls: NotedCall[];

@@ -51,7 +51,6 @@ export class ModelOnlyPlugin {
     return new ModelOnlyPlugin(pathToFileURL(file).href, mark);
   }
 
-  /** Returns the `system` field of a prompt. */
   system(text: string, parameters: ModelParameters): string {
     return `${this.#mark}${JSON.stringify(parameters)}\n${text}`;
   }

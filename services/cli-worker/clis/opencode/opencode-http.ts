@@ -9,7 +9,6 @@ const callMs = 10_000;
 /** Thrown when the server does not answer. Its process is then unusable. */
 export class OpencodeUnreachable extends RouterError {}
 
-/** Client of an opencode server on this machine. */
 export class OpencodeHttp {
   readonly #address: string;
   readonly #headers: Record<string, string>;

@@ -17,7 +17,6 @@ export interface OpencodeSessionOptions {
   http: OpencodeHttp;
   plugin: ModelOnlyPlugin;
   toolList: ToolListServer;
-  /** Working folder of the process. */
   folder: string;
 }
 

@@ -15,7 +15,6 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
  * @property {string | undefined} email
  */
 
-/** An error answer of an endpoint: `{ error, error_description }`. */
 export class OAuthAnswer extends Error {
   /**
    * @param {string} code

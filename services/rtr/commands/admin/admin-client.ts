@@ -22,7 +22,6 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 export interface AdminAddress {
   /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
   url: string;
-  /** Returns the admin token to use now. */
   token: () => Promise<string>;
   /** Error message where the router rejects the token. */
   unknownToken: string;

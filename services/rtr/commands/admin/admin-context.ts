@@ -2,10 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import type { AdminClient } from './admin-client.ts';
 
-/** Dependencies of the commands that use the Admin API. */
 export interface AdminContext {
   client: AdminClient;
-  /** Prints one line. */
   print: (line: string) => void;
   json: boolean;
   input: Readable;
@@ -15,7 +13,6 @@ export interface AdminContext {
   endWith: (code: number) => void;
 }
 
-/** Options that all of these commands have. */
 export interface AdminOptions {
   router?: string;
   tokenFile?: string;

@@ -50,7 +50,6 @@ export async function findTeam(client: AdminClient, text: string): Promise<Team>
   throw new RouterError('invalid_request', `Several teams are called ${text}. Give the id of one: ${ids}.`);
 }
 
-/** A person, team or key with limits, in its present state. */
 export type FoundParty =
   | { kind: 'user'; path: string; name: string; value: Person }
   | { kind: 'team'; path: string; name: string; value: Team }

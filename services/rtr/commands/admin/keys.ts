@@ -33,7 +33,6 @@ export async function createApiKey(
   printCreated(context, value, `Key "${value.key.name}"${ownerText(value.key, ' of ')}`);
 }
 
-/** `rtr keys list`. */
 export async function listApiKeys(context: AdminContext, owner: string | undefined): Promise<void> {
   const { client } = context;
   const of = owner === undefined ? undefined : (await findParty(client, owner)).value.id;
@@ -49,12 +48,10 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
   });
 }
 
-/** `rtr keys show`. */
 export async function showApiKey(context: AdminContext, id: string): Promise<void> {
   printKey(context, await context.client.get<Key>(at`/keys/${id}`));
 }
 
-/** `rtr keys set`. */
 export async function setApiKey(
   context: AdminContext,
   id: string,

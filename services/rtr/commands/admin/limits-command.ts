@@ -14,7 +14,6 @@ interface LimitUse {
 
 const party = 'user:<address>, team:<name> or key:<id>';
 
-/** `rtr limits …`: the limits of people, teams and keys. */
 export function limitsCommand(run: RunAdminCommand): Command {
   const command = new Command('limits').description('see and change what people, teams and keys may use');
   addCommand(command, 'show', 'show the limits of everybody, or of one, and how much of each is used now')

@@ -6,7 +6,6 @@ import { tiers } from '#shared/core/tier.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { listOrNone, namedValue, namedValues, noneAsNull, numberOrNone, type OrNone } from './named-values.ts';
 
-/** Options that set limits, weight and ceiling of a person or a team. */
 export interface PartySettings {
   limit?: string[];
   weight?: number;
@@ -33,7 +32,6 @@ export function recordsChange({ records }: RecordsOption): { records?: boolean }
   return records === undefined ? {} : { records: records === 'on' };
 }
 
-/** Adds the options for the limits, the weight and the ceiling of a person or a team. */
 export function withPartySettings(command: Command): Command {
   return withCeiling(
     withLimits(command).option(

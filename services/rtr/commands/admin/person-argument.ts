@@ -1,2 +1,1 @@
-/** The argument with which commands name a person. */
 export const personArgument = ['<user>', 'email address or id of the person'] as const;

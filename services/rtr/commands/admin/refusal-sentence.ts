@@ -1,11 +1,9 @@
 import { CallError } from '../client/call-error.ts';
 
-/** An answer of the Admin API that refuses a request. */
 export interface Refusal {
   status: number;
   text: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Address of the router. */
   url: string;
   /** Path below the Admin API. */
   path: string;
@@ -19,7 +17,6 @@ interface Said {
   field?: unknown;
 }
 
-/** Turns a refusal into an error for the user. */
 export function refusalError(refusal: Refusal): CallError {
   const { code, field } = readError(refusal.text);
   const details = { ...(typeof code === 'string' && { code }), ...(typeof field === 'string' && { field }) };

@@ -35,7 +35,6 @@ interface SetOptions {
 const number = wholeNumber(1, 999_999_999);
 const file = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
 
-/** `rtr registry …`: model names, and the rules of `auto`. */
 export function registryCommand(run: RunAdminCommand): Command {
   const command = new Command('registry').description('see and change names of models, and the rules of auto');
   addCommand(command, 'show', 'print the registry, or an earlier version of it')

@@ -71,7 +71,6 @@ type ListOptions = UsageOptions & { limit: number };
 
 const sumsHead = ['TURNS', 'FAILED', 'INPUT', 'CACHED', 'OUTPUT', 'QUEUE S', 'MODEL S', 'TOOLS S', 'DOLLARS'];
 
-/** `rtr sessions …`: sessions of coding agents. */
 export function sessionsCommand(run: RunAdminCommand): Command {
   const command = new Command('sessions').description('see sessions of coding agents');
   withOwners(addCommand(command, 'list', 'list sessions: those that run, then the one with the latest turn first'))

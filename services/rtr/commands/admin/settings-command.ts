@@ -13,7 +13,6 @@ const { newMembers: _, alertEmails, ...others } = consoleSettingsSchema.shape;
 const mailNames = Object.keys(alertEmails.shape).map((name) => `alertEmails.${name}`);
 const names = [...Object.keys(others), ...mailNames];
 
-/** `rtr settings …`: settings of sign-in, keys and the audit trail. */
 export function settingsCommand(run: RunAdminCommand): Command {
   const command = new Command('settings').description('see and change settings of sign-in, keys and the audit trail');
   addCommand(command, 'show', 'show the settings').action((options: AdminOptions) =>

@@ -22,7 +22,6 @@ export interface UsageOptions extends AdminOptions {
   recorded?: boolean;
 }
 
-/** Adds the options for a span of time. */
 export function withSpan(command: Command, from: string): Command {
   return command
     .option('--from <time>', `its beginning: a date, or the last hours or days, as 7d; ${from}`, (text) =>
@@ -39,7 +38,6 @@ export function withFilters(command: Command): Command {
     .addOption(new Option('--purpose <purpose>', 'for this purpose only').choices(purposes));
 }
 
-/** Adds the options that filter requests by owner. */
 export function withOwners(command: Command): Command {
   return command
     .option('--key <id>', 'of this key only')

@@ -46,7 +46,6 @@ interface Model {
   }[];
 }
 
-/** `rtr workers …`: the connected workers. */
 export function workersCommand(run: RunAdminCommand): Command {
   const command = new Command('workers').description('see the workers that are connected, drain and undrain them');
   addCommand(command, 'list', 'list the workers that are connected').action((options: AdminOptions) =>

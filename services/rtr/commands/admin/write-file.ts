@@ -7,7 +7,6 @@ import { CallError } from '../client/call-error.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { Query } from './admin-client.ts';
 
-/** Options of commands that write a file. */
 export interface FileOptions {
   format?: string;
   out?: string;
@@ -19,7 +18,6 @@ export function formatOption(): Option {
   return new Option('--format <format>', said).choices(['csv', 'json']);
 }
 
-/** Returns the format to request. */
 export function formatOf({ format, out, json }: FileOptions): string {
   return format ?? (json && out === undefined ? 'json' : 'csv');
 }

@@ -26,7 +26,6 @@ export type BatchStatus =
   | 'cancelling'
   | 'cancelled';
 
-/** Whether a batch is over. */
 export function isOver({ status }: Pick<BatchObject, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'expired' || status === 'cancelled';
 }

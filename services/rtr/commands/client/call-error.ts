@@ -1,5 +1,4 @@
 interface CallErrorDetails extends ErrorOptions {
-  /** Error code of the router. */
   code?: string | undefined;
   /** Name of the wrong input. */
   field?: string | undefined;

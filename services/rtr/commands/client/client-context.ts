@@ -5,7 +5,6 @@ import type { ProgressBar } from './progress-bar.ts';
 import { CallError } from './call-error.ts';
 import type { RouterClient } from './router-client.ts';
 
-/** Dependencies of the commands that use the router as its clients do. */
 export interface ClientContext {
   client: RouterClient;
   bar: ProgressBar;
@@ -17,7 +16,6 @@ export interface ClientContext {
   json: boolean;
 }
 
-/** Runs a command with its dependencies. */
 export type RunClientCommand = (
   options: { json?: true },
   command: (context: ClientContext) => Promise<unknown>,

@@ -35,7 +35,6 @@ export class ProgressBar {
     this.#isOpen = true;
   }
 
-  /** Removes the bar. */
   end(): void {
     if (this.#isOpen) this.#output.write('\r\u001B[K');
     this.#isOpen = false;

@@ -29,7 +29,6 @@ export interface RouterAddress {
   /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of the API, as SDKs need it. */
   url: string;
   key: string;
-  /** Path segment of the API. */
   segment: string;
   /** Milliseconds to wait for the beginning of an answer, or for a piece of it. Default 30 s. */
   timeoutMs?: number;
@@ -104,7 +103,6 @@ export class RouterClient {
   }
 }
 
-/** Reads the error of an answer that refuses a request. */
 async function refusal({
   statusCode,
   body,

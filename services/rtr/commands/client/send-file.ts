@@ -8,7 +8,6 @@ import { localFileError, type ClientContext } from './client-context.ts';
 import type { SentBody } from './router-client.ts';
 import type { LocalInput } from './with-input.ts';
 
-/** A file in the API. */
 export interface FileObject {
   id: string;
   bytes: number;

@@ -6,7 +6,6 @@ import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { dateOf } from '../date-of.ts';
 
-/** A credential to diagnose, and the broker to try it with. */
 export interface CredentialToDiagnose extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;
   /** The role for which it is meant, if known. */

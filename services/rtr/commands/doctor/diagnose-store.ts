@@ -6,7 +6,6 @@ import { createLog } from '#shared/core/log.ts';
 import { readStore } from '../../up/read-health.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
-/** The account store to diagnose. */
 export interface StoreToDiagnose {
   redisUrl: string;
   /** File with further CA certificates. */

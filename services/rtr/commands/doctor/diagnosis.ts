@@ -1,9 +1,7 @@
-/** The result of one check. */
 export interface Diagnosis {
   subject: string;
   /** `missing`: the router needs it, or works better with it. */
   state: 'ok' | 'missing' | 'info';
-  /** A phrase for a person. */
   detail: string;
 }
 

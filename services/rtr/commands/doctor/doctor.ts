@@ -13,10 +13,8 @@ export interface DoctorOptions {
   port: number;
   host: string;
   natsUrl: string | undefined;
-  /** A credential for NATS to check as well. */
   credential?: CredentialToDiagnose | undefined;
   redisUrl: string | undefined;
-  /** The account store to check as well. */
   store?: StoreToDiagnose | undefined;
   engineUrls: readonly string[];
   findings: Findings;

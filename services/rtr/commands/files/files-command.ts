@@ -10,7 +10,6 @@ import { tableLines } from '../table-lines.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { pathSegment } from '../path-segment.ts';
 
-/** `rtr files …`: files of a key's owner, over the API. */
 export function filesCommand(run: RunClientCommand): Command {
   const command = new Command('files').description(
     "manage files for batches and requests, with the key in RTR_KEY at RTR_URL's router",

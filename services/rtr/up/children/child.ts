@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import type { Environment } from '#shared/core/load-config.ts';
 import { once } from 'node:events';
 
-/** A program that `rtr up` runs, with its two outputs. */
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**

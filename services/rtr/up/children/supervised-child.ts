@@ -11,7 +11,6 @@ export interface SupervisionOptions {
   onTrouble: (sentence: string) => void;
   /** Called with a sentence when the program is not restarted: it ended too often, or its settings are invalid. */
   onGiveUp: (reason: string) => void;
-  /** Called whenever its process changes. */
   onChange: () => void;
   /** Milliseconds before the first restart, doubled with each further one; 250 by default. */
   pauseMs?: number;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Whether a TCP port is free to listen on. */
 export async function isPortFree(port: number, host: string): Promise<boolean> {
   return (await listenBriefly(port, host)) !== undefined;
 }

@@ -9,7 +9,6 @@ export interface PortServer {
   isReady(port: number, child: Child): Promise<boolean>;
 }
 
-/** A server that is ready on its port. */
 export interface Started {
   port: number;
   child: Child;

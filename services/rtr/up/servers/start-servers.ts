@@ -24,11 +24,9 @@ export interface ServersOptions {
   say: (line: string) => void;
 }
 
-/** The servers of a cluster. */
 export interface Servers {
   natsUrl: string;
   redisUrl: string;
-  /** The servers that `rtr up` runs. */
   children: SupervisedChild[];
 }
 

@@ -1,7 +1,6 @@
 import type { Engine } from './find-engines.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 
-/** The engines, and how their workers are started. */
 export interface EngineWorkersOptions {
   /** Engines that the user named; each gets a worker whether it answers or not. */
   named: readonly Engine[];
@@ -70,7 +69,6 @@ export class EngineWorkers {
     this.#options.say('the demo engine is stopped: a real one has taken over');
   }
 
-  /** Stops all workers, then the demo engine. */
   async stop(): Promise<void> {
     const workers = [...this.#workers.values(), ...(this.#demo ? [this.#demo.worker] : [])];
     await Promise.all(workers.map((worker) => worker.stop(workerStopTimeoutMs)));

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** Default ports of local engines. */
 const usualEngines = [
   { name: 'Ollama', port: 11_434 },
   { name: 'vLLM', port: 8000 },

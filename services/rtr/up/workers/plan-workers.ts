@@ -7,7 +7,6 @@ export interface CloudProvider {
   /** Value of `PROVIDER` for its worker. */
   name: string;
   title: string;
-  /** The variable that holds the key. */
   keyVariable: string;
   /** Further variables that are required and not set; if there are any, the provider gets no worker. */
   missing: readonly string[];
@@ -25,7 +24,6 @@ export interface CommandLineAgent {
   models: readonly string[];
 }
 
-/** The providers and agents found on this machine, and the registry file. */
 export interface Findings {
   providers: readonly CloudProvider[];
   clis: readonly CommandLineAgent[];
@@ -36,7 +34,6 @@ export interface Findings {
 export interface PlannedWorker {
   tier: 'cli' | 'cloud' | 'tools';
   name: string;
-  /** Folder of its service. */
   service: 'cli-worker' | 'cloud-worker' | 'tools-worker';
   settings: Environment;
   /** Description of what it serves, for a person. */

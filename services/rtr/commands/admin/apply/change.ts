@@ -2,7 +2,6 @@ import type { AdminClient } from '../admin-client.ts';
 import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
 import type { Difference } from './differences.ts';
 
-/** The objects that exist now, as far as a file may name them. */
 export interface Present {
   people: ReadonlyMap<string, Person>;
   teams: ReadonlyMap<string, readonly Team[]>;
@@ -11,7 +10,6 @@ export interface Present {
   settings: Settings | undefined;
 }
 
-/** The client and ids with which changes are made. */
 export interface Maker {
   client: AdminClient;
   /** Ids of people by address, and of teams by name, including those that were just created. */
@@ -21,13 +19,11 @@ export interface Maker {
   prices?: Promise<readonly Price[]>;
 }
 
-/** One change that a file requires. */
 export interface Change {
   does: 'create' | 'change' | 'remove';
   /** Such as `team Research`, `key ci of team Research`. */
   what: string;
   fields: readonly Difference[];
-  /** The owner and the name of a key that is created. */
   newKey?: { owner: string; name: string };
   /** Makes the change, and returns the secret of a key that was created. */
   make: (maker: Maker) => Promise<string | undefined>;
@@ -49,7 +45,6 @@ export function planOf(change: Change): Plan {
   return isNeeded ? { ...nothingPlanned, changes: [change] } : { ...nothingPlanned, unchanged: 1 };
 }
 
-/** Joins plans, in order. */
 export function joined(plans: readonly Plan[]): Plan {
   return {
     changes: plans.flatMap(({ changes }) => changes),

@@ -1,4 +1,3 @@
-/** A field that gets another value. */
 export interface Difference {
   /** Such as `limits.costPerDay`. */
   field: string;

@@ -6,14 +6,12 @@ import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { stillAs } from './still-as.ts';
 
-/** Owner of keys. */
 interface Owner {
   kind: Key['kind'];
   /** Undefined for the router, and for an owner that does not exist yet. */
   id: string | undefined;
   /** Such as `team Research`; empty for the router. */
   name: string;
-  /** Path of the keys in the file. */
   path: readonly string[];
   /** Whether the owner may not change the settings that the file gives: true for a team, and for a person who is not an administrator. */
   isLocked: boolean;

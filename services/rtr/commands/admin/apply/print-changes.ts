@@ -5,7 +5,6 @@ import type { Difference } from './differences.ts';
 
 const signs = { create: '+', change: '~', remove: '-' } as const;
 
-/** Returns the lines that show a change and its fields. */
 export function changeLines({ does, what, fields }: Change): string[] {
   return [`${signs[does]} ${what}`, ...fields.map((field) => `    ${fieldText(field, does)}`)];
 }
@@ -23,7 +22,6 @@ export function changeObject({ does, what, fields }: Change, key?: string): obje
   };
 }
 
-/** Prints how many changes there are, or were made. */
 export function printSummary({ print, json }: AdminContext, { changes, unchanged, left }: Plan, isDone: boolean): void {
   const counts = Object.fromEntries(
     (['create', 'change', 'remove'] as const).map((does) => [

@@ -8,7 +8,6 @@ import { accessSchema, type Access } from './access-schema.ts';
 /** Maximum number of problems that are reported. */
 const maxProblems = 20;
 
-/** A file for `rtr apply`. */
 export interface AccessFile {
   access: Access;
   /** Creates the error for a mistake in the file; it names the file, the line and the field. */

@@ -11,7 +11,6 @@ const testMs = 15_000;
 /** Milliseconds between two checks of the outcome. */
 const lookEveryMs = 250;
 
-/** The Admin API's answer about a delivery. */
 interface Delivery {
   id: string;
   event: { id: string; type: string };

@@ -16,7 +16,6 @@ import {
 
 const webhook = ['<webhook>', 'id of the webhook'] as const;
 
-/** `rtr webhooks …`: the addresses to which the router sends events, and the deliveries. */
 export function webhooksCommand(run: RunAdminCommand): Command {
   const command = new Command('webhooks').description('manage where events are sent, and see what became of them');
   addCommand(

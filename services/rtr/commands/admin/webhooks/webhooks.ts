@@ -7,7 +7,6 @@ import { printDone, printList } from '../print-answers.ts';
 
 const hourMs = 3_600_000;
 
-/** The Admin API's answer about a webhook. */
 interface Webhook {
   id: string;
   kind: 'router' | 'user' | 'team';
@@ -68,7 +67,6 @@ export async function listWebhooks(context: AdminContext): Promise<void> {
   });
 }
 
-/** `rtr webhooks enable|disable`. */
 export async function setWebhook(context: AdminContext, id: string, enabled: boolean): Promise<void> {
   const { value } = await context.client.send<Webhook>('PATCH', at`/webhooks/${id}`, { body: { enabled } });
   printDone(context, value, `Webhook ${id} is ${enabled ? 'enabled' : 'disabled'}.`);
