@@ -30,7 +30,6 @@ export interface Comparison {
 type ClusterPart = 'ingress' | 'nats' | 'worker' | 'redis';
 const clusterParts: readonly ClusterPart[] = ['ingress', 'nats', 'worker', 'redis'];
 
-/** One side's numbers over all rounds. */
 export interface Side {
   requests: number;
   failures: Record<string, number>;

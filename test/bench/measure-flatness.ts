@@ -6,7 +6,6 @@ import { rssBytes } from './cluster/process-usage.ts';
 import { slope } from './report/slope.ts';
 import type { BenchCluster } from './cluster/start-bench-cluster.ts';
 
-/** How memory developed over many requests. */
 export interface Flatness {
   requests: number;
   failures: Record<string, number>;

@@ -1,4 +1,3 @@
-/** The amount of measurements, and the budget for the results. */
 export interface Plan {
   /** Requests before the first measurement. Node compiles hot code in steps, the last of them after some thousand requests. */
   warmUpRequests: number;
@@ -9,7 +8,7 @@ export interface Plan {
   streams: number;
   /** Streams held open while memory is measured. */
   openStreams: number;
-  /** The highest accepted values. */
+  /** Requests while memory is measured. */
   flatRequests: number;
   budget: Budget;
 }

@@ -23,7 +23,6 @@ import type { Violation } from './oracle/violation.ts';
 import { countFailures, countOutcomes, outcomeOf, recoveries, type Outcomes } from './report/outcomes.ts';
 import { report } from './report/report.ts';
 
-/** Arguments of a run. */
 export interface ChaosRun {
   seed: number;
   /** Milliseconds during which faults strike. */
@@ -32,7 +31,6 @@ export interface ChaosRun {
   names?: readonly FaultName[];
 }
 
-/** Result of a run. */
 export interface ChaosResult {
   seed: number;
   requests: number;
@@ -161,7 +159,6 @@ function untilLast(sent: readonly Sent[], sentAgain: readonly SentAgain[]): Sent
   });
 }
 
-/** Observations while faults struck under load, and after it. */
 interface Endured {
   struck: Struck[];
   probes: Awaited<ReturnType<Load['probe']>>;

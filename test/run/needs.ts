@@ -7,7 +7,6 @@ import { findLlamaServer } from '../helpers/upstreams/start-llama-server.ts';
 import { hasKeyring } from '../helpers/clients/start-keyring.ts';
 import { hasPrometheus } from '../helpers/deploy/start-prometheus.ts';
 
-/** A need of some tests, besides Node and the servers that the run installs. */
 export interface Need {
   /** The tag of the tests that need it. */
   name: string;

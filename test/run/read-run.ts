@@ -3,7 +3,6 @@ import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 import { findNeeds } from './needs.ts';
 import type { FileTimes } from './times.ts';
 
-/** The result of a run of Vitest. */
 export interface RunResult {
   passed: number;
   failed: number;

@@ -10,7 +10,6 @@ import { startBenchNats, startBenchRedis } from './start-servers.ts';
 const memoryProbe = 'test/bench/cluster/memory-probe.ts';
 const prefix = 'bench';
 
-/** Starts the cluster and registers its release. */
 export async function startBenchCluster(releases: Releases) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));

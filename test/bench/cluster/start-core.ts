@@ -35,7 +35,6 @@ export interface CorePlace {
   nats: { url: string };
   redis: { url: string };
   prefix: string;
-  /** Further settings of the ingress. */
   ingress?: Record<string, string>;
   logLevel?: 'info' | 'warn';
   /** A file to load before each component. */
@@ -50,7 +49,6 @@ export async function startCore(start: StartPart, place: CorePlace) {
   const ports = { REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(adminPort), LEAVE_MS: '0' };
   return {
     port,
-    /** The settings of each component. */
     common,
     ingress: start('ingress', 'services/ingress/main.ts', { ...common, ...ports, ...place.ingress }, preload),
     /** Starts a worker for the upstream at a port. */

@@ -15,7 +15,6 @@ export interface PartOptions {
   preload?: string;
 }
 
-/** A process of the bench, with a channel to it. */
 export class Part {
   readonly pid: number;
   readonly #child: ChildProcess;

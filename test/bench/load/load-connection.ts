@@ -85,7 +85,6 @@ export class LoadConnection {
     this.#socket.on('close', () => this.#fail('closed early'));
   }
 
-  /** Whether an answer is under way and its connection is open. */
   get isOpen(): boolean {
     return this.#waiting !== undefined && !this.#socket.destroyed;
   }

@@ -1,10 +1,8 @@
-/** Target of the load: the cluster, or the fake upstream itself. */
 export interface LoadTarget {
   host: string;
   port: number;
   path: string;
   key: string;
-  /** Further lines of the request's head. */
   headers?: readonly string[];
 }
 
@@ -34,7 +32,6 @@ export type LoadOrder =
   /** Closes the streams that `open` opened; `requests` of the result counts those that were still open. */
   | { kind: 'close' };
 
-/** The result of an order. */
 export interface LoadResult {
   requests: number;
   seconds: number;

@@ -2,7 +2,6 @@ import type { Comparison } from '../compare.ts';
 import type { Budget } from '../plan.ts';
 import type { Results } from './results.ts';
 
-/** One number and its limit. */
 export interface Verdict {
   what: string;
   value: number;
@@ -11,7 +10,6 @@ export interface Verdict {
   passed: boolean;
 }
 
-/** Compares the results with the budget. */
 export function judge({ busy, single, streams, flatness, openStreams }: Results, budget: Budget): Verdict[] {
   const growth = Object.values(flatness.growth);
   const failed = [busy, single, streams].flatMap(({ direct, bare, through }) =>

@@ -6,7 +6,6 @@ import { referenceBareCpuMs } from '../plan.ts';
 import type { Results } from './results.ts';
 import { table } from './table.ts';
 
-/** Formats the results for a person. */
 export function report(results: Results, verdicts: readonly Verdict[]): string {
   const { machine, single, busy, streams, flatness, openStreams } = results;
   return [

@@ -2,7 +2,6 @@ import type { Comparison } from '../compare.ts';
 import type { Flatness } from '../measure-flatness.ts';
 import type { OpenStreams } from '../measure-open-streams.ts';
 
-/** Everything that one run of the bench measures. */
 export interface Results {
   machine: { cores: number; node: string };
   /** Requests that do not stream, one at a time. */

@@ -9,7 +9,6 @@ export const maxTickets = 1_000_000;
 /** The model of all jobs, which the upstream of the real worker has as well. */
 export const askedModel = modelOf('bench-whole', 'chat');
 
-/** Servers and prefix of a stand-in. */
 interface Start {
   kind: 'start';
   natsUrl: string;
@@ -32,7 +31,6 @@ export type WorkersOrder =
   /** Ends this number of workers without a good-bye. */
   | { kind: 'end'; count: number };
 
-/** The present number of workers. */
 export interface WorkersAnswer {
   workers: number;
 }

@@ -29,7 +29,6 @@ export interface ScaleSize {
   workers: number;
   /** Kinds of engines among the workers; each kind is a pool. */
   pools: number;
-  /** Models of each worker. */
   models: number;
   slots: number;
   /** Milliseconds until a stand-in answers. */
@@ -77,9 +76,7 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases) {
     key,
     askWorkers,
     askIngresses,
-    /** Adds stand-ins for workers. */
     addWorkers,
-    /** The number of workers that the real ingress lists. */
     knownWorkers: async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
       const health = answer && ((await answer.json()) as { workers: Record<string, number> });

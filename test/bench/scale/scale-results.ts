@@ -6,7 +6,6 @@ import type { MachineFacts } from '../peers/systems/machine.ts';
 import type { PhaseResult } from './measure-phase.ts';
 import type { ScaleSize } from './scale-cluster.ts';
 
-/** Measurements of one run of the simulator. */
 export interface ScaleRun {
   /** Day of the run, such as 2026-12-31. */
   date: string;

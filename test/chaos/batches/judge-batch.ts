@@ -2,7 +2,6 @@ import type { ResultLine } from '../../helpers/batches/batch-clients.ts';
 import type { LedgerEntry } from '../oracle/judge-ledger.ts';
 import type { Violation } from '../oracle/violation.ts';
 
-/** The results and charges of a batch. */
 export interface BatchOutcome {
   /** The `custom_id` of every line of its input. */
   ids: readonly string[];

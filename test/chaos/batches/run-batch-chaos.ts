@@ -16,7 +16,6 @@ import { judgeBatch } from './judge-batch.ts';
 import { judgeBatchLeftovers } from './judge-batch-leftovers.ts';
 import { batchReport } from './batch-report.ts';
 
-/** Arguments of a run. */
 export interface BatchChaosRun {
   seed: number;
   /** Lines of the batch. */
@@ -25,7 +24,6 @@ export interface BatchChaosRun {
   lineMs: number;
 }
 
-/** Result of a run. */
 export interface BatchChaosResult extends BatchChaosRun {
   /** Seconds from the creation of the batch to its end. */
   seconds: number;
@@ -146,7 +144,6 @@ function strikesSpared({ name, index }: Fault): boolean {
 
 const isOver = (state: Batch['status']): boolean => ['completed', 'failed', 'expired', 'cancelled'].includes(state);
 
-/** Checks the counts that the batch reports. */
 function judgeCounts({ id, status, request_counts: counts }: Batch, lines: number): Violation[] {
   if (status === 'completed' && counts?.total === lines && counts.completed === lines) return [];
   return [{ rule: 'batch', id, detail: `${status}, ${JSON.stringify(counts)} of ${lines} lines` }];

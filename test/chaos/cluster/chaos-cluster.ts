@@ -26,7 +26,6 @@ export interface Linked {
   link: PausableProxy;
 }
 
-/** Options of a run besides the common ones. */
 export interface ChaosClusterOptions {
   /** Number of batch runners. Default none. */
   runners?: number;
@@ -164,9 +163,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
       ingresses,
       /** Four gpu-workers, then one tools-worker. */
       workers,
-      /** Batch runners. */
       runners,
-      /** The engine of each gpu-worker. */
       engines,
       nats,
       redis,

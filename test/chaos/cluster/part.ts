@@ -20,7 +20,6 @@ const readyMs = 40_000;
 /** Makes services take orders to shift their clock. */
 const preload = `--import=${new URL('../faults/shift-clock.ts', import.meta.url).href}`;
 
-/** Starts a component. */
 export function startPart(name: string, file: string, environment: Record<string, string>, readyLine: string) {
   let starts = 0;
   let stopped = false;
@@ -90,9 +89,7 @@ export function startPart(name: string, file: string, environment: Record<string
     // A process that has just ended takes no orders.
     /** Sets its clock forward by this many milliseconds, or back. After a restart, its clock is right. */
     shiftClock: (ms: number) => void process.child.send({ shiftClockMs: ms }, () => undefined),
-    /** Waits until it has logged that it is ready. */
     ready,
-    /** Ends it for good. */
     stop: async () => {
       stopped = true;
       process.child.kill('SIGCONT');
@@ -101,5 +98,4 @@ export function startPart(name: string, file: string, environment: Record<string
   };
 }
 
-/** A service's process that a supervisor starts again. */
 export type Part = ReturnType<typeof startPart>;

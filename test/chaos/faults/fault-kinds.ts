@@ -1,4 +1,3 @@
-/** Target of a fault. */
 export type FaultTarget = 'worker' | 'ingress' | 'runner' | 'nats' | 'redis' | 'engine' | 'clients';
 
 /** One kind of fault, for the suite and for the documentation. */
@@ -8,7 +7,6 @@ export interface FaultKind {
   lasts: readonly [number, number];
   /** Milliseconds afterwards without a fault of the same target, where they differ from the usual ones of the target's kind. */
   restMs?: number;
-  /** How the suite causes it. */
   made: string;
   /** What clients see. */
   seen: string;
@@ -18,7 +16,6 @@ const streams =
   'Requests without text so far move to another worker, and streams of text continue there. Others end with an error event.';
 const moved = 'Requests without text so far move to another worker.';
 
-/** Every kind of fault. */
 export const faultKinds = {
   'worker-kill': { target: 'worker', lasts: [400, 1_500], made: 'kill -9, started again', seen: streams },
   'worker-stop': {

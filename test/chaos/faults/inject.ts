@@ -14,7 +14,6 @@ export interface Struck {
   to: number;
 }
 
-/** Requests of a fault to the load. */
 export interface Crowds {
   flood(): void;
   vanish(): void;
@@ -161,7 +160,6 @@ async function strike(
   }
 }
 
-/** Returns the components of which a fault strikes one. */
 function linkedOf({ ingresses, workers, runners }: ChaosCluster, name: FaultName): Linked[] {
   if (name.startsWith('ingress')) return ingresses;
   return name.startsWith('runner') ? runners : workers;

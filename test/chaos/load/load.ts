@@ -17,7 +17,6 @@ export interface SentAgain {
   again: Sent;
 }
 
-/** The mixed load of a run. */
 export class Load implements Crowds {
   /** Every request so far, running ones included. */
   readonly sent: Sent[] = [];
@@ -49,7 +48,6 @@ export class Load implements Crowds {
     }
   }
 
-  /** Waits for the end of all requests. */
   async settle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

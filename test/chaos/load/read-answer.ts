@@ -1,13 +1,11 @@
 import type { RequestPlan } from './request-plan.ts';
 
-/** A client's view of the bytes that reached it. */
 export interface Answer {
   /** HTTP status; undefined when no header arrived. */
   status: number | undefined;
   text: string;
   /** Whether the mark that ends an answer of its format arrived. */
   finished: boolean;
-  /** The error in the answer. */
   error: string | undefined;
   /** Whether the error blames the request for killing workers. */
   isBlamed: boolean;
@@ -19,7 +17,6 @@ export interface Answer {
   trailing: boolean;
 }
 
-/** The fields of any answer or event that are checked. */
 interface Fields {
   type?: string;
   is_error?: boolean;

@@ -1,7 +1,6 @@
 import type { FaultName } from '../faults/fault-kinds.ts';
 import type { Struck } from '../faults/inject.ts';
 
-/** Finds the faults that disturbed a time. */
 export class Disturbances {
   readonly #struck: readonly Struck[];
 

@@ -27,7 +27,6 @@ const warmMs = 10_000;
 /** Usual milliseconds that a process must have run to be judged for slow growth. */
 const usuallyLongMs = 240_000;
 
-/** A process whose footprint is read while it runs. */
 export interface NamedProcess {
   name: string;
   pid: number | undefined;

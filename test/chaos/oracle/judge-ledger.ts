@@ -40,7 +40,6 @@ export function judgeLedger(
   });
 }
 
-/** Returns the faults of Redis around a time, for the report. */
 function seenBy(disturbances: Disturbances, at: number): string {
   const near = disturbances
     .during(at - rewrittenMs, at + rewrittenMs)

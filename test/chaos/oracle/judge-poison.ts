@@ -17,7 +17,6 @@ export function judgePoison(sent: readonly Sent[], deaths: readonly PoisonDeath[
 
 /** A worker's death by a poisoned prompt. */
 export interface PoisonDeath {
-  /** Id of the request. */
   id: string;
   worker: string;
   at: number;

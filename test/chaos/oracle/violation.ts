@@ -1,4 +1,3 @@
-/** An invariant that did not hold. */
 export interface Violation {
   rule:
     | 'never ended'

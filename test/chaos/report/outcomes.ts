@@ -15,7 +15,6 @@ export interface Outcomes {
   refused: number;
   /** The connection broke or was never made. */
   broken: number;
-  /** The client left. */
   left: number;
   /**
    * For done streams that had no text when the fault struck: milliseconds to the first text, from the fault or from when the engine would
@@ -58,7 +57,6 @@ function noOutcomes(): Outcomes {
   return { faults: 0, done: 0, moved: 0, ended: 0, refused: 0, broken: 0, left: 0, waits: [] };
 }
 
-/** Adds up the outcomes of several runs. */
 export function addOutcomes(runs: readonly Map<FaultName, Outcomes>[]): Map<FaultName, Outcomes> {
   const sum = new Map(faultNames.map((name) => [name, noOutcomes()]));
   for (const [name, one] of runs.flatMap((run) => [...run])) {
@@ -71,7 +69,6 @@ export function addOutcomes(runs: readonly Map<FaultName, Outcomes>[]): Map<Faul
 
 const counts = ['faults', 'done', 'moved', 'ended', 'refused', 'broken', 'left'] as const;
 
-/** Returns how a request ended for its client. */
 export function outcomeOf({ left, answer }: Sent): 'done' | 'ended' | 'refused' | 'broken' | 'left' {
   if (left) return 'left';
   if (answer.broken !== undefined || answer.status === undefined) return 'broken';

@@ -8,7 +8,6 @@ export async function makeOwners({ keys, teams }: Pick<Accounts, 'keys' | 'teams
   return {
     key,
     team,
-    /** Revokes the key and deletes the team. */
     end: async (): Promise<void> => {
       await keys.revoke(key.id, 1);
       await teams.delete(team.id, 1);

@@ -25,7 +25,6 @@ export async function openLimitNode(url: string, prefix: string, times?: LimitKe
   };
 }
 
-/** A keeper with its connection. */
 export type LimitNode = Awaited<ReturnType<typeof openLimitNode>>;
 
 /** Makes a node serve requests, one after the other, until one has drawn on a share; returns their number. */

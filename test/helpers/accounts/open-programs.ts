@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { Programs, type TokenOutcome } from '#shared/accounts/programs/programs.ts';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from './open-key-store.ts';
 
-/** The tokens of a program. */
 export type IssuedTokens = Extract<TokenOutcome, { state: 'issued' }>;
 
 /** The caller's facts in a program's request. */
@@ -29,7 +28,6 @@ export async function openPrograms() {
     });
   const programs = addNode();
   const ada = await makeAdmin(open);
-  /** A team with Ada as a member. */
   const team = await teams.create('Research');
   await teams.setMember(team.id, ada.id, 'member');
   let signIns = 1;

@@ -11,7 +11,6 @@ export interface ResultLine {
   error: { code: string; message: string } | null;
 }
 
-/** Returns the official clients of a cluster. */
 export function batchClients({ url, key }: { url: string; key: string }) {
   return {
     openai: new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: key, maxRetries: 2 }),
@@ -63,7 +62,6 @@ export async function untilBatch(
   }
 }
 
-/** Returns the lines of a file of results; empty without a file. */
 export async function resultsOf(openai: OpenAI, file: string | null | undefined): Promise<ResultLine[]> {
   if (file === null || file === undefined) return [];
   const text = await (await openai.files.content(file)).text();

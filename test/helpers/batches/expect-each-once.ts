@@ -9,7 +9,6 @@ import { resultsOf } from './batch-clients.ts';
 const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 const dayMs = 24 * 3_600_000;
 
-/** The expected lines of a batch. */
 export interface ExpectedLines {
   lines: number;
   /** Redis with the ledger, which has only the requests of this batch. */

@@ -148,14 +148,12 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     prefix,
     ledger,
     keys,
-    /** Creates another batch of the same input. */
     create,
     found,
     removeOwner: () => removeFilesOf(connection.redis, prefix, owner),
     textOf: async (name: string) => (await allOf(await store.get(name)))?.toString(),
     /** Returns the bytes that count for the owner. */
     counted: async () => (await files.use(owner)).bytes,
-    /** Returns the messages of the stream of objects. */
     messages,
   };
 }

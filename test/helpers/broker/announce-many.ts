@@ -7,7 +7,6 @@ import { announcementOf } from './announcement.ts';
 /** Workers per owner: a credential has at most a thousand. */
 const ofOwner = 500;
 
-/** Number of their pools. */
 const pools = 20;
 
 export interface ManyWorkers {

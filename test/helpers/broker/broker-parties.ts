@@ -46,7 +46,6 @@ export interface PartyOptions {
   };
 }
 
-/** A job in a test. */
 export interface TestJob {
   job: Job;
   /** Returns all text that the client would have got so far. */

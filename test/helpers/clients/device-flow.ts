@@ -1,4 +1,3 @@
-/** An answer of an endpoint for the sign-in of programs. */
 export interface OAuthAnswer {
   status: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
@@ -15,7 +14,6 @@ export async function postForm(url: string, fields: Record<string, string> | [st
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
 }
 
-/** The tokens of a signed-in program. */
 export interface SignedIn {
   accessToken: string;
   refreshToken: string;

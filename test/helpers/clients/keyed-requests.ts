@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Cluster } from '../cluster/start-cluster.ts';
 
-/** A request with an idempotency key. */
 export interface KeyedPost {
   url: string;
-  /** Key of the account. */
   key: string;
   /** Path below `/api`. */
   path?: string;
@@ -13,7 +11,6 @@ export interface KeyedPost {
   signal?: AbortSignal;
 }
 
-/** A new idempotency key. */
 export function newKey(): string {
   return `key-${randomUUID()}`;
 }

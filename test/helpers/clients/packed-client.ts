@@ -56,7 +56,6 @@ export async function installPackedClient(options: PackedClientOptions = {}) {
   /** Returns the tokens that it keeps. */
   const tokens = () => JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   return {
-    /** The program. */
     rtr,
     /** Folder that stands in for a person's home: nothing else is read or written. */
     home,

@@ -5,7 +5,6 @@ import { SseReader } from '#shared/upstream/sse-reader.ts';
 export const textFormats = ['chat', 'messages', 'responses', 'completions'] as const;
 export type TextFormat = (typeof textFormats)[number];
 
-/** A streamed answer, as far as it arrived. */
 export interface StreamedText {
   status: number;
   headers: Headers;

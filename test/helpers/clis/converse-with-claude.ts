@@ -6,7 +6,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 export interface ClaudeConversation {
   /** The messages that ended turns, or answered control requests. */
   results: JsonObject[];
-  /** All messages of the process. */
   messages: JsonObject[];
 }
 

@@ -52,13 +52,11 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
   return {
     /** Returns the number of processes that are ready for a conversation. */
     ready: () => served.counts().ready,
-    /** Capabilities of the CLI. */
     capabilities: served.capabilities,
     /** Reports of its health, in order. */
     reports,
     /** Reports on the login, in order. */
     logins,
-    /** The folder of all its files. */
     root,
     /** Folders of its processes. */
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),

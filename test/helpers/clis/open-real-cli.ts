@@ -65,15 +65,15 @@ export async function openRealCli(
   };
 }
 
-/** Returns the body of the last request to the upstream. */
+/** A worker of a real agent in front of fake model APIs, and clients that use it through an ingress. */
 export type OpenedCli = Awaited<ReturnType<typeof openRealCli>>;
 
-/** A worker of a real agent in front of fake model APIs, and clients that use it through an ingress. */
+/** Returns a user's message. */
 export function user(content: string): { role: 'user'; content: string } {
   return { role: 'user', content };
 }
 
-/** Returns a user's message. */
+/** One pixel, as a PNG in base64. */
 export const pixelData =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 

@@ -1,6 +1,5 @@
 import { cliNames, findCli, type CliName } from './install-clis.ts';
 
-/** A real command-line agent, and its configuration for a server of fake model APIs. */
 export interface RealCli {
   name: CliName;
   models: readonly [string, string];

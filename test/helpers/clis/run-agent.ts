@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 
-/** The output of a command-line agent, and how it ended. */
 export interface AgentRun {
   code: number;
   stdout: string;

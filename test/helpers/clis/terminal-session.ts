@@ -43,7 +43,6 @@ export function openTerminal(command: string, { cwd, env }: { cwd: string; env: 
   };
 }
 
-/** Returns the single keys of a text. */
 function pressed(keys: string): string[] {
   return keys.split(arrowUp).flatMap((part, index) => [...(index === 0 ? [] : [arrowUp]), ...part.split('')]);
 }

@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { user, type clientTool, type OpenedCli } from './open-real-cli.ts';
 
-/** Results of three turns. */
 export interface ThreeTurns {
   /** The ids of their calls: two of the first, one of the second. */
   ids: [string, string, string];

@@ -17,7 +17,6 @@ import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
 import { watchWorkers } from '#services/ingress/metrics/watch-workers.ts';
 
-/** One metric as the code defines it. */
 export interface DefinedMetric {
   name: string;
   help: string;

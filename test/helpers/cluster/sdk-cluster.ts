@@ -5,7 +5,6 @@ import { shareCluster } from './share-cluster.ts';
 export interface SdkCluster {
   /** Address for clients, such as `http://127.0.0.1:1234`. */
   url: string;
-  /** A valid router key. */
   key: string;
   /** Address of the demo engine's state. */
   engineUrl: string;

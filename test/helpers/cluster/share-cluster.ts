@@ -23,7 +23,6 @@ export interface SharedCluster extends Cluster {
   ) => Promise<{ engine: ServiceProcess; engineUrl: string; worker: ServiceProcess }>;
 }
 
-/** A cluster, and its ingress nodes by their settings. */
 interface Running {
   cluster: Promise<Cluster>;
   nodes: Map<string, Promise<Node>>;
@@ -66,7 +65,6 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
   const { process: ingress, url, adminUrl } = await findNode();
   ingress.lines.length = 0;
 
-  /** The workers that were added. */
   const workers: string[] = [];
   const addKept =
     (add: (environment: Record<string, string>) => Promise<ServiceProcess>) =>

@@ -45,7 +45,6 @@ export interface Cluster {
   /** Address for clients, such as `http://127.0.0.1:1234`. */
   url: string;
   adminUrl: string;
-  /** A valid router key. */
   key: string;
   keyId: string;
   prefix: string;

@@ -39,7 +39,6 @@ export class ComposeProject {
     this.#env = { RTR_PORT: String(port), ...env };
   }
 
-  /** Runs `docker compose` with these arguments. */
   run(...args: readonly string[]): Promise<string> {
     return runCommand('docker', [...this.#words, ...args], { env: this.#env, timeoutMs: 240_000 });
   }
@@ -81,7 +80,6 @@ export class ComposeProject {
     return id;
   }
 
-  /** The output of a service's containers. */
   logs(service: string): Promise<string> {
     return this.run('logs', '--no-log-prefix', service);
   }

@@ -145,7 +145,6 @@ export async function violationsInBothSchemes(page: Page): Promise<string[]> {
   return [...found, ...(await violationsOn(page, colourRules))];
 }
 
-/** Signs in with the form on the page. */
 export async function signInAt(page: Page, email: string, password = goodPassword): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);

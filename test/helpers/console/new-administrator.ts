@@ -4,7 +4,6 @@ import { uniqueName } from '../unique-name.ts';
 import { ConsoleClient } from './console-client.ts';
 import { joinConsole, type SignedInPerson } from './open-as.ts';
 
-/** Returns an unused e-mail address. */
 export function newEmail(name: string): string {
   return `${uniqueName(name.toLowerCase())}@example.com`;
 }

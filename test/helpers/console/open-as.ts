@@ -40,7 +40,6 @@ export async function joinConsole(
   return { client, id: String(body.user.id), name, email };
 }
 
-/** Fields of an invitation. */
 export interface InvitationFields {
   /** Default: the name at example.com. */
   email?: string;

@@ -50,7 +50,6 @@ export async function serveOperations(operations: readonly Operation[], path = '
   return {
     origin,
     ask,
-    /** Returns the body of an answer. */
     read: async <T>(asked: string, viewer?: Viewer) => (await (await ask(asked, viewer)).json()) as T,
   };
 }

@@ -3,7 +3,6 @@
  * test names the missing one.
  */
 
-/** An object as the chart renders it. */
 export interface Rendered {
   kind: string;
   metadata: Metadata & { name: string };
@@ -16,7 +15,6 @@ export interface Metadata {
   annotations?: Record<string, string>;
 }
 
-/** A label selector. */
 export interface Selector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] }[];

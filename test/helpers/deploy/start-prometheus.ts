@@ -68,12 +68,10 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
       if (found.status !== 'success') throw new Error(`${found.error}: ${expr}`);
       return found.data?.result.length ?? 0;
     },
-    /** The firing alerts, by name. */
     firing: async () => {
       const now = alerts.parse(await ask('/api/v1/alerts'));
       return now.data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? '');
     },
-    /** The reachable targets. */
     targetsUp: async () => {
       const found = answer.parse(await ask('/api/v1/query?query=up%20%3D%3D%201'));
       return found.data?.result.length ?? 0;

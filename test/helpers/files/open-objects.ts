@@ -16,7 +16,7 @@ export async function openObjects(options: { natsUrl?: string; maxBytes?: number
   const manager = await jetstreamManager(broker.nc, { checkAPI: false });
   const { objectStream } = broker.subjects;
   onTestFinished(async () => {
-    // Its reserved room is missing for other stores.
+    // Its reserved room reduces the room of other stores.
     await manager.streams.delete(objectStream).catch(() => undefined);
     await broker.close();
   });

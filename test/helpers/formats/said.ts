@@ -6,7 +6,6 @@ export function said<const Role extends string, Content>(
   return { role, content };
 }
 
-/** A text block of a content. */
 export function textBlock(text: string): { type: 'text'; text: string } {
   return { type: 'text', text };
 }

@@ -44,7 +44,6 @@ export async function openTestMails(isMailed = true) {
       const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
       return states.change({ kind: 'tests', field: name, to: 'reported', event });
     },
-    /** Creates a person with an account, `<name>@example.com`. */
     addPerson: async (
       name: string,
       more: { role?: 'admin'; blockedAt?: string; limits?: string } = {},

@@ -17,7 +17,6 @@ export class Leaf {
 /** A body with changeable values. */
 export type Tree = Leaf | Json | readonly Tree[] | { readonly [field: string]: Tree };
 
-/** A leaf with another value, or none. */
 export interface Change {
   leaf: Leaf;
   variant: number | 'absent';

@@ -43,7 +43,6 @@ export async function copyProject() {
     },
     /** Stops the cluster that runs, if any. */
     down,
-    /** Stops the cluster and removes the copy. */
     async remove() {
       await down();
       rmSync(root, { recursive: true, force: true });

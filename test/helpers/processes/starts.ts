@@ -1,4 +1,3 @@
-/** A slow start, and its duration. */
 export interface Start {
   kind: 'cluster' | 'server' | 'browser' | 'build' | 'process';
   ms: number;

@@ -10,7 +10,6 @@ import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
 import { adminSettings } from '#services/rtr/config.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 
-/** The output of a command, and how it has ended. */
 export interface AdminOutcome {
   lines: string[];
   /** Content other than lines. */

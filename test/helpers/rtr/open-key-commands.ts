@@ -5,7 +5,6 @@ import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 /** A store of accounts, and the output and announcements of commands on it. */
 export interface OpenKeyCommands extends OpenKeyStore {
   context: KeyCommandContext;
-  /** The printed lines. */
   lines: string[];
   /** The announced changes, in order. */
   announced: string[];

@@ -1,6 +1,5 @@
 import { request as send, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** Changes to a request that is passed on. */
 export interface Relayed {
   headers?: Record<string, string | number>;
   /** Replaces the request's own body. */

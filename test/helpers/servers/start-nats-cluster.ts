@@ -9,7 +9,6 @@ import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
 /** Folders of the servers' data. */
 export interface NatsDisks {
-  /** Returns the folder of each server, by name. */
   folderOf: (name: string) => string;
   /** A command with arguments that starts a program with access to these folders. */
   enter: readonly string[];

@@ -44,7 +44,6 @@ export async function startS3() {
       FILES_S3_ACCESS_KEY_ID: key,
       FILES_S3_SECRET_ACCESS_KEY: key,
     },
-    /** The folder of its objects, as files. */
     folder,
     stop: async () => {
       server.httpServer.closeAllConnections();

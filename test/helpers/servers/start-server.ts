@@ -2,7 +2,6 @@ import { timeStart } from '../processes/starts.ts';
 import { startLocalServer } from './local-server.ts';
 import type { ServerKind, ServerSource, TestServer } from './test-server.ts';
 
-/** Starts a server of the given kind from the given source. */
 export function startServer(kind: ServerKind, source: ServerSource): Promise<TestServer> {
   return timeStart('server', () => start(kind, source));
 }

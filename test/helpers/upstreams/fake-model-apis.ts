@@ -5,7 +5,6 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 import { messageEvents } from './start-messages-upstream.ts';
 
-/** One call that a command-line agent made. */
 export interface UpstreamCall {
   path: string;
   headers: IncomingMessage['headers'];

@@ -15,7 +15,6 @@ export interface Exchange {
   when?: Json;
   status: number;
   headers: Record<string, string>;
-  /** The body's bytes, in the same folder. */
   file: string;
 }
 

@@ -1,7 +1,6 @@
 import { Provider } from 'oidc-provider';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** An account at the provider. */
 export interface ProvidedAccount {
   name?: string;
   email?: string;

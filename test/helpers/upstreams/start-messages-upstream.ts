@@ -4,7 +4,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A request to the upstream. */
 export interface MessagesCall {
   headers: IncomingHttpHeaders;
   /** The body's bytes, as text. */
@@ -21,7 +20,6 @@ export type MessagesAnswer =
 /** An upstream of Anthropic's messages format that signs its thinking, and answers as a test decides. */
 export interface MessagesUpstream {
   url: string;
-  /** Its requests for messages, in order. */
   calls: MessagesCall[];
   stop: () => Promise<void>;
 }

@@ -6,7 +6,6 @@ export async function startModelServer(models: string[]) {
   let server: HttpServer | undefined;
   const self = {
     url: '',
-    /** Number of requests. */
     get asked() {
       return asked;
     },

@@ -88,7 +88,6 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []) {
   }
 
   return {
-    /** Address of the MCP server. */
     url: resource,
     issuer: authorization.url,
     provider,

@@ -25,7 +25,6 @@ export async function startShakyMcp() {
   const { url, stop } = await serveHttp(answer);
   return {
     url: `${url}/mcp`,
-    /** Returns the number of calls so far. */
     calls: () => calls,
     breaks: (broken: boolean) => void (isBroken = broken),
     close: async () => {

@@ -43,9 +43,7 @@ export async function startTokenIssuer(tls?: Certificates) {
       const payload: JWTPayload = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 300, ...claims };
       return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header }).sign(key.privateKey);
     },
-    /** The public keys. */
     jwks,
-    /** Replaces the key by a new one. */
     rotate,
     /** Replaces the answer to every request from now on; undefined restores the usual answers. */
     answerWith: (next: RequestListener | undefined) => void (other = next),

@@ -57,7 +57,6 @@ export async function openTestWebhooks({
       return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
     },
     deliver,
-    /** The outcome of each try so far. */
     outcomes,
     /** Tries everything that is due, and returns the outcomes. */
     deliverDue: async () => {

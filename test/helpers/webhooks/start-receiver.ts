@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { serveInTest } from '../servers/serve-http.ts';
 
-/** A message that a receiver got. */
 export interface ReceivedMessage {
   headers: IncomingHttpHeaders;
   body: string;

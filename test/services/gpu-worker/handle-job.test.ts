@@ -28,7 +28,6 @@ const ending = `${chunk({}, 'stop')}data: [DONE]\n\n`;
 const json = { 'content-type': 'application/json' };
 const isCount = (path = ''): boolean => path.includes('/input_tokens');
 
-/** The engine of the running test. */
 let engine: ScriptedEngine | undefined;
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => unknown;

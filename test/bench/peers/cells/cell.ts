@@ -16,7 +16,6 @@ export interface Cell {
 /** The systems and the upstream that a cell uses. */
 export interface PeerBench {
   plan: PeerPlan;
-  /** The systems that could be installed. */
   kinds: readonly SystemKind[];
   /** Those of them that all cells share, while they run. */
   running: ReadonlyMap<SystemName, System>;

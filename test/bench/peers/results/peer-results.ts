@@ -29,7 +29,6 @@ export interface SystemResult {
   missing?: string;
 }
 
-/** Results of one cell, by side. */
 export interface CellResult {
   name: string;
   title: string;
@@ -40,7 +39,6 @@ export interface CellResult {
 export interface SideResult {
   /** One value per round, by metric. */
   values: Partial<Record<Metric, number[]>>;
-  /** Requests that failed in all rounds, by their outcome. */
   failures: Record<string, number>;
 }
 

@@ -1,7 +1,6 @@
 import type { Metric, PeerResults } from './peer-results.ts';
 import { medianOf } from './summary.ts';
 
-/** One comparison of this router with a peer, or of two of its own sides. */
 export interface Ratio {
   what: string;
   /** Undefined when one of the two was not measured. */

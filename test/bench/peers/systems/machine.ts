@@ -2,7 +2,6 @@ import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { machineMs } from '../../cluster/process-usage.ts';
 import { treeUsage } from '../../../helpers/processes/process-tree.ts';
 
-/** The machine on which the figures of a run depend. */
 export interface MachineFacts {
   cpu: string;
   cores: number;

@@ -17,7 +17,6 @@ const limits: Limits = {
 
 const withConcurrency: Limits = { ...limits, concurrentRequests: 100_000 };
 
-/** Keys of a running cluster. */
 export class RtrKeys {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
@@ -45,7 +44,6 @@ export class RtrKeys {
     }
   }
 
-  /** Returns the one key of a kind. */
   async keyFor(access: Access): Promise<string> {
     const key = this.#made.get(access) ?? (await this.#make(access));
     this.#made.set(access, key);

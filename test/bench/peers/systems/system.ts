@@ -1,7 +1,6 @@
 import type { LoadTarget } from '../../load/load.ts';
 import type { BenchFormat } from '../upstream/scenarios.ts';
 
-/** The formats on both sides of a system. */
 export interface Route {
   client: BenchFormat;
   upstream: BenchFormat;
@@ -23,7 +22,6 @@ export interface System {
   stop(): Promise<void>;
 }
 
-/** Options for the start of a system. */
 export interface StartOptions {
   /** Ports of the upstreams on 127.0.0.1. Of several, it must use those that answer. */
   upstreams: readonly number[];
@@ -33,10 +31,10 @@ export interface StartOptions {
   streams: number;
 }
 
-/** Its name for readers. */
+/** A system that can be compared. */
 export interface SystemKind {
   name: SystemName;
-  /** Its settings, in a few words for the documentation. */
+  /** Its name for readers. */
   title: string;
   /** How it is run, in a few words for the documentation. */
   settings: string;
@@ -67,7 +65,6 @@ export function relayedTarget(port: number, { client, upstream }: Route, access:
 /** Paths of an upstream by format; most systems have the same. */
 export const paths: Record<BenchFormat, string> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
 
-/** Returns the header lines of a client's request besides the common ones. */
 export function headersOf(client: BenchFormat): string[] {
   return client === 'messages' ? ['anthropic-version: 2023-06-01'] : [];
 }

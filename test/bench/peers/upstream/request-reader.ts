@@ -1,6 +1,5 @@
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** A request with a content-length or without a body. */
 export interface ReadRequest {
   /** Such as `POST /v1/messages`. */
   line: string;

@@ -127,7 +127,6 @@ export function jsonAnswer(text: string): string {
   return `${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
-/** Returns a piece of a streamed answer. */
 export function chunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }

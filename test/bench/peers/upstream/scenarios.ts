@@ -31,7 +31,6 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** A wire format between client and system, or between system and upstream. */
 export type BenchFormat = 'chat' | 'messages';
 
 const formatMarks: Record<BenchFormat, string> = { chat: '', messages: 'messages-' };
@@ -41,7 +40,6 @@ export function modelOf(scenario: ScenarioName, upstream: BenchFormat): string {
   return `${formatMarks[upstream]}${scenario}`;
 }
 
-/** Returns all models of one format. */
 export function modelsOf(upstream: BenchFormat): string[] {
   return (Object.keys(scenarios) as ScenarioName[]).map((name) => modelOf(name, upstream));
 }

@@ -109,12 +109,10 @@ const cases: Case[] = [
   },
 ];
 
-/** Connects to an engine, until the end of the running test. */
 function connect({ url }: { url: string }): EngineHttp {
   return stopAfterTest(new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 }));
 }
 
-/** Starts an engine with recorded answers, until the end of the running test. */
 async function replay(folder: string): Promise<ReplayEngine> {
   return stopAfterTest(await startReplayEngine(`test/fixtures/engines/${folder}`));
 }

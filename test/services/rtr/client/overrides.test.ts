@@ -28,7 +28,6 @@ function write(path: string, text: string): string {
   return file;
 }
 
-/** Runs a command of the client to success. */
 async function run(words: readonly string[], variables: Record<string, string> = {}) {
   const env = { HOME: home, XDG_CONFIG_HOME: home, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...variables };
   const command = runCommand(hostNode(), [program, ...words], { cwd: home, env });

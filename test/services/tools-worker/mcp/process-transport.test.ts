@@ -5,7 +5,6 @@ import { until } from '../../../helpers/until.ts';
 import { isAlive } from '../../../helpers/cluster/start-cli-worker.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
-/** Runs a script as a server. */
 async function startServer(script: string, env: Record<string, string> = {}) {
   const options = { command: 'node', args: ['-e', script], env, maxMessageBytes: 10_000 };
   const transport = stopAfterTest(new ProcessTransport(options));

@@ -6,7 +6,6 @@ import type { Outcome } from '#services/cli-worker/answer/outcome.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
-/** Replays a recording. */
 function replay(name: string): { events: JsonObject[]; outcome: Outcome | undefined } {
   const events: JsonObject[] = [];
   const answer = new ClaudeAnswer((event) => events.push(event));
