@@ -4,27 +4,27 @@ import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 
 /*
- * The first service of docker-compose.yml: creates the secrets of the cluster and the configuration that holds them, each
- * part's in a separate volume, and makes the user of all containers the owner of the volumes. Later starts keep the secrets.
- * `prepare single` configures one NATS and one Redis; `prepare ha`, which runs after it, three NATS nodes and a Redis with a
- * replica and three sentinels. `prepare trust` only gives the NATS nodes the current list of revoked credentials.
+ * The first service of docker-compose.yml. Creates the secrets of the cluster and the configuration that holds them, in a separate volume
+ * for each component, and makes the containers' user the owner of the volumes. Later starts keep the secrets. `prepare single` configures
+ * one NATS and one Redis. `prepare ha` runs after it and configures three NATS nodes, and a Redis with a replica and three sentinels.
+ * `prepare trust` only gives the NATS nodes the current list of revoked credentials.
  */
 
 const user = 1000;
 const volumes = '/volumes';
 const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
-/** Bytes of the stream that holds files, as the ingress nodes create it, and those that the server itself needs besides. */
+/** Bytes of the stream that ingress nodes create for files; `spareBytes` is what the NATS server needs besides. */
 const filesMaxBytes = Number(process.env['FILES_MAX_BYTES'] || 4 * 1024 ** 3);
 const spareBytes = 1024 ** 3;
 const task = process.argv[2];
 const isHa = task === 'ha';
 
-/** Lines that Redis and its sentinels write into their own configuration, with the current password. */
+/** Lines with the current password that Redis and its sentinels write into their own configuration. */
 const passwordLine = /^(?:requirepass|masterauth|user default|sentinel auth-pass|sentinel sentinel-pass) /;
 
 const secret = (name: string, given = ''): string => given || (kept(name) ?? randomBytes(24).toString('hex'));
 const redisPassword = secret('redis/password', process.env['REDIS_PASSWORD']);
-// A sentinel stores it without quotes, and cannot read back what needs them.
+// A sentinel stores the password without quotes, and cannot read back characters that need them.
 if (!/^[\w!#$%&()*+,./:;<=>?@[\]^{|}~-]+$/.test(redisPassword)) {
   process.stderr.write('REDIS_PASSWORD must consist of ASCII characters other than spaces, quotes and backslashes.\n');
   process.exit(78);
@@ -44,7 +44,7 @@ if (task === 'trust') {
 }
 for (const folder of readdirSync(volumes)) chownSync(join(volumes, folder), user, user);
 
-/** NATS refuses connections without a credential, and each kind of part has its own. */
+/** Issues a credential for each component, because NATS refuses connections without one, and writes the configuration of the NATS nodes. */
 function writeNats(nodes: readonly string[]): void {
   execFileSync('rtr', ['credentials', 'init', '--out', `${volumes}/trust`], { stdio: ['ignore', 'ignore', 'inherit'] });
   write('trust/route-password', routePassword);
@@ -54,7 +54,7 @@ function writeNats(nodes: readonly string[]): void {
     'server_name: $NATS_NAME',
     'client_advertise: $NATS_ADDRESS',
     'http: "127.0.0.1:8222"',
-    // A peer whose host vanished is gone after 20 to 30 seconds; with the default, after minutes.
+    // NATS drops the connection of a vanished host after 20 to 30 seconds; with the default, after minutes.
     'ping_interval: "10s"',
     'ping_max: 2',
     // For workers on other machines, through the profile `outside`.
@@ -87,7 +87,7 @@ function writeNats(nodes: readonly string[]): void {
   }
 }
 
-/** Issues the batch runners' credential, which an authority of an earlier release has not. */
+/** Issues the batch runners' credential, which an authority of an earlier release does not have. */
 function issueRunner(): void {
   const file = `${volumes}/trust/runner.creds`;
   if (existsSync(file)) return;
@@ -96,7 +96,7 @@ function issueRunner(): void {
   execFileSync('rtr', [...command, ...folder], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** The credentials that NATS accepts; the servers reread the file on SIGHUP. */
+/** Writes the credentials that NATS accepts; the servers reread the file on SIGHUP. */
 function writeTrust(): void {
   write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
 }
@@ -119,7 +119,7 @@ function writeRedis(name: string, primary?: string): void {
   write(`${name}/redis.conf`, keptWithoutPassword(`${name}/redis.conf`) ?? first);
 }
 
-/** A sentinel stores its state in its configuration. */
+/** Writes a sentinel's configuration. The sentinel stores its state in the same file. */
 function writeSentinel(name: string): void {
   write(`${name}/password`, redisPassword);
   const first = [
@@ -141,20 +141,23 @@ function writeSentinel(name: string): void {
   ]);
 }
 
-/** The lines of a configuration that its server rewrites, without those that hold a password. */
+/** Returns the lines of a configuration that its server rewrites, without those that hold a password; undefined when there is no file. */
 function keptWithoutPassword(name: string): string[] | undefined {
   return kept(name)
     ?.split('\n')
     .filter((line) => !passwordLine.test(line));
 }
 
-/** The content of a file of a volume; undefined when there is none. */
+/** Returns the content of a file of a volume; undefined when there is none. */
 function kept(name: string): string | undefined {
   const file = join(volumes, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** The content of a required file of a volume: without its authorization file NATS would accept every connection. */
+/**
+ * Returns the content of a required file of a volume: without its authorization file NATS would accept every connection.
+ * @throws Error when the file is missing or empty
+ */
 function needed(name: string): string {
   const content = kept(name);
   if (!content) throw new Error(`${join(volumes, name)} is missing from its volume`);

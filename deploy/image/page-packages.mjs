@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Prints the dependencies that only the console's pages and their build need: those that no source of a service names. Once the
- * pages are built, they can be removed.
+ * Prints the dependencies that no source of a service names: only the console's pages and their build need them. They can be removed once
+ * the pages are built.
  */
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Removes from a Debian with Node what a service never runs: npm and yarn, the package manager and its lists, documentation,
+# Removes everything from a Debian with Node that a service never runs: npm and yarn, the package manager and its lists, documentation,
 # translations, headers, and programs that change accounts or file systems. A shell, coreutils and certificates stay.
 set -eu
 rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* \

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /*
- * Starts every part once, with nothing to connect to, and stops it: Node writes compiled code to NODE_COMPILE_CACHE when a
- * process exits regularly. A part that fails to load fails the build of the image.
+ * Starts every component once, with nothing to connect to, and stops it: Node writes compiled code to NODE_COMPILE_CACHE when a process
+ * exits regularly. A component that fails to load fails the build of the image.
  */
 
-/** Long enough to load all modules of a part, shorter than the 30 s for which it tries to reach a broker. */
+/** Milliseconds for each component: enough to load all its modules, less than the 30 s for which it tries to reach a broker. */
 const runMs = 4_000;
 const nowhere = { NATS_URL: 'nats://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9', LOG_LEVEL: 'error' };
 const parts = [

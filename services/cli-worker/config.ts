@@ -4,13 +4,12 @@ import { usageChunkSetting } from '#shared/worker/usage-chunk-setting.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
-/** A model's name may become an argument of a command, so it is never an option and needs no quotes. */
+/** A model's name may become an argument of a command, so it cannot look like an option and needs no quotes. */
 const modelName = /^[A-Za-z0-9][\w.:/@[\]-]{0,127}$/;
 
 /** Highest value of a timeout, in milliseconds. */
 const maxMs = 3_600_000;
 
-/** Every setting of the CLI worker. */
 export const cliWorkerConfig = z.object({
   CLI_KIND: z.enum(cliKinds).describe('Command-line agent; `command` is any other program'),
   CLI_COMMAND: setting.optionalText(

@@ -4,16 +4,15 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '#shared/core/load-config.ts';
 import { hasKey, logins, type KnownCliKind } from './clis/logins.ts';
 
-/** A command-line agent on this machine. */
 export interface FoundCli {
   kind: KnownCliKind;
   /** Path of its program. */
   program: string;
   /** Whether a key is set or a login exists. An expired login counts. */
   signedIn: boolean;
-  /** What to do when it is not signed in. */
+  /** Instruction for a user who is not signed in. */
   hint: string;
-  /** Models that every version takes; none where they depend on the account. */
+  /** Models that every version accepts; empty where they depend on the account. */
   models: string[];
 }
 
@@ -25,7 +24,7 @@ const models: Readonly<Record<KnownCliKind, string[]>> = {
 };
 
 /**
- * Finds the known command-line agents on the PATH. Reads files and variables only and starts no program, which takes a few
+ * Finds the command-line agents with built-in support on the PATH. Only reads files and variables and starts no program, which takes a few
  * milliseconds.
  */
 export async function findClis(environment: Environment): Promise<FoundCli[]> {

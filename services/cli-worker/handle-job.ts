@@ -18,32 +18,28 @@ import type { Lease } from './process-set/process-set.ts';
 
 export interface HandleJobOptions<Request, Piece> {
   dialogue: Dialogue<Request, Piece>;
-  /** Leases a session for one conversation. */
   take: (signal: AbortSignal) => Promise<Lease<CliSession<Request, Piece>>>;
-  /** The models that the worker announces. */
   models: readonly string[];
-  /** What the installed version of the CLI takes. */
+  /** Model traits of the installed version of the CLI. */
   takes: Partial<Target>;
-  /** Name of the provider in traces. */
   traceName: string;
-  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
-  /** Is told what the upstream says of the login. */
+  /** Records whether the upstream accepts the login. */
   login: Pick<LoginState, 'accepted' | 'refused'>;
   log: Logger;
 }
 
-/** Writes the answer to one request. */
 interface Answer<Piece> {
   onPiece: (piece: Piece) => void;
   end: (outcome: Outcome) => JobEnd;
 }
 
-/** Most processes that are tried for one job if they exit before they answer. */
+/** Maximum number of processes that are tried for one job if they exit before they answer. */
 const maxTries = 3;
 
-/** What is wrong with a request, or its rate: the process that reports it is as good as before. */
+/** Errors of a request, or of its rate: the process that reports them stays usable. */
 const ofRequest: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'context_length_exceeded',
@@ -51,12 +47,9 @@ const ofRequest: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
 ]);
 
-/** The outcome of one attempt with one process. */
 type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
-/**
- * Makes the handler that serves jobs with a CLI: it translates the request, leases a session and translates the answer.
- */
+/** Creates the handler that serves jobs with a CLI. It translates the request, leases a session and translates the answer. */
 export function createHandleJob<Request, Piece>(options: HandleJobOptions<Request, Piece>): JobHandler {
   const { dialogue, take, models, takes, traceName, usageChunk, timeouts, login, log } = options;
   return async function handleJob(job, reply, signal) {
@@ -106,8 +99,8 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
   }
 
   /**
-   * A ready process, and others with it, may exit at the moment it is leased. As long as a process has answered nothing, the
-   * next one is tried.
+   * Serves a request with up to `maxTries` processes. A ready process, and others with it, may exit at the moment it is leased. As long as
+   * a process has answered nothing, the next one is tried.
    */
   async function converse(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<JobEnd> {
     for (let tries = 1; ; tries += 1) {

@@ -3,29 +3,29 @@ import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 export interface LoginStateOptions {
-  /** The file of the login, which is written when somebody signs in anew; undefined for a login by key. */
+  /** The file of the login, which a new sign-in writes; undefined for a login by key. */
   file: string | undefined;
   log: Logger;
-  /** Called when the login is over, and when it is tried again. */
+  /** Called when the login becomes invalid, and when it is tried again. */
   onChange: () => void;
 }
 
-/** First and maximum time in milliseconds until a login that is over is tried again; doubled each time that it still is. */
+/** First and maximum time in milliseconds until an invalid login is tried again; doubled each time that it is still invalid. */
 const firstMs = 60_000;
 const longestMs = 480_000;
 
-/** Milliseconds between two looks at the file of a login that is over. */
+/** Milliseconds between two checks of the file of an invalid login. */
 const lookMs = 1_000;
 
 /**
- * Whether the CLI is signed in to its upstream, by what becomes of its requests. While the login is over the worker takes no jobs:
- * each would fail. It is tried again with the next job once its file has changed, and after a while.
+ * Tracks whether the CLI is signed in to its upstream, from the results of its requests. While the login is invalid the worker takes no
+ * jobs, because each would fail. The next job tries it again once its file has changed, and after a while.
  */
 export class LoginState {
   readonly #options: LoginStateOptions;
-  /** Times in a row that the upstream refused the login. */
+  /** Consecutive refusals of the login by the upstream. */
   #refusals = 0;
-  /** When it is tried again, in ms since 1970; undefined while it is not known to be over. */
+  /** When the login is tried again, in ms since 1970; undefined while it is not known to be invalid. */
   #triesAt: number | undefined;
   #changedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -34,18 +34,18 @@ export class LoginState {
     this.#options = options;
   }
 
-  /** Returns the facts to announce. */
+  /** Returns the facts to announce: while the login is invalid, the worker accepts no jobs. */
   restrict(facts: WorkerFacts): WorkerFacts {
     if (this.#triesAt === undefined) return facts;
     return { ...facts, accepting: false, reason: 'failing: login', resumesAt: this.#triesAt };
   }
 
-  /** The upstream has answered. */
+  /** Records that the upstream has answered. */
   accepted(): void {
     this.#refusals = 0;
   }
 
-  /** The upstream has refused the login. */
+  /** Records that the upstream has refused the login. Does nothing while the login is already invalid. */
   refused(): void {
     if (this.#triesAt !== undefined) return;
     this.#refusals += 1;

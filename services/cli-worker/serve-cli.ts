@@ -14,41 +14,35 @@ import { createWorkspace } from './process/workspace.ts';
 
 export interface ServeOptions {
   starter: ProcessStarter;
-  /** The models that the worker announces. */
   models: readonly [string, ...string[]];
   /** Folder of all workspaces. */
   root: string;
-  /** Conversations at once. */
+  /** Maximum number of conversations at once. */
   slots: number;
   recycleAfter: number;
   recycleBytes: number;
   /** Milliseconds for a process to become ready. */
   startMs: number;
-  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
-  /** Is told what the upstream says of the login. */
+  /** Records whether the upstream accepts the login. */
   login: Pick<LoginState, 'accepted' | 'refused'>;
   log: Logger;
   onHealth: (healthy: boolean) => void;
 }
 
-/** A CLI that serves jobs. */
 export interface ServedCli {
-  /** Client formats that it answers in. */
   formats: string[];
-  /** What the installed version can do. */
   capabilities: readonly Capability[];
   /** The features of client formats that it refuses, see `lackedFeatures`. */
   lacks: readonly string[];
   handler: JobHandler;
-  /** How many processes there are. */
   counts: () => ProcessCounts;
-  /** Ends all processes and removes their folders. */
   close(): Promise<void>;
 }
 
-/** Starts the processes of a CLI, finds out what its installed version can do, and serves jobs with them. */
+/** Starts the processes of a CLI, finds out what its installed version supports, and serves jobs with them. */
 export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options: ServeOptions): Promise<ServedCli> {
   const {
     starter,
@@ -98,7 +92,7 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
   };
 }
 
-/** What the installed version can do besides; nothing where that cannot be found out. */
+/** Finds out what the installed version supports besides `capabilities`; empty where that cannot be found out. */
 async function probe<Request, Piece>(
   cli: Cli<Request, Piece>,
   { starter, models, root, startMs, log }: ServeOptions,

@@ -11,7 +11,6 @@ export const maxSlots = 16_384;
 /** Highest value of a timeout, in milliseconds. */
 const maxMs = 3_600_000;
 
-/** Every setting of the gpu worker. */
 export const gpuWorkerConfig = z.object({
   ENGINE_URL: z
     .url({ protocol: /^https?$/ })

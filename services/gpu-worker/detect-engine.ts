@@ -4,7 +4,7 @@ import { modelList } from './engines/model-list.ts';
 import type { UpstreamAnswer } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from './engine-http.ts';
 
-/** An endpoint that identifies one kind of engine by its answer. */
+/** An endpoint whose answer identifies one kind of engine. */
 interface Sign {
   kind: EngineKind;
   path: string;
@@ -32,7 +32,7 @@ const signs: Sign[] = [
 /** Timeout of one query, in milliseconds. */
 const probeTimeoutMs = 2000;
 
-/** Detects the kind of the engine. Undefined if nothing answers, or nothing of the chat format. */
+/** Detects the kind of the engine; undefined if nothing answers, or nothing that speaks the chat format. */
 export async function detectEngine(http: EngineHttp): Promise<EngineKind | undefined> {
   const paths = [...new Set(signs.map((sign) => sign.path))];
   const answers = new Map(

@@ -4,19 +4,18 @@ import { clientFormatsOn, findTranslation, type Translation } from '#shared/tran
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { chatOfEngines, engineFormats, type Engine } from './engines/engine.ts';
 
-/** How an engine is asked for what a client's request asks for. */
 export interface EngineRoute {
   translation: Translation;
   format: HttpUpstreamFormat;
-  /** From the engine's root. */
+  /** Path from the engine's root. */
   path: string;
 }
 
 /**
- * Finds how an engine is asked.
+ * Chooses the translation, format and path for a client's request to an engine.
  * @param client name of the client format
  * @param request the client's request
- * @throws RouterError `internal` if no translation is known: a worker is only given jobs of the formats that it announced
+ * @throws RouterError `internal` if no translation is known: a worker only gets jobs of the formats that it announced
  */
 export function engineRoute(
   { insertion }: Pick<Engine, 'insertion'>,
@@ -33,12 +32,12 @@ export function engineRoute(
   return { translation: findTranslation(translations, client, format), format, path: `/v1${format.path}` };
 }
 
-/** Names of the client formats that engines can be asked for; the worker announces them. */
+/** Returns the names of the client formats that engines can serve; the worker announces them. */
 export function clientFormatsOf(translations: readonly Translation[]): string[] {
   return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
 }
 
-/** What engines do not take of the client formats' requests; the worker announces it. */
+/** Returns the features of client formats that the engine does not support; the worker announces them. */
 export function engineLacks(
   engine: Pick<Engine, 'insertion' | 'makesOneChoice'>,
   translations: readonly Translation[],

@@ -10,13 +10,13 @@ export interface FindOptions {
   kind: EngineKind | 'auto';
   log: Logger;
   signal: AbortSignal;
-  /** Interval between two attempts, in milliseconds. */
+  /** Milliseconds between two tries. */
   retryMs?: number;
 }
 
 /**
- * Waits until an engine answers and lists its models. An engine may take minutes to load its model, and worker and engine may
- * start in any order.
+ * Waits until an engine answers and lists its models. An engine may take minutes to load its model, and worker and engine may start in any
+ * order.
  * @throws the signal's reason when it aborts
  */
 export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: FindOptions): Promise<{

@@ -6,10 +6,9 @@ import { isUnreachable, UpstreamAnswerError } from '#shared/upstream/upstream-fa
 import type { EngineHttp } from './engine-http.ts';
 import type { Discovery, Engine } from './engines/engine.ts';
 
-/** What the worker announces of the engine. */
+/** The facts about the engine that the worker announces. */
 export interface EngineState extends Discovery {
   models: ModelInfo[];
-  /** Whether the engine can take requests now. */
   healthy: boolean;
 }
 
@@ -17,26 +16,26 @@ export interface FollowOptions {
   http: EngineHttp;
   engine: Engine;
   log: Logger;
-  /** The engine's description of itself when it was found. */
   found: Discovery;
   /** Called with the whole state when any part of it changes. */
   onChange: (state: EngineState) => void;
-  /** Interval of health checks in milliseconds; varied by 20 % either way, so that many workers do not run in step. */
+  /** Milliseconds between two health checks; varied by 20 % either way, so that many workers do not run in step. */
   healthEveryMs?: number;
-  /** Interval of reading its models, in milliseconds. */
+  /** Milliseconds between two readings of the list of models. */
   modelsEveryMs?: number;
 }
 
 /** Timeout of a health check in milliseconds: a busy engine answers late. */
 const healthTimeoutMs = 3000;
 
-/** Timeouts in a row that make an engine ill: a single one happens under load. */
+/** Consecutive timeouts that make an engine ill: a single one happens under load. */
 const timeoutsUntilIll = 2;
 
 /**
  * Follows the engine's health and models while the worker runs.
- * States: healthy ⇄ ill. A refused connection or a status other than 200 makes it ill at once; a status of 200 makes it
- * healthy again, once its models have been read anew.
+ *
+ * States: healthy ⇄ ill. A refused connection or a status other than 200 makes it ill at once. A status of 200 makes it healthy again, once
+ * its models have been read anew.
  */
 export class EngineFollower {
   readonly #options: Required<FollowOptions>;
@@ -57,7 +56,7 @@ export class EngineFollower {
     return this.#state;
   }
 
-  /** Called when a job could not connect to the engine: it is ill, and is checked at once. */
+  /** Marks the engine as ill and checks it at once. Called when a job could not connect to it. */
   unreachable(): void {
     this.#become({ ...this.#state, healthy: false });
     this.#wake.abort();

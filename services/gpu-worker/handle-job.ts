@@ -30,43 +30,41 @@ export interface HandleJobOptions {
   http: EngineHttp;
   engine: Engine;
   translations: readonly Translation[];
-  /** Returns the models that the engine serves now. */
   models: () => readonly ModelInfo[];
   fetchImage: ImageFetcher;
   timeouts: AnswerTimeouts;
-  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
   usageChunk?: boolean;
   /** Whether limits of output tokens that the engine refuses are lowered. */
   fitsOutput?: boolean;
-  /** Names of fields that steer the engine which clients may set. */
+  /** Names of fields that steer the engine and that clients may set. */
   passedFields?: readonly string[];
   /** Called when the engine refuses connections. */
   onUnreachable: () => void;
 }
 
-/** A translated request. It may be large, so only these parts of it are kept. */
+/** A translated request. It may be large, so only these parts are kept. */
 interface EngineRequest {
   route: EngineRoute;
   body: Buffer[];
   headers: WrittenRequest['headers'];
   input: InputCount;
   learn: ((promptTokens: number) => void) | undefined;
-  /** What the translation of the answer keeps of the client's request. */
+  /** Fields of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
-  /** Whether the usage comes in a chunk of its own. */
   usageChunk: boolean;
-  /** Lowers its limit of output tokens; holds the client's body until the engine has accepted the request. */
+  /** Lowers the limit of output tokens; holds the client's body until the engine has accepted the request. */
   fit: OutputFit | undefined;
-  /** What is to be taken off a whole answer. */
+  /** The beginning that must be removed from a whole answer. */
   begun: BegunAnswer | undefined;
-  /** The answer that it continues; undefined for one that begins. */
+  /** The answer that the request continues; undefined for a new one. */
   continued: ContinuedAnswer | undefined;
 }
 
-/** Milliseconds in which a request that the engine has refused is counted. */
+/** Milliseconds for counting the tokens of a request that the engine has refused. */
 const countMs = 10_000;
 
-/** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
+/** Creates the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const {
     http,
@@ -106,7 +104,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return end;
   }
 
-  /** The error of a request, with the number of its tokens where the engine says no more than that it does not fit. */
+  /** Adds the number of tokens to an engine's error that only says that the request does not fit. Returns other errors unchanged. */
   async function withCount(
     error: unknown,
     { route, body, continued }: EngineRequest,
@@ -120,7 +118,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
         await engine.countTokens(http, sent, AbortSignal.any([signal, AbortSignal.timeout(countMs)])),
       );
     } catch {
-      // The count is an addition to the error.
+      // The error is complete without the count.
       return error;
     }
   }
@@ -166,7 +164,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const request = continued?.request ?? translated;
     const begun = engine.repeatsBegun === true && !job.stream ? begunAnswer(request) : undefined;
     const { body, headers } = writeRequest(format, request, read.write);
-    // Lists that were not read tell nothing.
+    // Lists that were not read cannot be counted.
     const estimated = unread && read.hasUnreadLists ? unread.inputTokens : undefined;
     const inputTokens = estimated ?? format.estimateInput(request);
     const isCounted = estimated === undefined && format === countedFormat;
@@ -214,7 +212,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return relayAnswer(relay, { path, body, headers }, signal);
   }
 
-  /** Resolves to the engine's answer. Rejects with its failure as an error for the client. */
+  /**
+   * Waits for the engine's answer.
+   * @throws the failure as an error for the client
+   */
   async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;

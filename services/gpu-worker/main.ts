@@ -8,7 +8,7 @@ import { EngineFollower, type EngineState } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
-/** Slots if the engine does not report how many requests it serves at once. */
+/** Slots of an engine that does not report how many requests it serves at once. */
 const defaultSlots = 8;
 
 await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, pace, announce }) => {

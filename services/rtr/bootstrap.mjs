@@ -2,7 +2,7 @@
 import { bootstrap } from './bootstrap/bootstrap.mjs';
 import { serviceNodeFlags } from './bootstrap/service-node-flags.mjs';
 
-/** Commands that run a service in this process; `rtr up` starts each service in a process of its own. */
+/** Commands that run a service in this process. `rtr up` starts each service in a process of its own. */
 const services = ['ingress', 'worker', 'demo-engine'];
 
 const args = process.argv.slice(2);

@@ -3,11 +3,11 @@ import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 
-/** Where the router listens unless settings say otherwise. */
+/** Host and port of the router unless settings name others. */
 export const usualHost = '127.0.0.1';
 export const usualPort = 8484;
 
-/** The address of a server, or several with commas between them. */
+/** Schema of a server's address, or several with commas between them. */
 const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
   z
     .string()
@@ -20,7 +20,6 @@ const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
 const redisUrl = (doc: string) =>
   z.string().refine(isRedisAddress, 'must be an address like redis://127.0.0.1:6379').optional().describe(doc);
 
-/** Settings of the commands that talk to a running cluster. */
 export const clusterSettings = z.object({
   ...brokerSettings,
   NATS_URL: natsUrl('Address of NATS; without it, that of the cluster in this folder'),
@@ -29,7 +28,6 @@ export const clusterSettings = z.object({
   RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
 });
 
-/** Settings of the commands that print the router's address, in addition. */
 export const linkSettings = clusterSettings.extend({
   PORT: setting.optionalInteger(
     `Port of the router; without it, that of the cluster in this folder, else ${usualPort}`,
@@ -45,7 +43,6 @@ export const linkSettings = clusterSettings.extend({
     .describe('Address at which people reach the router, for links to the console; else that of this machine'),
 });
 
-/** Settings of the commands that speak to the router as its clients do. */
 export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).extend({
   RTR_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
@@ -57,7 +54,6 @@ export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).exte
   CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
 });
 
-/** Settings of the commands that speak to the Admin API. */
 export const adminSettings = clusterSettings.omit({ NATS_URL: true, NATS_CREDENTIALS: true, NATS_CA: true }).extend({
   PORT: linkSettings.shape.PORT,
   HOST: linkSettings.shape.HOST,
@@ -71,9 +67,9 @@ export type AdminConfig = z.output<typeof adminSettings>;
 
 export type ClientConfig = z.output<typeof clientSettings>;
 
-/** Settings of `rtr up`. All variables are also passed on to the services it starts. */
+/** Settings of `rtr up`, which also passes all variables on to the services that it starts. */
 export const upSettings = linkSettings
-  // A credential is for one part, and this runs all of them.
+  // A credential is for one component, and this command runs all of them.
   .omit({ NATS_CREDENTIALS: true })
   .extend({
     PORT: setting.integer('Port of the router', usualPort, 1, 65_535),

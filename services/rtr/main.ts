@@ -40,7 +40,7 @@ const folder = join(root, '.rtr');
 const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
-/** The workers that `rtr worker <kind>` runs: one for each tier, and the batch runner. */
+/** Modules of `rtr worker <kind>`: one for each tier, and the batch runner. */
 const workers = {
   gpu: () => import('../gpu-worker/main.ts'),
   cli: () => import('../cli-worker/main.ts'),
@@ -48,7 +48,7 @@ const workers = {
   tools: () => import('../tools-worker/main.ts'),
   batch: () => import('../batch-runner/main.ts'),
 };
-/** A further signal within this time counts as part of the first. */
+/** Milliseconds within which a further signal counts as part of the first. */
 const repeatAfterMs = 1_000;
 const json = new Option('--json', 'print JSON instead of sentences');
 
@@ -209,7 +209,7 @@ function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promi
   return withAdmin({ config, options, folder, print, input, output, endWith }, command);
 }
 
-/** Whether a command is for a router that the user names, or has a token of. */
+/** Whether the user names a router, or has a token of one. */
 function namesRouter(options: AdminOptions): boolean {
   const config = loadConfig(adminSettings, process.env);
   return namedRouter(config, options) !== undefined || givenToken(config, options) !== undefined;
@@ -221,7 +221,7 @@ function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<v
   return withClient({ config, folder, json: options.json ?? false, print, input, output, barOutput }, command);
 }
 
-/** Command-line options override environment variables. */
+/** Sets environment variables from the command-line options that override them. */
 function takeBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
   if (nats !== undefined) process.env['NATS_URL'] = nats;
   if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
@@ -237,15 +237,15 @@ async function runService(load: () => Promise<unknown>, needed: readonly Cluster
   await load();
 }
 
-/** The providers and command-line agents of this machine, and the registry file. */
+/** Finds the providers and command-line agents of this machine, and reads the registry file. */
 async function findAll(registryFile: string | undefined): Promise<Findings> {
   const registry = readRegistry(registryFile);
   return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
 }
 
 /**
- * Turns signals into two abort signals for a running cluster: `stop` at the first Ctrl-C, SIGTERM, hang-up of the terminal, or
- * end of the parent process with an IPC channel; `kill` at a later one.
+ * Turns signals into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM, hang-up of the terminal, or end
+ * of the parent process with an IPC channel; `kill` aborts at a later one.
  */
 function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   const stop = new AbortController();

@@ -6,14 +6,15 @@ import { checkOfStrangers, type SchemaCheck } from '#shared/worker/schemas/stran
 import { fieldPath } from './tool.ts';
 
 /**
- * Checks an input that as JSON has at most so many bytes.
- * @throws RouterError with status 400, and the field that is wrong; InvalidSchemaError for a schema that is none
+ * Checks an input.
+ * @param bytes maximum size of the input as JSON
+ * @throws RouterError with status 400 and the wrong field; InvalidSchemaError for an invalid schema
  */
 export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
 
 /**
- * Prepares a tool's schema.
- * @throws InvalidSchemaError when it is found out at once that it is none, as with a type that does not exist
+ * Prepares the check of inputs against a tool's schema.
+ * @throws InvalidSchemaError for a schema whose mistake shows at once, such as a type that does not exist
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
   const check = checkOfStrangers({ schema, isChecked: false });
@@ -66,7 +67,7 @@ function depth({ instancePath }: SchemaProblem): number {
   return instancePath.split('/').length;
 }
 
-/** JSON Pointer's own escapes (RFC 6901). */
+/** Resolves the escapes of JSON Pointer (RFC 6901). */
 function unescapeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 
-/** Every setting of the tools worker. */
 export const toolsWorkerConfig = z.object({
   MCP_CONFIG: setting.optionalText('JSON file with MCP servers, in the form `{"mcpServers": {…}}`'),
   ROUTER_CONFIG: setting.optionalText('Registry in YAML, which may hold MCP servers as `mcpServers`'),

@@ -12,17 +12,17 @@ import type { ToolSet } from './tool-set.ts';
 
 export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
-  /** The servers that people connect to: they check the input themselves. */
+  /** The servers with people's MCP account links. They check the input themselves. */
   connected: Pick<ConnectedServers, 'run'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
-  /** Most bytes of one tool's output. */
+  /** Maximum bytes of one tool's output. */
   maxOutputBytes: number;
 }
 
 const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
-/** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
+/** Creates the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
 export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
@@ -37,7 +37,7 @@ export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }:
   };
 }
 
-/** The tool that is called, for input that matches its schema. */
+/** Returns the tool to run, once the input matches its schema. */
 async function checked(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
   const tool = tools.get(call.tool);
   await tools.checkOf(tool)(call.input, bytes);

@@ -12,7 +12,7 @@ import { ToolPace, watchFailingTools } from './tool-pace.ts';
 import { ToolSet } from './tool-set.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
-/** Milliseconds for which the worker waits for its MCP servers before it announces its tools. Most start within them. */
+/** Milliseconds for which the worker waits for its MCP servers before it announces its tools. Most servers start within this time. */
 const gatherMs = 3_000;
 
 /** Bytes of an MCP message in addition to a tool's output. */
@@ -73,7 +73,9 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   };
 });
 
-/** Why the worker takes no calls of some tools. It takes those of others, so it does not count as failing itself. */
+/**
+ * Returns the reason to announce while tools take no calls. The worker takes calls of other tools, so it does not count as failing itself.
+ */
 function reasonOf(failing: readonly string[]): string | undefined {
   return failing.length === 0 ? undefined : `tools failing: ${failing.join(', ')}`.slice(0, 100);
 }

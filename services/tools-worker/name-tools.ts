@@ -2,17 +2,15 @@ import type { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
 import { validNames } from '#shared/core/valid-names.ts';
 
-/** Where tools come from: the shipped ones, a folder, an MCP server. */
+/** A source of tools: the shipped ones, a folder, or an MCP server. */
 export interface ToolSource {
-  /** Put before names that other sources use too; without one its tools keep their names. */
+  /** Prefix for names that other sources use too; without one its tools keep their names. */
   readonly prefix: string | undefined;
-  /** The MCP server that its tools belong to, as the operator names it. */
+  /** The MCP server of its tools, as the operator names it. */
   readonly server?: string | undefined;
-  /** Its tools, as last listed. */
   readonly tools: readonly Tool[];
-  /** What an MCP server has besides tools; undefined for none, and before the first connection. */
+  /** Content of an MCP server besides tools; undefined for none, and before the first connection. */
   readonly content?: ServerContent | undefined;
-  /** Whether its tools can run now. */
   readonly available: boolean;
 }
 
@@ -20,7 +18,7 @@ export interface ToolSource {
 export interface NamedTool {
   /** Valid in all formats. */
   name: string;
-  /** The name that was not valid, by which it can be called too; undefined if it was. */
+  /** The server's own name, by which the tool can also be called, if that is not valid in all formats; undefined if it is. */
   givenName: string | undefined;
   tool: Tool;
   server: string | undefined;
@@ -28,9 +26,9 @@ export interface NamedTool {
 }
 
 /**
- * Gives every tool a unique name. A name of several sources stays with the first source without a prefix; the other sources
- * put their prefix before it, so that a name always means the same server. Availability does not change names. Then each name is
- * made valid, see `validNames`.
+ * Gives every tool a unique name. A name of several sources stays with the first source without a prefix; the other sources put their
+ * prefix before it, so that a name always means the same server. Availability does not change names. Then each name is made valid, see
+ * `validNames`.
  * @returns the tools by name, and in `dropped` the names that still clash, each of which belongs to the first tool
  */
 export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {

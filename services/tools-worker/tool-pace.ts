@@ -7,11 +7,10 @@ import { closedMs, maxFailures } from '#shared/worker/pace.ts';
 
 export interface ToolPaceOptions {
   log: Logger;
-  /** Called when what `restrict` returns changes. */
+  /** Called when the result of `restrict` changes. */
   onChange: () => void;
 }
 
-/** How a tool fares whose last calls failed. */
 interface Failing {
   state: 'open' | 'closed' | 'probing';
   failures: number;
@@ -21,31 +20,32 @@ interface Failing {
   probe: Promise<Outcome> | undefined;
 }
 
-/** What a call says of its tool's server: an error when that failed, and nothing when the call ended for another reason. */
+/** Result of a call for the circuit breaker: an error when the tool's server failed, `nothing` when the call ended for another reason. */
 type Outcome = 'served' | 'nothing' | RouterError;
 
 /**
- * How many calls each tool takes, by what becomes of them. A tool whose server fails three calls in a row is not announced for a
- * while, then takes one call, a probe, until one is answered. Calls that come while the probe runs wait for it and share its failure.
- * What a tool answers, errors included, is an answer of its server; and a call that takes too long may have asked for too much.
+ * Circuit breaker per tool: limits a tool's calls by the results of its earlier ones. A tool whose server fails three calls in a row is not
+ * announced for a while. Then it takes one call, a probe, until a probe is answered. Calls that arrive while the probe runs wait for it and
+ * share its failure. Any answer of a tool, errors included, counts as an answer of its server. A call that takes too long counts as
+ * neither, because it may have asked for too much.
  *
  * States of a tool: open → closed → probing → open; probing → closed.
  */
 export class ToolPace {
   readonly #options: ToolPaceOptions;
-  /** By the tool's name. Tools that work are not in it. */
+  /** By the tool's name. Tools that work are not in the map. */
   readonly #failing = new Map<string, Failing>();
 
   constructor(options: ToolPaceOptions) {
     this.#options = options;
   }
 
-  /** The tools that take no calls, or one at a time, because their server fails. */
+  /** Returns the names of tools that take no calls, or one at a time, because their server fails. */
   get failing(): string[] {
     return [...this.#failing].filter(([, { state }]) => state !== 'open').map(([name]) => name);
   }
 
-  /** Those of the tools that take calls now. The same array if all do. */
+  /** Returns the tools that take calls now. Returns the same array if all do. */
   restrict(tools: ToolInfo[]): ToolInfo[] {
     if (this.#failing.size === 0) return tools;
     return tools.filter(({ name }) => {
@@ -54,7 +54,7 @@ export class ToolPace {
     });
   }
 
-  /** The same handler; what becomes of its calls sets the pace. */
+  /** Wraps a handler: the results of its calls drive the circuit breaker. */
   watch(handler: JobHandler): JobHandler {
     return async (job, reply, signal) => {
       const { model: name } = job;
@@ -131,7 +131,7 @@ function aborted(signal: AbortSignal): Promise<'nothing'> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve('nothing'), { once: true }));
 }
 
-/** Adds to a worker's metrics how many of its tools fail. */
+/** Adds the number of failing tools to a worker's metrics. */
 export function watchFailingTools(registry: Registry, failing: () => readonly string[]): void {
   const gauge: Gauge = new Gauge({
     name: 'rtr_failing_tools',

@@ -7,26 +7,25 @@ import { nameTools, type NamedTool, type ToolSource } from './name-tools.ts';
 import { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
 
-/** Bytes of one tool's description and schema. */
+/** Maximum bytes of one tool's description and schema. */
 const maxToolBytes = 64 * 1024;
 
-/** Bytes of all of them together, which travel in one announcement. */
+/** Maximum bytes of all of them together, which travel in one announcement. */
 const maxAllBytes = 512 * 1024;
 
-/** The tools of all sources by name. */
 export class ToolSet {
   readonly #sources: readonly ToolSource[];
   readonly #log: Logger;
   readonly #checks = new WeakMap<Tool, InputCheck>();
   #named = new Map<string, NamedTool>();
-  /** Those of them whose given name is another, by that. */
+  /** Tools with a name from their server that differs, by that name. */
   #byGivenName = new Map<string, NamedTool>();
   readonly #fixed: readonly ToolInfo[];
   #infos: ToolInfo[] = [];
 
   /**
    * @param sources in order of precedence for names
-   * @param fixed what is announced besides, which is not called by name
+   * @param fixed further entries to announce, which are not called by name
    */
   constructor(sources: readonly ToolSource[], log: Logger, fixed: readonly ToolInfo[] = []) {
     this.#sources = sources;
@@ -35,12 +34,15 @@ export class ToolSet {
     this.refresh();
   }
 
-  /** What the worker announces. The same array until it changes. */
+  /** Returns the entries that the worker announces. Returns the same array until they change. */
   get infos(): ToolInfo[] {
     return this.#infos;
   }
 
-  /** Reads the sources again. @returns whether `infos` has changed */
+  /**
+   * Reads the sources again.
+   * @returns whether `infos` has changed
+   */
   refresh(): boolean {
     const { named, dropped } = nameTools(this.#sources);
     this.#named = named;
@@ -86,7 +88,7 @@ export class ToolSet {
   }
 
   /**
-   * Finds a tool to run, by its name or its given one.
+   * Finds a tool to run, by its name or its server's name for it.
    * @throws RouterError `upstream_failed` when the tool has gone since the worker claimed the job
    */
   get(name: string): Tool {
@@ -95,7 +97,10 @@ export class ToolSet {
     return named.tool;
   }
 
-  /** The check of a tool's input. With a schema that cannot be compiled it passes everything: the tool checks then. */
+  /**
+   * Returns the check of a tool's input. With a schema that cannot be compiled it accepts everything: the tool then checks the input
+   * itself.
+   */
   checkOf(tool: Tool): InputCheck {
     const known = this.#checks.get(tool);
     if (known) return known;

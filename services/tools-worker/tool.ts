@@ -9,11 +9,10 @@ export interface ToolOutput {
   structuredContent?: JsonObject | undefined;
   /** Whether the tool failed, for the reason in `content`. */
   isError: boolean;
-  /** The JSON-RPC error that the tool's MCP server answered with, if it was that. */
+  /** The JSON-RPC error with which the tool's MCP server answered; absent for other failures. */
   error?: RpcError;
 }
 
-/** What a tool gets besides its input. */
 export interface ToolContext {
   /** Aborts when the job is cancelled or the tool has run for too long. */
   signal: AbortSignal;
@@ -21,17 +20,15 @@ export interface ToolContext {
   progress: (progress: ToolProgress) => void;
 }
 
-/** A tool of any source. */
 export interface Tool {
   readonly name: string;
-  /** For people. */
   readonly title?: string | undefined;
   readonly description: string;
   /** JSON Schema of the input, of type object. */
   readonly inputSchema: JsonObject;
   /** JSON Schema of `structuredContent`, of type object. */
   readonly outputSchema?: JsonObject | undefined;
-  /** What the tool says of its effects (Model Context Protocol, "Tool annotations"). */
+  /** Declared effects of the tool (Model Context Protocol, "Tool annotations"). */
   readonly annotations?: JsonObject | undefined;
   /**
    * Runs the tool. The input matches the schema.
@@ -41,12 +38,11 @@ export interface Tool {
   run(input: JsonObject, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** The output of a tool that failed. */
 export function failedOutput(message: string): ToolOutput {
   return { content: [{ type: 'text', text: message }], isError: true };
 }
 
-/** A place in a tool's input, as it stands in errors: `input.items[0].name`. */
+/** Returns the path of a place in a tool's input, as errors show it: `input.items[0].name`. */
 export function fieldPath(steps: readonly PropertyKey[]): string {
   const path = steps.map((step) => (isIndex(step) ? `[${String(step)}]` : `.${String(step)}`));
   return `input${path.join('')}`;

@@ -10,7 +10,7 @@ export interface CompareOptions {
   /** Seconds of load in each round, on each side. */
   seconds: number;
   rampSeconds: number;
-  /** How often both sides take their turn. */
+  /** How often both sides are measured. */
   rounds: number;
 }
 
@@ -19,18 +19,17 @@ export interface Comparison {
   direct: Side;
   bare: Side;
   through: Side;
-  /** CPU milliseconds for one request through the cluster, by part, over all rounds. */
+  /** CPU milliseconds for one request through the cluster, by component, over all rounds. */
   cpuMsPerRequest: Record<ClusterPart, number>;
-  /** The same of the bare prototype, over all its parts. */
+  /** The same for the bare prototype, over all its components. */
   bareCpuMsPerRequest: number;
-  /** Part of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
+  /** Share of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
   takenByOthers: number;
 }
 
 type ClusterPart = 'ingress' | 'nats' | 'worker' | 'redis';
 const clusterParts: readonly ClusterPart[] = ['ingress', 'nats', 'worker', 'redis'];
 
-/** One side's numbers over all rounds. */
 export interface Side {
   requests: number;
   failures: Record<string, number>;
@@ -39,7 +38,7 @@ export interface Side {
   totalMs: { p50: number; p99: number };
 }
 
-/** Lets all sides take turns, so that a machine that gets slower or faster meanwhile favours none. */
+/** Measures all sides in turn, so that a machine that gets slower or faster meanwhile favours none. */
 export async function compare(cluster: BenchCluster, options: CompareOptions): Promise<Comparison> {
   const { body, rounds, ...load } = options;
   const order = { kind: 'run', bodies: [body], requests: Number.POSITIVE_INFINITY, ...load } as const;

@@ -15,8 +15,8 @@ import { sendMixed } from './load/send-mixed.ts';
 import { startBenchCluster } from './cluster/start-bench-cluster.ts';
 
 /*
- * `npm run bench`: what the cluster costs, on real processes: `--quick` for a short run with wide limits, `--json <file>`
- * for the numbers. Exits with 1 when a limit is exceeded. With `--peers`, it is compared with others: see `peers/main.ts`.
+ * `npm run bench`: measures the cost of the cluster, on real processes. `--quick` for a short run with wide limits, `--json <file>` for the
+ * numbers. Exits with 1 when a limit is exceeded. With `--peers`, compares it with others: see `peers/main.ts`.
  */
 
 const args = process.argv.slice(2);

@@ -6,7 +6,6 @@ import { rssBytes } from './cluster/process-usage.ts';
 import { slope } from './report/slope.ts';
 import type { BenchCluster } from './cluster/start-bench-cluster.ts';
 
-/** How memory developed over many requests. */
 export interface Flatness {
   requests: number;
   failures: Record<string, number>;
@@ -14,7 +13,7 @@ export interface Flatness {
   /** After each quarter of the requests, garbage collected. */
   quarters: MemoryByPart[];
   /**
-   * Bytes that a request leaves behind, by part: of resident memory (the line that fits the samples best) and of what
+   * Bytes that a request leaves behind, by component: of resident memory (the line that fits the samples best) and of memory that
    * JavaScript holds after a garbage collection (between the first quarter's end and the last's).
    */
   growth: Record<'ingress' | 'nats' | 'worker', { rss: number; held: number }>;
@@ -22,10 +21,10 @@ export interface Flatness {
 
 const parts = ['ingress', 'nats', 'worker'] as const;
 
-/** Answers that have just ended are kept for a second or two, in case that their end was lost on its way. */
+/** Milliseconds to wait: answers that have just ended are kept for a second or two, in case their end was lost on its way. */
 const settleMs = 2_500;
 
-/** Sends so many requests and watches memory. The first quarter counts as warming up. */
+/** Sends this number of requests and measures memory. The first quarter counts as warming up. */
 export async function measureFlatness(cluster: BenchCluster, requests: number): Promise<Flatness> {
   const samples = { ingress: [] as number[], nats: [] as number[], worker: [] as number[] };
   const pids = { ingress: [cluster.ingress.pid], nats: [cluster.nats], worker: cluster.workers.map(({ pid }) => pid) };

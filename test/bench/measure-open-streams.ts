@@ -5,19 +5,19 @@ import { everydayRequest } from './peers/cells/request-body.ts';
 import type { BenchCluster } from './cluster/start-bench-cluster.ts';
 import { slotsPerWorker } from './cluster/start-core.ts';
 
-/** What open streams cost, in bytes for each, by part. */
+/** Bytes per open stream, by component. */
 export interface OpenStreams {
   streams: number;
   failures: Record<string, number>;
   bytesPerStream: MemoryByPart;
-  /** Resident bytes for each, over all parts. */
+  /** Resident bytes per stream, over all components. */
   total: number;
 }
 
-/** Time for timers and buffers of what just happened to go. */
+/** Milliseconds for timers and buffers of earlier work to go. */
 const settleMs = 3_000;
 
-/** Opens so many streams, each slow enough to stay open, and compares the memory of all parts with what it was before. */
+/** Opens this number of streams, each slow enough to stay open, and compares the memory of all components with that before. */
 export async function measureOpenStreams(cluster: BenchCluster, streams: number): Promise<OpenStreams> {
   const { generator, through } = cluster;
   await cluster.scaleTo(Math.ceil((streams * 1.02) / slotsPerWorker));
@@ -38,7 +38,7 @@ export async function measureOpenStreams(cluster: BenchCluster, streams: number)
   return { streams, failures: opened.failures, bytesPerStream, total: ingress.rss + nats.rss + worker.rss };
 }
 
-/** Has every worker do what it does all day for a moment: code gets compiled, and first buffers are no stream's cost. */
+/** Makes every worker do its everyday work for a moment, so that code is compiled and first buffers are no stream's cost. */
 async function warmUp({ generator, through, workers }: BenchCluster): Promise<void> {
   await generator.ask<LoadResult>({
     kind: 'run',

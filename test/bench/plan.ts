@@ -1,6 +1,5 @@
-/** How much is measured, and what the results are held against. */
 export interface Plan {
-  /** Requests before the first measurement. Node compiles hot code in steps; the last one comes after some thousands. */
+  /** Requests before the first measurement. Node compiles hot code in steps, the last of them after some thousand requests. */
   warmUpRequests: number;
   /** Rounds of each comparison, and seconds of one. */
   rounds: number;
@@ -9,7 +8,7 @@ export interface Plan {
   streams: number;
   /** Streams held open while memory is measured. */
   openStreams: number;
-  /** Requests while memory is watched. */
+  /** Requests while memory is measured. */
   flatRequests: number;
   budget: Budget;
 }
@@ -20,21 +19,21 @@ export interface Budget {
   cpuMs: number;
   /** Milliseconds that the cluster adds to the time to first token, at the median. */
   addedFirstMs: number;
-  /** Resident bytes for an open stream, over all parts. */
+  /** Resident bytes per open stream, over all components. */
   openStreamBytes: number;
-  /** Bytes that JavaScript still holds after a request, over all parts. */
+  /** Bytes that JavaScript still holds after a request, over all components. */
   heldBytes: number;
-  /** Resident bytes that a request leaves behind, over all parts. */
+  /** Resident bytes that a request leaves behind, over all components. */
   rssBytes: number;
 }
 
 /**
- * CPU milliseconds that a request of the bare prototype took on the machine on which the limits of time were set, a
- * quiet one with two cores: what it takes here shows how far this machine can be compared with that one.
+ * CPU milliseconds that a request of the bare prototype took on the machine on which the limits of time were set, a quiet one with two
+ * cores. The same figure here shows how far this machine can be compared with that one.
  */
 export const referenceBareCpuMs = 0.28;
 
-/** The numbers that this project promises. Takes about eight minutes. */
+/** Measures the numbers that this project promises. Takes about eight minutes. */
 export const fullPlan: Plan = {
   warmUpRequests: 20_000,
   rounds: 3,

@@ -5,9 +5,9 @@ const { CHAOS_SEED: wanted, CHAOS_LINES: size, CHAOS_SECONDS: seconds, CHAOS_KIN
 const lines = Number(size ?? 50_000);
 const seed = Number(wanted ?? Date.now() % 1_000_000);
 
-// Who asks for a time or for kinds of faults asks for the load of requests.
+// The options for a duration and for kinds of faults are for the load of requests.
 it.skipIf(seconds !== undefined || kinds !== undefined)(
-  'a batch whose parts are killed at random has every line and every charge once',
+  'a batch whose components are killed at random has every line and every charge once',
   { timeout: 600_000 + lines * 10 },
   async () => {
     const { violations, struck } = await runBatchChaos({ seed, lines, lineMs: 0 });

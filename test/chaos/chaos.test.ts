@@ -9,15 +9,15 @@ const seconds = Number(duration ?? 60);
 const names = kinds === undefined ? faultNames : kinds.split(',').map(faultNamed);
 const fresh = Date.now() % 1_000_000;
 
-/** Fixed seeds find again what was found once; a fresh one finds what is new. Who asks for a duration gets one run. */
+/** Fixed seeds find known faults again; a fresh one finds new faults. A run with a given duration is the only one. */
 const fixed = duration === undefined ? [1, 2, 3, fresh] : [fresh];
 const seeds = wanted === undefined ? fixed : [Number(wanted)];
 
-// Who asks for lines asks for the run of a batch.
+// The option for lines is for the run of a batch.
 describe.skipIf(lines !== undefined)('a cluster under load and faults', () => {
   const runs: Map<FaultName, Outcomes>[] = [];
 
-  it.each(seeds)('breaks no promise with seed %i', { timeout: (seconds + 300) * 1_000 }, async (seed) => {
+  it.each(seeds)('keeps every promise with seed %i', { timeout: (seconds + 300) * 1_000 }, async (seed) => {
     const { violations, outcomes, requests, leftOut } = await runChaos({ seed, ms: seconds * 1_000, names });
     runs.push(outcomes);
     expect(violations).toEqual([]);
@@ -26,7 +26,7 @@ describe.skipIf(lines !== undefined)('a cluster under load and faults', () => {
     expect(rare.filter((name) => !leftOut.includes(name))).toEqual([]);
   });
 
-  it.runIf(seeds.length > 1 && kinds === undefined)('has met 300 faults', () => {
+  it.runIf(seeds.length > 1 && kinds === undefined)('meets 300 faults', () => {
     const all = addOutcomes(runs);
     process.stdout.write(`\nall seeds together\n${outcomeTable(all).join('\n')}\n\n`);
     const faults = [...all.values()].reduce((sum, one) => sum + one.faults, 0);

@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 const natsNames = ['one', 'two', 'three'];
 
 const { CHAOS_LINES: lines, CHAOS_SECONDS: seconds, CHAOS_KINDS: kinds } = process.env;
-/** Whether another run is asked for. */
+/** Whether the options select another run. */
 const isOther = [lines, seconds, kinds].some((setting) => setting !== undefined);
 
 it.skipIf(isOther)(

@@ -23,65 +23,63 @@ import type { Violation } from './oracle/violation.ts';
 import { countFailures, countOutcomes, outcomeOf, recoveries, type Outcomes } from './report/outcomes.ts';
 import { report } from './report/report.ts';
 
-/** A run's arguments. */
 export interface ChaosRun {
   seed: number;
-  /** For how long faults strike, in milliseconds. */
+  /** Milliseconds during which faults strike. */
   ms: number;
   /** Kinds of faults. Default: all. */
   names?: readonly FaultName[];
 }
 
-/** What a run came to. */
 export interface ChaosResult {
   seed: number;
   requests: number;
   /** Requests by outcome. */
   ends: Record<ReturnType<typeof outcomeOf>, number>;
-  /** Every failure with how often it came, the most frequent first. */
+  /** Every failure with its count, the most frequent first. */
   failures: [string, number][];
-  /** The share of those, among requests whose clients stayed. */
+  /** Share of failures among requests whose clients stayed. */
   failedShare: number;
-  /** Requests that were taken for poison, and are none. */
+  /** Requests that were blamed and are not poisoned. */
   blamed: number;
   outcomes: Map<FaultName, Outcomes>;
-  /** Kinds of faults that cannot be made here. */
+  /** Kinds of faults that cannot be caused here. */
   leftOut: readonly FaultName[];
   /** Milliseconds from a worker's fault to the first text of each stream that it had without text, by kind of fault. */
   recovery: [FaultName, number[]][];
   violations: Violation[];
-  /** What the parts have logged of the requests of the first violations, each line after the part's name. */
+  /** Log lines of the components about the requests of the first violations, each line after the component's name. */
   logged: string[];
 }
 
-/** Faults of workers from which streams without text recover at another worker. */
+/** Faults of workers after which streams without text recover at another worker. */
 const recovering = ['worker-kill', 'worker-stop', 'worker-cut'] as const;
 
 /** Requests a second. */
 const rate = 15;
 
-/** Most workers that one request may kill. */
+/** Maximum number of workers that one request may kill. */
 const mostDeaths = 2;
 
-/** Largest share of failed requests. Measured shares are 11 to 28 %. */
+/** Maximum share of failed requests. Measured shares are 11 to 28 %. */
 const mostFailed = 0.4;
 
-/** From this duration on, in milliseconds, some parts are never killed, so that what grows slowly shows. */
+/** From this duration on, in milliseconds, some components are never killed, so that slow growth shows. */
 const soakMs = 300_000;
 
-/** Violations of each rule of which the report has log lines. */
+/** Violations of each rule for which the report has log lines. */
 const explained = 2;
 
-/** How often parts are weighed, in milliseconds. */
+/** Milliseconds between two readings of the components' memory. */
 const weighEveryMs = 1_000;
 
-/** Longest time that any request may take, in milliseconds. */
+/** Maximum milliseconds of any request. */
 const maxMs = 60_000;
 
 /** Calm at the beginning and at the end, in milliseconds. */
 const calmMs = 2_000;
 
-/** Reservations of an ingress that was killed, or whose end a primary took with it, are free after a minute. */
+/** Milliseconds after which reservations are free again whose ingress was killed, or whose end a primary lost: about a minute. */
 const reservedMs = 75_000;
 
 /** Runs a cluster under load and faults, judges it, and prints the report. */
@@ -151,7 +149,7 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   };
 }
 
-/** The requests, each until the last of its clients was gone. */
+/** Returns the requests, each until the last of its clients was gone. */
 function untilLast(sent: readonly Sent[], sentAgain: readonly SentAgain[]): Sent[] {
   const again = new Map(sentAgain.map((pair) => [pair.first, pair.again]));
   return sent.map((one) => {
@@ -161,7 +159,6 @@ function untilLast(sent: readonly Sent[], sentAgain: readonly SentAgain[]): Sent
   });
 }
 
-/** What was seen while faults struck under load, and after it. */
 interface Endured {
   struck: Struck[];
   probes: Awaited<ReturnType<Load['probe']>>;
@@ -169,7 +166,7 @@ interface Endured {
   seen: Footprint[];
 }
 
-/** Has the load run while faults strike, until all is calm again. Load and weighing end with it, also when it rejects. */
+/** Runs the load while faults strike, until all is calm again. Load and readings end with it, also when it rejects. */
 async function endure(cluster: ChaosCluster, load: Load, schedule: readonly Fault[]): Promise<Endured> {
   const seen: Footprint[] = [];
   const weigh = (): number => seen.push(...footprints(cluster));

@@ -5,16 +5,16 @@ import type { ServerSource, TestServer } from './servers/test-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A NATS server with JetStream that all test files share: use a prefix of your own. */
+    /** A NATS server with JetStream for all test files: use a prefix of your own. */
     natsUrl: string;
-    /** A Redis server that all test files share: use a prefix of your own. */
+    /** A Redis server for all test files: use a prefix of your own. */
     redisUrl: string;
-    /** Where `startNats` and `startRedis` get theirs from. */
+    /** Where `startNats` and `startRedis` get their servers. */
     serverSource: ServerSource;
   }
 }
 
-/** Starts the servers that all test files share, and decides once where servers come from. */
+/** Starts the servers for all test files, and decides once where servers come from. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { source, servers } = await startShared();
   const [nats, redis] = servers;
@@ -37,7 +37,7 @@ async function startShared(): Promise<{ source: ServerSource; servers: [TestServ
   return { source: 'local', servers: await startBoth('local') };
 }
 
-/** The library's own container, which clears up after a killed run, is left out where only its image cannot be had. */
+/** Starts containers. The library's own container, which clears up after a killed run, is left out if its image cannot be pulled. */
 async function startContainers(): Promise<[TestServer, TestServer]> {
   try {
     return await startBoth('containers');

@@ -1,8 +1,8 @@
 /**
- * The least of what a few rounds measure, such as milliseconds: a busy machine adds delays that are not the router's. A quiet one needs a
- * single round.
- * @param measure measures once; whatever else has to hold in each round, it expects itself
- * @param enough the bound that is promised: a round that stays below it is the last one
+ * Returns the minimum of a few rounds of a measurement, such as milliseconds: a busy machine adds delays that are not the router's. A quiet
+ * machine needs a single round.
+ * @param measure measures once; it checks the other expectations of a round itself
+ * @param enough the promised bound: a round below it is the last one
  */
 export async function least(measure: () => Promise<number>, enough: number, rounds = 6): Promise<number> {
   let found = Infinity;

@@ -3,19 +3,19 @@ import { parseSync } from 'vite';
 
 type Node = Record<string, unknown> & { type: string; start: number };
 
-/** Operators that compare. */
+/** Comparison operators. */
 const comparisons: ReadonlySet<unknown> = new Set(['===', '!==', '==', '!=']);
 
-/** Methods that look a name up. */
+/** Methods that look up a name. */
 const lookUps: ReadonlySet<unknown> = new Set(['get', 'has', 'includes', 'indexOf', 'startsWith', 'endsWith']);
 
 /** Properties that name a format. */
 const formatFields: ReadonlySet<unknown> = new Set(['format', 'client', 'upstream', 'formats']);
 
 /**
- * The places where a file decides something by a format's name: compares with it, has a case, a literal type or a default
- * for it, looks it up, or lists it. A field of a request that happens to have the same name is none.
- * @param names of the formats
+ * Returns the places where a file decides by a format's name: it compares with it, has a case, a literal type or a default for it, looks it
+ * up, or lists it. A field of a request that happens to have the same name does not count.
+ * @param names names of the formats
  */
 export function namedFormats(file: string, names: ReadonlySet<string>): string[] {
   const text = readFileSync(file, 'utf8');

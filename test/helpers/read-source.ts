@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseSync } from 'vite';
 
-/** What the architecture test looks at in one source file. */
+/** The facts about one source file that the architecture test reads. */
 export interface Source {
-  /** What it imports and re-exports, types included, as written. */
+  /** Its imports and re-exports, types included, as written. */
   imports: string[];
   /** Whether it reads the environment of the process. */
   readsEnvironment: boolean;

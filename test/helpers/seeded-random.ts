@@ -1,4 +1,4 @@
-/** Makes numbers in [0, 1), by a linear congruence modulo 2^32. The same seed gives the same numbers. */
+/** Creates a generator of numbers in [0, 1), by a linear congruence modulo 2^32. The same seed gives the same numbers. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

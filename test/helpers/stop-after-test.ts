@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 
-/** Has what was started stop when the running test is over. */
+/** Stops a started object after the running test. */
 export function stopAfterTest<Started extends { stop: () => unknown } | { close: () => unknown }>(
   started: Started,
 ): Started {

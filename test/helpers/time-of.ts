@@ -1,4 +1,4 @@
-/** Measures the milliseconds of something that blocks; for `least`. */
+/** Measures the milliseconds of a blocking function; for `least`. */
 export function timeOf(run: () => void): () => Promise<number> {
   return () => {
     const begin = performance.now();

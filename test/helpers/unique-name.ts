@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A name that nothing has yet. A test that failed is run again in CI, on the cluster that has what the first run made. */
+/** Returns an unused name. A failed test is run again in CI, on the cluster with the objects of the first run. */
 export function uniqueName(name: string): string {
   return `${name}-${randomBytes(3).toString('hex')}`;
 }

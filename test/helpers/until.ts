@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Fake timers replace it.
+// Saved before fake timers replace it.
 const now = performance.now.bind(performance);
 const pauseMs = 20;
 
 /**
  * Repeats a check until it neither throws nor returns false. This is how tests and their helpers wait.
- * @param ms after how long it gives up, and rejects with what the check threw last, or else with the check's source
+ * @param ms milliseconds until it gives up, and rejects with the last error of the check, or with the check's source
  */
 export async function until(check: () => Promise<boolean | void> | boolean | void, ms = 30_000): Promise<void> {
   const isFalse = new Error(`Still false after ${ms} ms: ${check.toString()}`);
@@ -21,7 +21,7 @@ export async function until(check: () => Promise<boolean | void> | boolean | voi
       failure = error;
     }
     if (now() - begun >= ms) throw failure;
-    // A check that takes long, such as a command, does not take a whole core.
+    // A slow check, such as a command, must not take a whole core.
     await sleep(Math.max(pauseMs, now() - asked));
   }
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const root = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
-/** The files that are not committed as they are now, by their path in the project. */
+/** Returns the files with uncommitted changes, by their path in the project. */
 export async function changedFiles(): Promise<string[]> {
   const lists = await Promise.all([
     run('git', ['diff', '--name-only', '--diff-filter=d', 'HEAD'], { cwd: root }),
@@ -16,7 +16,7 @@ export async function changedFiles(): Promise<string[]> {
 }
 
 /**
- * The browser tests of changed pages of the console, which nothing finds by imports: those that have the name of the page, or of its
+ * Returns the browser tests of changed pages of the console, which imports do not reveal: tests with the name of the page, or of its
  * folder, in their own, as `many-requests.test.ts` has that of `pages/requests/log-page.tsx`.
  */
 export function browserTestsOf(files: readonly string[]): string[] {

@@ -4,14 +4,14 @@ import { treeUsage } from '../helpers/processes/process-tree.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Milliseconds of processor time of this process and of what runs under it. That of short tests stands with a later one. */
+    /** Milliseconds of processor time of this process and its children. That of short tests is added to a later one. */
     cpuMs?: number;
-    /** What a file has started. */
+    /** Starts of a file. */
     starts?: Start[];
   }
 }
 
-/** Reading the usage of all processes takes milliseconds: it is read again after so many. */
+/** Milliseconds between two readings: reading the usage of all processes takes milliseconds. */
 const readEveryMs = 200;
 
 let file: RunnerTestFile | undefined;
@@ -24,7 +24,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Milliseconds of processor time since the last reading; 0 where that is not long ago. */
+/** Returns the milliseconds of processor time since the last reading; 0 if that was just before. */
 function cpuSinceLast(): number {
   if (performance.now() - last.at < readEveryMs) return 0;
   const before = last.cpuMs;

@@ -7,7 +7,6 @@ import { findLlamaServer } from '../helpers/upstreams/start-llama-server.ts';
 import { hasKeyring } from '../helpers/clients/start-keyring.ts';
 import { hasPrometheus } from '../helpers/deploy/start-prometheus.ts';
 
-/** What some tests need of the machine, besides Node and the servers that the run installs. */
 export interface Need {
   /** The tag of the tests that need it. */
   name: string;
@@ -16,7 +15,7 @@ export interface Need {
   how: string;
 }
 
-/** What this machine has of it now. Tests with the tag of a need that is not met are skipped, and counted at the end of the run. */
+/** Returns the needs that this machine meets now. Tests with the tag of an unmet need are skipped, and counted at the end of the run. */
 export async function findNeeds(): Promise<Need[]> {
   return [
     { name: 'linux', isMet: process.platform === 'linux', how: 'they look into /proc' },

@@ -12,7 +12,7 @@ const run = `
   process.exit(0);
 `;
 
-it('counts a failed set-up of a whole run as a failure', async () => {
+it('a run counts a failed set-up of the whole run as a failure', async () => {
   const root = await mkdtemp(join(tmpdir(), 'rtr-run-'));
   onTestFinished(() => rm(root, { recursive: true }));
   await writeFile(join(root, 'set-up.mjs'), `export default () => { throw new Error('no engine'); };`);

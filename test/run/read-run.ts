@@ -3,18 +3,17 @@ import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 import { findNeeds } from './needs.ts';
 import type { FileTimes } from './times.ts';
 
-/** How a run of Vitest ended. */
 export interface RunResult {
   passed: number;
   failed: number;
-  /** The tests that were not run for each need that this machine does not meet. */
+  /** Skipped tests for each need that this machine does not meet. */
   notRun: { need: string; how: string; tests: number }[];
   times: FileTimes[];
 }
 
 /**
  * Runs the tests of some projects of Vitest.
- * @param files words that choose files; none for all
+ * @param files words that select files; empty for all
  */
 export async function runVitest(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
   process.exitCode = 0;
@@ -24,7 +23,10 @@ export async function runVitest(project: string[], files: readonly string[], opt
   return result;
 }
 
-/** @param isGreen whether Vitest saw no failure; one in a set-up of the whole run stands nowhere else */
+/**
+ * Reads the result of a run.
+ * @param isGreen whether Vitest saw no failure; a failed set-up of the whole run shows only here
+ */
 async function readRun({ state, config }: Vitest, isGreen: boolean): Promise<RunResult> {
   const modules = state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);

@@ -9,12 +9,11 @@ import { readTimes, writeTimes } from './times.ts';
 
 /*
  * All checks of the project: format, types and lint, then a suite of tests, which is the first word of the command line: `long`, `clients`,
- * `compose`, `containers` or `chaos`. Without one: the quick tests. Further words choose test files. The last line counts what passed and
- * what failed, each check besides the tests counting as one.
+ * `compose`, `containers` or `chaos`. Without one: the quick tests. Further words select test files. The last line counts passes and
+ * failures; each check besides the tests counts as one.
  *
- * `--changed` runs the tests alone that can see what is not committed yet, by their imports; `--slowest` prints the times of the suite's
- * last run. The chaos suite takes `--seed`, `--seconds`, `--kinds` and `--lines`; with `--update`, the clients' suite keeps what it saw for
- * the table in docs/api.md.
+ * `--changed` runs only the tests that import uncommitted changes; `--slowest` prints the times of the suite's last run. The chaos suite
+ * takes `--seed`, `--seconds`, `--kinds` and `--lines`; with `--update`, the clients' suite keeps its results for the table in docs/api.md.
  */
 
 const suites = ['long', 'clients', 'compose', 'containers', 'chaos'];

@@ -1,8 +1,8 @@
 import type { FileTimes } from './times.ts';
 
 /**
- * The times of a run as text: its slowest files and tests, and what it has started.
- * @param rows how many files and how many tests
+ * Formats the times of a run: its slowest files and tests, and its starts.
+ * @param rows number of files and of tests
  */
 export function slowestTable(times: readonly FileTimes[], rows = 25): string {
   const files = slowest(times).slice(0, rows);
@@ -30,7 +30,7 @@ function slowest<One extends { wallMs: number }>(all: readonly One[]): One[] {
   return all.toSorted((a, b) => b.wallMs - a.wallMs);
 }
 
-/** Wall time, processor time, and the share of the wall time in which the processor did nothing for it. */
+/** Returns wall time, processor time, and the share of the wall time in which the processor was idle. */
 function figures({ wallMs, cpuMs }: { wallMs: number; cpuMs: number }): string {
   const waiting = wallMs > 0 ? Math.max(0, 1 - cpuMs / wallMs) : 0;
   return `${seconds(wallMs).padStart(8)}  ${seconds(cpuMs).padStart(8)}  ${`${Math.round(waiting * 100)} %`.padStart(7)}`;

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Of everything: the linter reports what the compiler would, too, so that the project's types are worked out once. */
+/** Checks of everything: the linter also reports the compiler's errors, so that the project's types are computed once. */
 const all = [
   ['oxfmt', '--check', '.'],
   ['oxlint', '--type-aware', '--type-check'],
 ];
 
-/** The compiler, which keeps what it has found out for the next time. */
+/** Returns the command of the compiler, which keeps its results for the next time. */
 function incrementalTypes(name: string, ...args: readonly string[]): readonly string[] {
   return ['tsc', '--pretty', '--incremental', '--tsBuildInfoFile', join(root, '.rtr', `${name}.tsbuildinfo`), ...args];
 }
 
 /**
  * Checks format, types and lint.
- * @param changed the files that are checked alone for format and lint; undefined for all
- * @returns for each check whether it passed, and what it printed
+ * @param changed files for format and lint; undefined for all
+ * @returns for each check whether it passed, and its output
  */
 export async function runStaticChecks(
   changed: readonly string[] | undefined,

@@ -9,19 +9,19 @@ const timesSchema = z.array(
     /** Path below the project. */
     file: z.string(),
     wallMs: ms,
-    /** Processor time of the file's process and of what it started. */
+    /** Processor time of the file's process and its children. */
     cpuMs: ms,
     tests: z.array(z.object({ name: z.string(), wallMs: ms, cpuMs: ms })),
     starts: z.array(z.object({ kind: z.string(), ms })),
   }),
 );
 
-/** How long each test file of a run took. */
+/** The times of each test file of a run. */
 export type FileTimes = z.infer<typeof timesSchema>[number];
 
 const folder = join(import.meta.dirname, '..', '..', '.rtr', 'test-times');
 
-/** The file in which the last run of a suite has left its times. It is not committed. */
+/** Returns the file with the times of a suite's last run. It is not committed. */
 export function timesFile(suite: string): string {
   return join(folder, `${suite}.json`);
 }
@@ -31,7 +31,7 @@ export function writeTimes(suite: string, times: readonly FileTimes[]): void {
   writeFileSync(timesFile(suite), JSON.stringify(times));
 }
 
-/** The times of a suite's last run; undefined before the first one. */
+/** Returns the times of a suite's last run; undefined before the first one. */
 export function readTimes(suite: string): FileTimes[] | undefined {
   const file = timesFile(suite);
   return existsSync(file) ? timesSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;

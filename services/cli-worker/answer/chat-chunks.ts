@@ -7,7 +7,6 @@ import type { Outcome } from './outcome.ts';
 /** Data of the last event of a stream in the chat format. */
 export const chatDone = '[DONE]';
 
-/** Data of the chat chunk for a piece of an answer. */
 export function partChunk(part: AnswerPart): string {
   return JSON.stringify({ choices: [{ index: 0, delta: deltaOf(part), finish_reason: null }] });
 }
@@ -27,7 +26,6 @@ function chatCall({ id, name, arguments: json }: CallPart): JsonObject {
   return { id, type: 'function', function: { name, arguments: json } };
 }
 
-/** Data of the chat chunk that ends an answer. */
 export function endChunk({ finishReason, usage }: Outcome): string {
   return JSON.stringify({
     choices: [{ index: 0, delta: {}, finish_reason: finishReason }],
@@ -35,7 +33,7 @@ export function endChunk({ finishReason, usage }: Outcome): string {
   });
 }
 
-/** The body of an answer that is not streamed, in the chat format. */
+/** Returns the body of an answer that is not streamed, in the chat format. */
 export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage }: Outcome): JsonObject {
   const joined = (kind: TextPart['kind']): string =>
     parts.map((part) => (part.kind !== 'call' && part.kind === kind ? part.text : '')).join('');

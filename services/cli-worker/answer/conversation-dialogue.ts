@@ -5,7 +5,7 @@ import { chatDone, endChunk, partChunk, wholeAnswer } from './chat-chunks.ts';
 import type { Dialogue } from './dialogue.ts';
 import { LimitedAnswer } from './limit-answer.ts';
 
-/** The dialogue with CLIs that take a conversation and answer with texts, which are written as chat chunks. */
+/** The dialogue with CLIs that take a conversation and answer with text; its pieces are written as chat chunks. */
 export const conversationDialogue: Dialogue<Conversation, AnswerPart> = {
   upstream: conversationUpstream,
   translations: conversationTranslations,

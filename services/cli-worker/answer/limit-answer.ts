@@ -5,13 +5,13 @@ import type { AnswerLimiter } from './dialogue.ts';
 export interface AnswerLimits {
   /** Tokens of text, thinking and calls together, estimated. */
   maxTokens?: number | undefined;
-  /** Texts before which the answer ends. */
+  /** Stop texts: the answer ends before the first of them. */
   stop: readonly string[];
 }
 
 /**
- * Ends an answer at its client's limits, which CLIs do not take. Text that may begin a stop text is kept back until it is
- * clear whether it does. A call that exceeds the limit of tokens is left out.
+ * Ends an answer at its client's limits, which CLIs do not support. Holds text back while it may be the beginning of a stop text. Drops a
+ * call that exceeds the token limit.
  */
 export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
   ended: 'stop' | 'length' | undefined;
@@ -50,7 +50,7 @@ export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
     return asPart(text.slice(0, text.length - kept));
   }
 
-  /** Number of characters at the end that may begin a stop text. */
+  /** Returns the number of characters at the end that may begin a stop text. */
   #beginningOfStop(text: string): number {
     for (let length = Math.min(text.length, this.#longestStop - 1); length > 0; length -= 1) {
       const end = text.slice(text.length - length);
@@ -59,7 +59,7 @@ export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
     return 0;
   }
 
-  /** The part, cut at the limit of tokens. */
+  /** Counts the tokens of a part and returns the part, cut at the token limit. */
   #count(part: AnswerPart): AnswerPart[] {
     const { maxTokens } = this.#limits;
     if (this.ended === 'length') return [];
@@ -70,7 +70,7 @@ export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
     }
     this.ended = 'length';
     if (part.kind === 'call') return [];
-    // A character that the limit would split is left out.
+    // Drops a character that the limit would split.
     const left = Buffer.from(part.text).subarray(0, maxTokens * 4 - this.#bytes);
     return asPart(new TextDecoder().decode(left, { stream: true })).map(({ text }) => ({ kind: part.kind, text }));
   }

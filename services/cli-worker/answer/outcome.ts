@@ -1,9 +1,8 @@
 import type { Usage } from '#shared/core/usage.ts';
 
-/** How an answer ended. */
 export interface Outcome {
-  /** In the chat format's words: stop, length, tool_calls, content_filter. */
+  /** Reason in the chat format: `stop`, `length`, `tool_calls` or `content_filter`. */
   finishReason: string;
-  /** What the CLI counted; absent where it reports nothing. */
+  /** Tokens that the CLI counted; absent where it reports none. */
   usage?: Usage | undefined;
 }

@@ -5,7 +5,6 @@ import type { Outcome } from './outcome.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { AnswerLimiter } from './dialogue.ts';
 
-/** Bounds of an answer's waits. */
 export interface AnswerTimeouts {
   /** Milliseconds to the first piece. */
   firstMs: number;
@@ -16,9 +15,9 @@ export interface AnswerTimeouts {
 }
 
 export interface RunOptions<Piece> {
-  /** Is called with the answer as the client gets it. */
+  /** Called with each piece of the answer that the client gets. */
   onPiece: (piece: Piece) => void;
-  /** Ends the answer at its client's limits; undefined where the upstream does. */
+  /** Ends the answer at its client's limits; undefined where the upstream keeps them. */
   limits: AnswerLimiter<Piece> | undefined;
   timeouts: AnswerTimeouts;
   signal: AbortSignal;
@@ -27,13 +26,13 @@ export interface RunOptions<Piece> {
 /** Milliseconds between the request to stop and SIGKILL. */
 const stopMs = 1_000;
 
-/** Abort reason when the answer has reached a limit of the client's. */
+/** Abort reason when the answer has reached a limit of its client. */
 const limitReached = new Error('the answer has reached its limit');
 
 /**
- * Holds a conversation with a session, within its timeouts. When the signal aborts, a timeout passes, or the answer reaches
- * a limit of the client's, the CLI is asked to stop, and killed when it has not after a second.
- * @returns how the answer ended, and whether the CLI has ended it by itself
+ * Runs a conversation on a session, within the timeouts. When the signal aborts, a timeout passes or the answer reaches a limit of its
+ * client, asks the CLI to stop, and kills it a second later if it still runs.
+ * @returns how the answer ended, and whether the CLI ended it by itself (`complete`)
  * @throws RouterError of the CLI, `upstream_timeout`, and the signal's reason
  */
 export async function runConversation<Request, Piece>(
@@ -75,7 +74,7 @@ export async function runConversation<Request, Piece>(
   }
 }
 
-/** Waits for the conversation's end. Kills the process when it runs on for `stopMs` after the stop. */
+/** Waits for the conversation's end. Kills the process when it still runs `stopMs` after the stop. */
 async function untilStopped(
   session: { process: CliProcess },
   running: Promise<Outcome>,
@@ -91,7 +90,7 @@ async function untilStopped(
   if (stop.aborted) onStop();
   try {
     const outcome = await running;
-    // It ended in the moment of the stop.
+    // The answer ended at the moment of the stop.
     stop.throwIfAborted();
     return outcome;
   } finally {

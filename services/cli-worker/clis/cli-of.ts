@@ -7,18 +7,18 @@ import { commandCli } from './command.ts';
 import { gemini } from './gemini/gemini.ts';
 import { opencodeCli } from './opencode/opencode.ts';
 
-/** A CLI of any kind, ready to be served. */
+/** A CLI of any kind, without the types of its requests and pieces. */
 export interface ServableCli {
   kind: CliKind;
   serve(options: ServeOptions): Promise<ServedCli>;
 }
 
-/** The CLIs that are known, each with the name of its program. */
+/** The CLIs with built-in support; each kind is also the name of its program. */
 const clis: Readonly<Record<Exclude<CliKind, 'command'>, ServableCli>> = {
   claude: servable(claude),
   codex: servable(codex),
   gemini: servable(gemini),
-  // What it finds out is that of one worker.
+  // opencode reports its abilities at run time, so each worker has its own.
   opencode: { kind: 'opencode', serve: (options) => serveCli(opencodeCli(), options) },
 };
 
@@ -27,7 +27,7 @@ function servable<Request, Piece>(cli: Cli<Request, Piece>): ServableCli {
 }
 
 /**
- * The CLI of a kind, and the program to run: a name on the PATH, or a path.
+ * Returns the CLI of a kind, and the program to run: a name on the PATH, or a path.
  * @param command the program, for `command` with its arguments; undefined for the kind's own name
  * @throws ConfigError when there is no program to run
  */
@@ -39,8 +39,8 @@ export function cliOf(kind: CliKind, command: string | undefined): { cli: Servab
 }
 
 /**
- * Splits a command line into words as shells do with blanks and quotes, and does nothing else that shells do: no variables,
- * globs, escapes or pipes.
+ * Splits a command line into words as shells do with blanks and quotes. Supports nothing else of a shell: no variables, globs, escapes or
+ * pipes.
  */
 export function splitCommand(line: string): string[] {
   return [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) =>

@@ -6,36 +6,32 @@ import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Workspace } from '../process/workspace.ts';
 
-/** The command-line agents that are known by name, and `command` for any program that reads a prompt and prints an answer. */
+/** The command-line agents with built-in support, and `command` for any program that reads a prompt and prints an answer. */
 export const cliKinds = ['claude', 'codex', 'gemini', 'opencode', 'command'] as const;
 export type CliKind = (typeof cliKinds)[number];
 
-/** A piece of an answer's text or thinking. */
 export interface TextPart {
   kind: 'text' | 'thinking';
   text: string;
 }
 
-/** A call of one of the client's tools. */
 export interface CallPart {
   kind: 'call';
-  /** Its place among the answer's calls. */
   index: number;
   id: string;
   name: string;
-  /** As the model wrote them. */
+  /** JSON, as the model wrote it. */
   arguments: string;
 }
 
 /** A piece of an answer, in the order in which the model wrote it. */
 export type AnswerPart = TextPart | CallPart;
 
-/** What a session is started with. */
 export interface SessionStart {
   starter: ProcessStarter;
-  /** Empty folders of the session's own. */
+  /** Empty folders for this session only. */
   workspace: Workspace;
-  /** The models that the worker announces. A session is made ready for the first. */
+  /** The models that the worker announces. The session is prepared for the first. */
   models: readonly [string, ...string[]];
   /** Aborts when the start takes too long or the worker stops. */
   signal: AbortSignal;
@@ -45,28 +41,25 @@ export interface SessionStart {
 export interface CliSession<Request, Piece> {
   readonly process: CliProcess;
   /**
-   * Holds one conversation, which neither sees earlier ones nor is seen by later ones.
-   * When the signal aborts it asks the CLI to stop and settles when the CLI has stopped.
-   * @param onPiece is called with the answer piece by piece
+   * Holds one conversation, isolated from earlier and later ones. When the signal aborts, asks the CLI to stop and settles when it has
+   * stopped.
+   * @param onPiece called with each piece of the answer
    * @throws RouterError for the client
    */
   converse(request: Request, onPiece: (piece: Piece) => void, signal: AbortSignal): Promise<Outcome>;
 }
 
-/** A session with a CLI that takes a conversation and answers with texts. */
 export type ConversationSession = CliSession<Conversation, AnswerPart>;
 export type ConversationCli = Cli<Conversation, AnswerPart>;
 
-/** One kind of CLI. */
 export interface Cli<Request, Piece> {
   readonly kind: CliKind;
-  /** What generates behind it, in traces: OpenTelemetry's name for the provider, the CLI's where that may be any. */
+  /** The provider in traces: OpenTelemetry's name for it, or the CLI's where the provider may be any. */
   readonly traceName: string;
-  /** What its models can do through it, in every version. */
+  /** Capabilities of its models in every version of the CLI. */
   readonly capabilities: readonly Capability[];
-  /** How clients' requests become its own, and its answers theirs. */
   readonly dialogue: Dialogue<Request, Piece>;
-  /** Whether a process remembers its conversation, and so must not hold another one. */
+  /** Whether a process keeps its conversation, and so must not hold another one. */
   readonly singleUse: boolean;
   /**
    * Starts a process and resolves when it can take a conversation at once.
@@ -74,7 +67,7 @@ export interface Cli<Request, Piece> {
    */
   start(options: SessionStart): Promise<CliSession<Request, Piece>>;
   /**
-   * Finds out what the installed version can do besides `capabilities`.
+   * Finds out what the installed version supports besides `capabilities`.
    * @throws RouterError `upstream_failed` when it cannot be started
    */
   probe?(options: SessionStart): Promise<Capability[]>;

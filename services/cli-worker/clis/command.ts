@@ -5,7 +5,7 @@ import type { AnswerPart, ConversationCli, ConversationSession, SessionStart } f
 import type { Outcome } from '../answer/outcome.ts';
 
 /**
- * Any program that reads a prompt from its standard input until that ends, and prints its answer as text.
+ * Creates the driver of any program that reads a prompt from its standard input until that ends, and prints its answer as text.
  * @param args its arguments; `{model}` in them stands for the model's name
  */
 export function commandCli(args: readonly string[]): ConversationCli {
@@ -24,7 +24,6 @@ export function commandCli(args: readonly string[]): ConversationCli {
   };
 }
 
-/** A conversation with a program that answers one prompt and ends. */
 class CommandSession implements ConversationSession {
   readonly #startFor: (model: string) => CliProcess;
   readonly #model: string;

@@ -14,15 +14,15 @@ import type { AnswerLimits } from '../answer/limit-answer.ts';
 import type { ClientWords } from './items-request.ts';
 
 /**
- * The dialogue with a CLI that takes a conversation with its calls of tools; its answers are written as chat chunks.
- * @param read reads what the CLI is asked from a chat request
- * @param takes what every version of the CLI takes
+ * Creates the dialogue with a CLI that takes a conversation with its calls of tools; its answers are written as chat chunks.
+ * @param read reads a chat request into a request to the CLI
+ * @param takes model traits of every version of the CLI
  */
 export function itemsDialogue<Request extends AnswerLimits>(
   read: (body: JsonObject, target: Target, words: ClientWords) => Request,
   takes: Partial<Target> = {},
 ): Dialogue<Request, AnswerPart> {
-  /** @param refuse throws for what the chat format names otherwise */
+  /** @param refuse throws for fields that the chat format names differently */
   const from = (
     translation: Translation,
     words: ClientWords,

@@ -13,21 +13,19 @@ import { effortOf } from '#shared/translate/conversation/effort-of.ts';
 import type { Target } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../answer/limit-answer.ts';
 
-/** A request to a CLI that takes a conversation with its calls of tools. */
 export interface ItemsRequest extends AnswerLimits {
   model: string;
-  /** The conversation, as items of the Responses format. None is a message without content. */
+  /** The conversation, as items of the Responses format. No item is a message without content. */
   items: JsonObject[];
   effort: string | undefined;
-  /** The JSON schema that the answer has; undefined for any text. */
+  /** JSON schema that the answer must have; undefined for any text. */
   schema: JsonObject | undefined;
-  /** The client's tools; none if it lets the model call none. */
+  /** The client's tools; empty if the client forbids calls. */
   tools: ResponsesFunctionTool[];
-  /** Whether one answer may have several calls. */
   parallelCalls: boolean;
 }
 
-/** The client's words for errors: names of fields, and the error for one that the CLI cannot serve. */
+/** The client format's names of fields, and its error for a field that the CLI cannot serve. */
 export interface ClientWords {
   turns: string;
   format: string;
@@ -36,13 +34,13 @@ export interface ClientWords {
 }
 
 /**
- * Reads what a CLI is asked from a chat request. Sampling is ignored: no CLI of this kind passes it on.
+ * Reads a chat request into a request to a CLI. Ignores sampling: no CLI of this kind passes it on.
  * @throws RouterError `unsupported_parameter` with the field that the CLI cannot serve
  */
 export function readItemsRequest(body: JsonObject, target: Target, words: ClientWords): ItemsRequest {
   const request = body as ChatRequest;
   const { stop, max_completion_tokens: completion, max_tokens: older } = request;
-  // The worker ends the answer at stop texts.
+  // The worker itself ends the answer at stop texts.
   const { input, text, tool_choice: choice, ...rest } = chatToResponses.request({ ...body, stop: null }, target);
   const tools = choice === 'none' ? [] : ((rest['tools'] ?? []) as ResponsesFunctionTool[]);
   if (tools.length > 0 && target.takesTools !== true) throw words.unsupported('tools', 'tools of the client');
@@ -61,17 +59,16 @@ export function readItemsRequest(body: JsonObject, target: Target, words: Client
   };
 }
 
-/** Whether an item is a message of the operator's, not of the user's. */
+/** Whether an item is a message of the operator, not of the user. */
 export function isSystem({ role }: JsonObject): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** The system text of these messages, joined. */
 export function systemTextOf(messages: readonly JsonObject[]): string {
   return messages.flatMap(({ content }) => (content as { text: string }[]).map(({ text }) => text)).join('\n\n');
 }
 
-/** CLIs ask their upstream to keep to a schema strictly, and know no other format. */
+/** Returns the JSON schema of the answer. CLIs make their upstream keep to a schema strictly, and support no other format. */
 function schemaOf(
   format: Json | undefined,
   { takesSchemas }: Target,
@@ -98,7 +95,7 @@ function itemsOf(input: readonly ResponsesItem[], target: Target, words: ClientW
   return items;
 }
 
-/** The item as CLIs take it; undefined for a message without content. */
+/** Returns the item in the shape that CLIs take; undefined for a message without content. */
 function itemOf(item: ResponsesItem, target: Target, words: ClientWords): JsonObject | undefined {
   switch (item.type) {
     case 'function_call':

@@ -5,13 +5,12 @@ import type { CliKind } from './cli.ts';
 /** Reads a variable of the environment; undefined when it is unset or empty. */
 export type ReadVariable = (name: string) => string | undefined;
 
-/** How a CLI signs in to its upstream. */
 export interface Login {
-  /** Names of variables, each of which is enough. */
+  /** Names of variables; one of them is enough. */
   keys: readonly string[];
-  /** Folder of a user's login, for use without a key. */
+  /** Folder of the user's login, used without a key. */
   folder: (variable: ReadVariable) => string;
-  /** Files in it that make up the login. The first exists whenever there is a login. */
+  /** Files of the login in that folder. The first exists whenever there is a login. */
   files: readonly string[];
 }
 
@@ -52,8 +51,8 @@ export const logins: Readonly<Record<KnownCliKind, Login>> = {
 };
 
 /**
- * Makes a CLI's own folder with links to the user's login, and nothing else of the user's: no settings, servers, memories.
- * Links, not copies, because a CLI that renews a login must renew the user's.
+ * Creates a CLI's own folder with links to the user's login and nothing else of the user: no settings, servers or memories. Links, not
+ * copies, because a CLI that renews a login must renew the user's.
  */
 export async function linkLogin(login: Login, variable: ReadVariable, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -61,12 +60,11 @@ export async function linkLogin(login: Login, variable: ReadVariable, folder: st
   await Promise.all(login.files.map((name) => symlink(join(usersFolder, name), join(folder, name))));
 }
 
-/** Whether one of a CLI's keys is set. */
 export function hasKey({ keys }: Login, variable: ReadVariable): boolean {
   return keys.some((name) => variable(name) !== undefined);
 }
 
-/** The file that is written when somebody signs in; undefined where a key is set. */
+/** Returns the path of the file that a sign-in writes; undefined where a key is set. */
 export function loginFile(login: Login, variable: ReadVariable): string | undefined {
   const [file] = login.files;
   return file === undefined || hasKey(login, variable) ? undefined : join(login.folder(variable), file);

@@ -5,10 +5,11 @@ import { json } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Has a CLI ask an upstream of the worker's own, on the loopback interface, which gives every request one answer.
- * @param events of the answer; those with a type are named by it
- * @param ask has the CLI ask the upstream at an address
- * @returns the last request
+ * Starts an upstream inside the worker, on the loopback interface, and makes a CLI send requests to it. The upstream gives every request
+ * the same answer.
+ * @param events events of the answer; an event with a type is named by it
+ * @param ask makes the CLI send a request to the upstream at an address
+ * @returns the body of the last request
  */
 export async function probeUpstream(
   events: readonly JsonObject[],

@@ -7,7 +7,6 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import type { JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
 
-/** A tool of the client, as it is listed. */
 export interface ListedTool {
   name: string;
   description: string;
@@ -16,11 +15,10 @@ export interface ListedTool {
 }
 
 /**
- * Lists a client's tools for a CLI: an MCP server on the loopback interface, for those who know its secret. Nobody calls a tool of
- * it, because the CLI is not allowed to; the CLI reports what the model wanted to call.
+ * Lists a client's tools for a CLI: an MCP server on the loopback interface that requires a secret. No tool is ever called here, because
+ * the CLI is not allowed to; the CLI reports the calls that the model made.
  */
 export class ToolListServer {
-  /** The `authorization` header of requests. */
   readonly authorization = `Bearer ${randomBytes(32).toString('base64url')}`;
   readonly #http: HttpServer;
   #tools: readonly ListedTool[] = [];
@@ -32,7 +30,7 @@ export class ToolListServer {
       const given = Buffer.from(request.headers.authorization ?? '');
       const isKnown = given.length === secret.length && timingSafeEqual(given, secret);
       if (!isKnown) response.writeHead(401).end();
-      // A request that has come has both.
+      // An incoming request has both fields.
       else
         answer(request as IncomingMessage & { method: string; url: string }, response).catch(() => response.destroy());
     });
@@ -45,7 +43,6 @@ export class ToolListServer {
     return server;
   }
 
-  /** The tools that are listed from now on. */
   set tools(tools: readonly ListedTool[]) {
     this.#tools = tools;
   }

@@ -17,16 +17,15 @@ export interface SessionSettings<Session> {
   log: Logger;
 }
 
-/** A session with its folders. */
 export interface LiveSession<Session> {
   session: Session;
-  /** Ends its process and removes its folders, within seconds. Never rejects. */
+  /** Ends the process and removes its folders, within seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Makes a workspace and starts a CLI in it.
- * @throws RouterError `upstream_timeout` when it is not ready in time, and that of the CLI
+ * Creates a workspace and starts a CLI in it.
+ * @throws RouterError `upstream_timeout` when the CLI is not ready in time, and the CLI's own errors
  */
 export async function startSession<Session extends { process: CliProcess }>(
   settings: SessionSettings<Session>,

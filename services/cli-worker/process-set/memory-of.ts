@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 const pageBytes = 4096;
 
 /**
- * Resident bytes of a process and all its descendants, from Linux's `/proc`. 0 on other systems and for a process that has
+ * Returns the resident bytes of a process and all its descendants, from Linux's `/proc`; 0 on other systems and for a process that has
  * ended.
  */
 export async function memoryOf(pid: number): Promise<number> {

@@ -7,7 +7,7 @@ import { memoryOf } from './memory-of.ts';
 
 export interface ProcessSetOptions<Session> {
   start: (signal: AbortSignal) => Promise<LiveSession<Session>>;
-  /** Conversations at once, and processes that are ready when there is none. */
+  /** Maximum number of conversations at once, and of processes that are ready when there is none. */
   size: number;
   /** Whether a process is replaced after each conversation. */
   singleUse: boolean;
@@ -16,20 +16,18 @@ export interface ProcessSetOptions<Session> {
   /** Bytes of memory above which a process is replaced. */
   recycleBytes: number;
   log: Logger;
-  /** Is called with false when no process can be started, and with true when one has started after that. */
+  /** Called with false when no process can be started, and with true when one has started after that. */
   onHealth: (healthy: boolean) => void;
 }
 
-/** A session that is held for one conversation. */
 export interface Lease<Session> {
   readonly session: Session;
-  /** Reports that the answer has begun. Until it ends there is time to start the next process. */
+  /** Reports that the answer has begun. The set uses the time until its end to start the next process. */
   begun(): void;
-  /** Returns the session. After a conversation that did not end well it is closed. */
+  /** Returns the session to the set, which closes it after a conversation that did not end well. */
   release(endedWell: boolean): void;
 }
 
-/** How many processes there are, by state. */
 export interface ProcessCounts {
   ready: number;
   held: number;
@@ -46,19 +44,19 @@ interface Waiter<Session> {
   refuse: (error: unknown) => void;
 }
 
-/** Failed starts in a row after which the set reports that no process can be started. */
+/** Consecutive failed starts after which the set reports that no process can be started. */
 const failedStartsUntilIll = 2;
 
-/** Milliseconds before the next start after a failure, doubled with each failure in a row. */
+/** Milliseconds before the next start after a failure, doubled with each consecutive failure. */
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
 /**
- * Keeps as many CLI processes ready as there may be conversations, so that none waits for a start.
+ * Keeps as many CLI processes ready as there may be conversations, so that no conversation waits for a start.
  *
- * A process is starting → ready → held → ready … → closed: after its last conversation, after one that did not end well,
- * when it uses too much memory, or when it ends by itself. Another process then takes its place. A set of processes that hold
- * one conversation each has one more place, so that the next process is ready before the last one ends.
+ * States of a process: starting → ready → held → ready … → closed. It is closed after its last conversation, after one that did not end
+ * well, when it uses too much memory, or when it ends by itself. Another process then takes its place. Single-use processes have one more
+ * place, so that the next process is ready before the last one ends.
  */
 export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #options: ProcessSetOptions<Session>;
@@ -68,11 +66,10 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter<Session>[] = [];
   readonly #stop = new AbortController();
-  /** What was last reported. */
   #healthy = true;
-  /** Failures in a row, of starts and of ready processes. */
+  /** Consecutive failures, of starts and of ready processes. */
   #failures = 0;
-  /** Failed starts in a row, each begun after the failure before: one cause may end several starts at once. */
+  /** Consecutive failed starts, each begun after the failure before: one cause may end several starts at once. */
   #failedStarts = 0;
   #pause: NodeJS.Timeout | undefined;
 
@@ -90,7 +87,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 
   /**
-   * Holds a session for one conversation, after a start where none is ready.
+   * Leases a session for one conversation, after a start where none is ready.
    * @throws RouterError when no process can be started, and the signal's reason
    */
   async take(signal: AbortSignal): Promise<Lease<Session>> {
@@ -111,7 +108,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     await Promise.all(this.#closing);
   }
 
-  /** The session that has been ready longest. A process may have ended without its `ended` having resolved yet. */
+  /** Takes the session that has been ready longest. Its process may have ended while its `ended` has not resolved yet. */
   #takeReady(): Seat<Session> | undefined {
     for (let seat = this.#ready.shift(); seat; seat = this.#ready.shift()) {
       if (seat.live.session.process.isRunning) return seat;
@@ -190,7 +187,6 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     waiter.take(seat);
   }
 
-  /** Starts the processes that are missing. */
   #fill(): void {
     if (this.#stop.signal.aborted || this.#pause !== undefined) return;
     const { size, singleUse } = this.#options;
@@ -240,7 +236,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     this.#options.onHealth(healthy);
   }
 
-  /** Replaces a ready process that has ended. The end of a held one fails its conversation, which releases it. */
+  /** Replaces a ready process that has ended. The end of a held process fails its conversation, which releases it. */
   #onEnded(seat: Seat<Session>, how: string): void {
     const at = this.#ready.indexOf(seat);
     if (at === -1) return;
@@ -268,7 +264,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 }
 
-/** Adds the processes of a worker's CLI to its metrics. */
+/** Adds the number of the CLI's processes, by state, to the worker's metrics. */
 export function watchProcesses(registry: Registry, read: () => ProcessCounts): void {
   const processes: Gauge<'state'> = new Gauge({
     name: 'rtr_cli_processes',

@@ -4,11 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ProcessGuard } from './process-guard.ts';
 
-/** How a process ended. */
 export interface ProcessEnd {
-  /** As the end of a sentence: `ended with exit code 1`. */
+  /** End of a sentence, such as `ended with exit code 1`. */
   how: string;
-  /** Whether its exit code says that all went well. */
+  /** Whether its exit code is 0 and its output could be read. */
   ok: boolean;
 }
 
@@ -16,12 +15,12 @@ export interface ProcessOptions {
   command: string;
   args: readonly string[];
   cwd: string;
-  /** All of its environment. */
+  /** The complete environment of the process. */
   environment: Record<string, string>;
   guard: ProcessGuard;
 }
 
-/** Bytes of standard error that are kept, the last ones. */
+/** Maximum bytes of standard error that are kept: the last ones. */
 const tailBytes = 4096;
 
 /** Milliseconds between SIGTERM and SIGKILL. */
@@ -50,19 +49,19 @@ export class CliProcess {
     this.ended = promise;
     const onEnd = (how: string, ok = false): void => {
       if (this.#hasEnded) return;
-      // Programs that it has started must not outlive it.
+      // Programs that the process has started must not outlive it.
       this.kill();
       this.#hasEnded = true;
       if (group !== undefined) guard.forget(group);
       resolve({ how, ok: ok && this.#failure === undefined });
     };
     child.once('error', (error) => onEnd(`could not be started (${error.message})`));
-    // Not `exit`: its last output is read first.
+    // Not `exit`: the last output is read first.
     child.once('close', (code, signal) => {
       onEnd(signal ? `was ended by ${signal}` : `ended with exit code ${code}`, code === 0);
     });
     child.once('exit', () => {
-      // A descendant that keeps its output open would delay `close` for as long.
+      // A descendant that keeps the output open would delay `close` for as long.
       setTimeout(() => this.kill(), endMs).unref();
     });
     // A broken pipe means that the process has ended.
@@ -77,43 +76,42 @@ export class CliProcess {
     return this.#child.pid;
   }
 
-  /** Whether it has ended and all its output is read. */
+  /** Whether the process has ended and all its output is read. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Whether it runs. Turns false before `hasEnded` turns true. */
+  /** Whether the process runs. Turns false before `hasEnded` turns true. */
   get isRunning(): boolean {
     return this.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Is called with each piece of standard output from now on. What it throws ends the process, whose `failure` it is. */
+  /** Called with each piece of standard output from now on. An error that it throws ends the process and becomes its `failure`. */
   set onOutput(onOutput: (chunk: Buffer) => void) {
     this.#onOutput = onOutput;
   }
 
-  /** The last of its standard error, for the operator's log; empty once the process knows a client's text. */
+  /** The last of the process's standard error, for the operator's log; empty once the process has a client's text. */
   get stderr(): string {
     return this.#tail.toString();
   }
 
-  /** Drops its standard error from now on. Called before it gets a client's text, which it may print there. */
+  /** Drops standard error from now on. Called before the process gets a client's text, which it may print there. */
   dropStderr(): void {
     this.#knowsClientText = true;
     this.#tail = Buffer.alloc(0);
   }
 
-  /** Writes text to its standard input. Once the process has ended, text is dropped. */
+  /** Writes text to standard input. Drops the text once the process has ended. */
   write(text: string): void {
     if (this.#child.stdin.writable) this.#child.stdin.write(text);
   }
 
-  /** Closes its standard input. */
   endInput(): void {
     this.#child.stdin.end();
   }
 
-  /** Waits for its end and returns the error for an answer that the end has cut off. */
+  /** Waits for the end of the process and returns the error for an answer that was cut off by it. */
   async failure(): Promise<RouterError> {
     const { how } = await this.ended;
     if (this.#failure instanceof RouterError) return this.#failure;
@@ -121,7 +119,7 @@ export class CliProcess {
     return new RouterError('upstream_failed', `The CLI ${how}.`, { cause });
   }
 
-  /** Ends it with SIGTERM, after two seconds with SIGKILL. Resolves when it has ended. */
+  /** Ends the process with SIGTERM, after two seconds with SIGKILL. Resolves when it has ended. */
   async end(): Promise<void> {
     this.endInput();
     this.#signal('SIGTERM');
@@ -132,14 +130,14 @@ export class CliProcess {
     await this.ended;
   }
 
-  /** Ends it and all it has started with SIGKILL. */
+  /** Ends the process and everything that it has started with SIGKILL. */
   kill(): void {
     if (!this.#hasEnded) this.#signal('SIGKILL');
   }
 
   /**
-   * Waits for something that depends on the process. When the signal aborts the process is killed, which ends the wait.
-   * @throws what `wait` throws, or the signal's reason
+   * Waits for a result that depends on the process. When the signal aborts, kills the process, which ends the wait.
+   * @throws the errors of `wait`, or the signal's reason
    */
   async killOnAbort<T>(signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
     const kill = (): void => this.kill();

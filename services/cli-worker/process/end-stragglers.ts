@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Times to look for processes: one that is about to be killed may still start another. */
+/** Number of searches for processes: one that is about to be killed may still start another. */
 const mostLooks = 5;
 
 /**
- * Kills the processes with this home folder that are left: what a CLI has started in a session of its own is not in its process
- * group, and outlives it. Only where the system shows the environments of processes (`/proc`).
+ * Kills the remaining processes with this home folder. A process that a CLI has started in a session of its own is not in the CLI's process
+ * group, and outlives it. Only works where the system shows the environments of processes (`/proc`).
  * @param home folder that no other program has for its home
  */
 export async function endStragglers(home: string): Promise<void> {
@@ -21,7 +21,7 @@ async function processesAt(home: string): Promise<number[]> {
   const found = await Promise.all(
     names.map(async (name) => {
       if (!/^\d+$/.test(name)) return [];
-      // Of a process that has ended, or of another user, there is nothing to read.
+      // The environment of an ended process, or of another user's, cannot be read.
       const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
       return environment.split('\0').includes(`HOME=${home}`) ? [Number(name)] : [];
     }),
@@ -33,7 +33,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // It has ended between the look and the kill.
+    // The process ended between the search and the kill.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -3,10 +3,10 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from './cli-process.ts';
 import { jsonLineReader } from './line-reader.ts';
 
-/** An error with which the program answered a request (JSON-RPC 2.0, "Error object"). */
+/** Thrown when the program answers a request with an error (JSON-RPC 2.0, "Error object"). */
 export class JsonRpcError extends Error {
   override name = 'JsonRpcError';
-  /** The message is the CLI's own sentence: it is not logged. */
+  /** The message is the CLI's own sentence, so it is not logged. */
   readonly quotesUpstream = true;
   readonly code: Json | undefined;
   readonly data: Json | undefined;
@@ -21,11 +21,11 @@ export class JsonRpcError extends Error {
 export interface JsonRpcPeerOptions {
   process: CliProcess;
   onNotification: (method: string, params: JsonObject) => void;
-  /** Returns the answer to a request from the program; undefined refuses it, `unanswered` lets the program wait. */
+  /** Returns the answer to a request from the program. Undefined refuses it, `unanswered` leaves the program waiting. */
   onRequest: (method: string, params: JsonObject) => JsonObject | typeof unanswered | undefined;
 }
 
-/** In place of an answer to a request that gets none. */
+/** Returned in place of an answer, for a request that gets none. */
 export const unanswered = Symbol('unanswered');
 
 interface Pending {
@@ -36,7 +36,7 @@ interface Pending {
 /** JSON-RPC 2.0, "Error object". */
 const methodNotFound = -32_601;
 
-/** Exchanges JSON-RPC 2.0 messages with a program, one a line. */
+/** Exchanges JSON-RPC 2.0 messages with a program, one per line. */
 export class JsonRpcPeer {
   readonly #options: JsonRpcPeerOptions;
   readonly #pending = new Map<number, Pending>();
@@ -50,7 +50,7 @@ export class JsonRpcPeer {
   }
 
   /**
-   * Sends a request and waits for its result; an empty object when that is no object.
+   * Sends a request and returns its result; an empty object when that is not an object.
    * @throws JsonRpcError when the program answers with an error, RouterError when it ends
    */
   async request(method: string, params: JsonObject): Promise<JsonObject> {

@@ -1,15 +1,15 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Bytes of one line, far more than any protocol's line has. */
+/** Maximum bytes of one line, far more than any protocol needs. */
 const maxLineBytes = 16 * 1024 * 1024;
 
 const newline = 0x0a;
 
 /**
- * Cuts a program's output into lines. Empty lines are left out, a line without an end is kept until its end comes.
- * @param onLine is called with each line, without its end. What it throws is thrown on.
- * @returns takes the output in pieces. @throws RouterError `upstream_failed` when a line is too long
+ * Cuts a program's output into lines. Leaves out empty lines, and keeps an incomplete line until its end comes.
+ * @param onLine called with each line, without its end; its errors pass through
+ * @returns a function that takes the output in pieces and throws RouterError `upstream_failed` when a line is too long
  */
 export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   let partial: Buffer[] = [];
@@ -37,7 +37,7 @@ export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => v
 
 /**
  * Reads output whose every line is a JSON object.
- * @returns takes the output in pieces. @throws RouterError `upstream_failed` for a line that is none. The error does not
+ * @returns a function that takes the output in pieces and throws RouterError `upstream_failed` for any other line. The error does not
  * repeat the line, which may be part of a client's answer.
  */
 export function jsonLineReader(onMessage: (message: JsonObject) => void): (chunk: Buffer) => void {

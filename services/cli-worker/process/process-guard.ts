@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
- * Reads `+ group` and `- group` until its input ends, which is when the worker has ended in whatever way. Then kills the
- * process groups that are left, and on Linux the processes in sessions of their own, whose homes are in the folder, and removes
- * the folder. `kill -s KILL --` is the one form that every shell takes: dash
- * refuses `kill -KILL --`. A group that has ended by itself is no error. The reader of standard error may be gone with the
- * worker, hence no SIGPIPE.
+ * Reads `+ group` and `- group` until its input ends, which happens when the worker ends in whatever way. Then kills the process groups
+ * that are left and removes the folder. On Linux also kills the processes in sessions of their own, whose homes are in the folder. `kill -s
+ * KILL --` is the one form that every shell takes: dash refuses `kill -KILL --`. A group that has ended by itself is no error. Ignores
+ * SIGPIPE, because the reader of standard error may be gone with the worker.
  */
 const script = `
 trap '' PIPE
@@ -37,20 +36,20 @@ rm -rf -- "$1"
 `;
 
 /**
- * Ends all CLI processes and removes their files when the worker ends, even by SIGKILL: a process of its own that notices
- * the worker's end. Its errors go to the worker's standard error.
+ * Ends all CLI processes and removes their files when the worker ends, even by SIGKILL. Runs as a separate process that notices the
+ * worker's end. Its errors go to the worker's standard error.
  */
 export class ProcessGuard {
   readonly #child: ChildProcessByStdio<Writable, null, null>;
 
   /**
-   * @param folder is removed with everything in it; the homes of the processes are there
-   * @param path the PATH, on which `rm` and `grep` are found
-   * @param shell runs the script; any POSIX shell
+   * @param folder removed with everything in it; contains the homes of the processes
+   * @param path the PATH with `rm` and `grep`
+   * @param shell any POSIX shell, to run the script
    */
   constructor(folder: string, path: string | undefined, shell = '/bin/sh') {
     this.#child = spawn(shell, ['-c', script, 'guard', folder], {
-      // Not in the worker's group: a Ctrl-C must not end it before its work is done.
+      // Not in the worker's process group: a Ctrl-C must not end it before its work is done.
       detached: true,
       stdio: ['pipe', 'ignore', 'inherit'],
       env: { PATH: path },
@@ -60,7 +59,10 @@ export class ProcessGuard {
     this.#child.stdin.on('error', () => undefined);
   }
 
-  /** Adds a process group. @param group its id, which is that of its first process */
+  /**
+   * Adds a process group.
+   * @param group its id, which is that of its first process
+   */
   watch(group: number): void {
     this.#child.stdin.write(`+ ${group}\n`);
   }
@@ -70,7 +72,7 @@ export class ProcessGuard {
     this.#child.stdin.write(`- ${group}\n`);
   }
 
-  /** Makes the guard do its work now. Resolves when it has ended. */
+  /** Makes the guard end all processes now. Resolves when the guard has ended. */
   async close(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const gone = once(this.#child, 'exit');

@@ -6,26 +6,24 @@ import type { Workspace } from './workspace.ts';
 export interface StarterOptions {
   command: string;
   guard: ProcessGuard;
-  /** The worker's own environment. A CLI gets the variables that are named, no others. */
+  /** The worker's own environment. A CLI gets only the variables that are named. */
   environment: Environment;
   /** Names of further variables, from the operator's setting. */
   further: readonly string[];
 }
 
-/** How one kind of CLI is started. */
 export interface ProcessSettings {
   args: readonly string[];
   workspace: Workspace;
   /** Names of variables of the worker's environment that this kind of CLI needs: its keys and addresses. */
   allowed: readonly string[];
-  /** Variables with their values. They take precedence. */
+  /** Variables with their values, which take precedence. */
   set: Record<string, string>;
 }
 
 /** Variables that every program gets. */
 const always = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
 
-/** Starts the processes of one worker's CLI. */
 export class ProcessStarter {
   readonly #options: StarterOptions;
 
@@ -33,7 +31,7 @@ export class ProcessStarter {
     this.#options = options;
   }
 
-  /** A variable of the worker's environment; undefined when it is unset or empty. */
+  /** Returns a variable of the worker's environment; undefined when it is unset or empty. */
   readonly variable = (name: string): string | undefined => this.#options.environment[name] || undefined;
 
   start({ args, workspace, allowed, set }: ProcessSettings): CliProcess {

@@ -11,26 +11,26 @@ import { assertContinuable, isLimited, promptOf, withBegunMessage, withBegunProm
 import { readBegun } from './read-begun.ts';
 import { refused } from './refused.ts';
 
-/** An answer that another worker began, and how it goes on here. */
+/** An answer that another worker began, and how it continues here. */
 export interface BegunStream {
   relayed: RelayedAnswer;
   text: UpstreamText;
-  /** The text that the engine is given as the beginning of its answer. */
+  /** The text that the engine gets as the beginning of its answer. */
   given: string;
-  /** The end of what the client has, which the engine generates again. */
+  /** The end of the text that the client has, which the engine generates again. */
   again: string;
   /** The prompt of a text completion; empty for a conversation. */
   prompt: string;
   /**
-   * The request with that beginning, before it is adapted to the engine.
-   * @throws CannotContinue `refused` if it asks for what cannot be continued
+   * Returns the request with that beginning, before it is adapted to the engine.
+   * @throws CannotContinue `refused` if the request asks for something that cannot be continued
    */
   begin: (translated: JsonObject) => JsonObject;
 }
 
 /**
- * Finds out how an answer goes on here; undefined for a job whose answer has not begun. Releases what the job has of it.
- * @throws CannotContinue `refused` if it cannot be continued exactly
+ * Finds out how an answer continues here; undefined for a job whose answer has not begun. Removes the relayed bytes from the job.
+ * @throws CannotContinue `refused` if the answer cannot be continued exactly
  */
 export function begunStream(
   job: GrantedJob,

@@ -9,24 +9,22 @@ import type { Engine } from '../engines/engine.ts';
 import type { BegunStream } from './begun-stream.ts';
 import { withLowerLimits, withoutBegunMessage } from './continued-request.ts';
 
-/** An answer that goes on here. */
 export interface ContinuedAnswer {
   stream: BegunStream;
-  /** As sent to the engine. */
   request: JsonObject;
-  /** What the answer has of its beginning. */
+  /** Fields of the answer context that the beginning of the answer has set. */
   minted: Partial<Minted>;
-  /** Whether all that its limit allows was put out, so that the engine is not asked. */
+  /** Whether the answer already has all the tokens that its limit allows, so that the engine gets no request. */
   isComplete: boolean;
-  /** Tokens of the text that the engine is given. */
+  /** Tokens of the text that the engine gets. */
   putOut: number;
   /** Input tokens of the original request; undefined if they could not be counted. */
   promptTokens: number | undefined;
 }
 
 /**
- * Prepares the rest of an answer: counts what was put out, and lowers the limits of its request by that.
- * @param request with the beginning of the answer, adapted to the engine
+ * Prepares the rest of an answer: counts the tokens of its beginning, and lowers the limits of its request by them.
+ * @param request request with the beginning of the answer, adapted to the engine
  * @throws UpstreamAnswerError if the engine does not count the beginning; the connection's errors
  */
 export async function continueAnswer(
@@ -42,7 +40,7 @@ export async function continueAnswer(
   const countInput = () =>
     text === chatText ? counter.countBeside(withoutBegunMessage(request, given), signal) : countText(prompt, true);
   const [putOut = 0, counted] = await Promise.all([countText(given, false), countInput()]);
-  // What the beginning of the answer reports may be an estimate.
+  // The number that the beginning of the answer reports may be an estimate.
   const promptTokens = counted ?? relayed.inputTokens;
   const { id, created } = relayed;
   const minted = { id, ...(created !== undefined && { created }) };
@@ -50,14 +48,17 @@ export async function continueAnswer(
   return { stream, request: lowered ?? request, minted, isComplete: !lowered, putOut, promptTokens };
 }
 
-/** The translation of the rest of an answer. @param translation of a new stream of the same answer */
+/**
+ * Returns the translation of the rest of an answer.
+ * @param translation translation of a new stream of the same answer
+ */
 export function continuedStream(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
   const { relayed, text, again } = continued.stream;
   const usage = (reported: JsonObject) => usageOfWhole(continued, reported);
   return new ContinuedStream({ translation, text, relayed, again: continued.isComplete ? '' : again, usage });
 }
 
-/** Writes the end of an answer of which all that its limit allows was put out. */
+/** Writes the end of an answer that already has all the tokens that its limit allows. */
 export function endAnswer(
   continued: ContinuedAnswer,
   translation: Pick<Translation, 'stream'>,
@@ -71,7 +72,7 @@ export function endAnswer(
   return ending;
 }
 
-/** The usage of the whole answer, of what an engine reports for the part that it made. */
+/** Computes the usage of the whole answer from the engine's report for its own part. */
 function usageOfWhole({ putOut, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = reported;
   const prompt = promptTokens ?? Math.max(1, numberOf(input) - putOut);
@@ -81,7 +82,7 @@ function usageOfWhole({ putOut, promptTokens }: ContinuedAnswer, reported: JsonO
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    // A part of the beginning may be among them.
+    // Tokens of the beginning may be among the cached ones.
     ...(isJsonObject(details) && {
       prompt_tokens_details: { ...details, cached_tokens: Math.min(numberOf(details['cached_tokens']), prompt) },
     }),

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { saysNothing } from '#shared/formats/relayed-answer.ts';
 import { refused } from './refused.ts';
 
-/** Fields by which engines hold an answer to a grammar. */
+/** Fields with which engines hold an answer to a grammar. */
 const grammarFields = [
   'grammar',
   'json_schema',
@@ -17,13 +17,13 @@ const grammarFields = [
   'structural_tag',
 ] as const;
 
-/** Fields of limits of output tokens. */
+/** Fields that limit output tokens. */
 const limitFields = ['max_tokens', 'max_completion_tokens', 'n_predict'] as const;
 
 /**
- * Makes sure that an answer to a request can be continued exactly.
- * @param request in an upstream format, before it is adapted to the engine
- * @throws CannotContinue `refused` for structured output, log probabilities, several choices, and what no engine continues
+ * Checks that an answer to a request can be continued exactly.
+ * @param request request in an upstream format, before it is adapted to the engine
+ * @throws CannotContinue `refused` for structured output, log probabilities, several choices, and everything else that no engine continues
  */
 export function assertContinuable(request: JsonObject): void {
   const { n, best_of: tried, logprobs, top_logprobs: top, prompt_logprobs: ofPrompt, echo } = request;
@@ -41,8 +41,8 @@ export function assertContinuable(request: JsonObject): void {
 }
 
 /**
- * The request whose answer goes on behind a text: with a last message that begins the answer.
- * @throws CannotContinue `refused` if the answer was begun by the client in parts
+ * Returns the request with a last message that begins the answer with a text.
+ * @throws CannotContinue `refused` if the client itself began the answer in parts
  */
 export function withBegunMessage(request: JsonObject, text: string): JsonObject {
   if (text === '') return request;
@@ -54,7 +54,7 @@ export function withBegunMessage(request: JsonObject, text: string): JsonObject 
   return { ...request, messages: [...messages.slice(0, -1), { ...last, content: last['content'] + text }] };
 }
 
-/** An engine's request without the text that its answer goes on behind. */
+/** Removes from an engine's request the text that begins its answer. */
 export function withoutBegunMessage(request: JsonObject, text: string): JsonObject {
   const messages: readonly Json[] = Array.isArray(request['messages']) ? request['messages'] : [];
   const last = messages.at(-1);
@@ -65,12 +65,18 @@ export function withoutBegunMessage(request: JsonObject, text: string): JsonObje
   return { ...rest, messages: messages.slice(0, -1) };
 }
 
-/** The request whose answer goes on behind a text, of a prompt. @throws CannotContinue `refused` for a prompt that is no text */
+/**
+ * Returns the request with a text appended to its prompt.
+ * @throws CannotContinue `refused` for a prompt that is not one text
+ */
 export function withBegunPrompt(request: JsonObject, text: string): JsonObject {
   return { ...request, prompt: promptOf(request) + text };
 }
 
-/** The only prompt of a request. @throws CannotContinue `refused` if it has another kind, or several */
+/**
+ * Returns the only prompt of a request.
+ * @throws CannotContinue `refused` if it is not text, or if there are several
+ */
 export function promptOf({ prompt }: JsonObject): string {
   const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof only !== 'string') throw refused('the prompt is not one text');
@@ -78,8 +84,8 @@ export function promptOf({ prompt }: JsonObject): string {
 }
 
 /**
- * Lowers the limits of an engine's request by the tokens that were put out.
- * @returns undefined if nothing is left
+ * Lowers the limits of an engine's request by the tokens that the answer already has.
+ * @returns undefined if none is left
  */
 export function withLowerLimits(request: JsonObject, tokens: number): JsonObject | undefined {
   const lowered = { ...request };
@@ -94,7 +100,6 @@ export function withLowerLimits(request: JsonObject, tokens: number): JsonObject
   return lowered;
 }
 
-/** Whether a request has a limit of output tokens. */
 export function isLimited(request: JsonObject): boolean {
   return limitFields.some((field) => typeof request[field] === 'number');
 }

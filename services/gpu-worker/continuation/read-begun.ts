@@ -4,9 +4,9 @@ import { EventObjects } from '#shared/formats/sse/event-objects.ts';
 import { refused } from './refused.ts';
 
 /**
- * Reads what the client has of an answer.
+ * Reads the part of an answer that the client has.
  * @param answerId the id that the answer must have; undefined if a worker chose it
- * @throws CannotContinue `refused` if it cannot be continued exactly
+ * @throws CannotContinue `refused` if the answer cannot be continued exactly
  */
 export function readBegun(
   relayed: Buffer,
@@ -25,7 +25,7 @@ function eventsOf(relayed: Buffer) {
   try {
     return new EventObjects().read(relayed);
   } catch (error) {
-    // The mark of a stream's end is no JSON.
+    // The mark of a stream's end is not JSON.
     throw refused('an event cannot be read', error);
   }
 }

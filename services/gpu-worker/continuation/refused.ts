@@ -1,14 +1,17 @@
 import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 
-/** The error of an answer that a worker does not continue. @param why in words for the log */
+/**
+ * Creates the error for an answer that a worker does not continue.
+ * @param why reason, in words for the log
+ */
 export function refused(why: string, cause?: unknown): CannotContinue {
   return new CannotContinue('refused', `The answer cannot be continued: ${why}.`, cause);
 }
 
 /**
- * The answer to a job that continues another one. An engine that refuses the request, because it does not take the beginning of an
- * answer, for instance, does not continue it: the request itself was accepted before.
+ * Waits for the answer to a job that continues another one. Turns an engine's refusal of the request into CannotContinue, because the
+ * request itself was accepted before. An engine may, for instance, refuse the beginning of an answer.
  */
 export async function refusedIfClientError<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {

@@ -1,7 +1,9 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { announcedOperations, type ModelOperation } from '#shared/core/operation.ts';
 
-/** A model as the worker announces it. The capabilities are those of conversations, which a model that does not generate has not. */
+/**
+ * Describes a model as the worker announces it. The capabilities are those of conversations, so a model that does not generate has none.
+ */
 export function describeModel(
   id: string,
   operations: readonly ModelOperation[],

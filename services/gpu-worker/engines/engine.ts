@@ -13,14 +13,14 @@ import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstre
 import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
-/** The engines known by name, and `openai` for any other engine of the chat format. */
+/** The engines with built-in support, and `openai` for any other engine of the chat format. */
 export const engineKinds = ['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const;
 export type EngineKind = (typeof engineKinds)[number];
 
-/** The format in which conversations are asked of every engine. */
+/** The format of conversations for every engine. */
 export const chatOfEngines = chatUpstream;
 
-/** The formats that engines are asked in, below `/v1`. A client's format is translated to the first one that it can be. */
+/** The formats of requests to engines, below `/v1`. A client's format is translated to the first of them that is possible. */
 export const engineFormats: readonly HttpUpstreamFormat[] = [
   chatOfEngines,
   completionsUpstream,
@@ -34,22 +34,21 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
   audioTranslationsUpstream,
 ];
 
-/** An engine's description of itself. */
 export interface Discovery {
   models: ModelInfo[];
-  /** Requests that it processes at once; undefined if it does not say. */
+  /** Requests that the engine processes at once; undefined if it does not report that. */
   slots?: number | undefined;
 }
 
 /** How an engine continues an answer: its request ends with the beginning of the answer, as a message or in the prompt. */
 export interface EngineContinuation {
-  /** Whether a template may take spaces off the end of the message: it is given none, and generates them again. */
+  /** Whether a template may strip spaces from the end of the message. The engine then gets none, and generates them again. */
   readonly trims: boolean;
-  /** Whether it has a limit of output tokens of its own for prompts without one. */
+  /** Whether the engine applies its own limit of output tokens to prompts without one. */
   readonly limitsCompletions: boolean;
   /**
    * Counts the tokens of a text.
-   * @param isWhole whether it is a prompt, with the tokens that begin one, rather than goes on behind other text
+   * @param text.isWhole whether the text is a prompt, with the tokens that begin one, or continues other text
    * @throws UpstreamAnswerError if the engine does not count it; the connection's errors
    */
   countText(
@@ -59,22 +58,25 @@ export interface EngineContinuation {
   ): Promise<number>;
 }
 
-/** One kind of engine, as the worker uses it. What its models do tells which paths of `engineFormats` it accepts. */
+/** One kind of engine, as the worker uses it. The operations of its models determine which paths of `engineFormats` it accepts. */
 export interface Engine {
   readonly kind: EngineKind;
-  /** Whether it takes `none` for an effort, and does not think then where the model allows that. */
+  /** Whether the engine accepts the effort `none`, and then does not think where the model allows that. */
   readonly switchesThinking?: boolean;
-  /** Whether it keeps its prefix caches apart by `cache_salt`. */
+  /** Whether the engine separates its prefix caches by `cache_salt`. */
   readonly saltsCaches?: boolean;
-  /** See `Target.makesOneChoice`. */
+  /** See `makesOneChoice` of the model traits. */
   readonly makesOneChoice?: boolean;
-  /** Whether a whole answer repeats the beginning that the request gives it; streams go on behind it. */
+  /** Whether a whole answer repeats the beginning that the request has; streams continue after it. */
   readonly repeatsBegun?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
-  /** The format and the path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */
+  /** Format and path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */
   readonly insertion?: { readonly format: HttpUpstreamFormat; readonly path: string };
-  /** How it continues an answer that another engine began; absent if it cannot. Its models have the capability `continue` then. */
+  /**
+   * How the engine continues an answer that another engine began; absent if it cannot. If present, its models have the capability
+   * `continue`.
+   */
   readonly continuation?: EngineContinuation;
   /**
    * Queries the engine for its models and slots.
@@ -83,9 +85,9 @@ export interface Engine {
    */
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**
-   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Pure; the given request is not
-   * changed. Where the ingress has found nothing in a list that any engine needs changed (`chatListsToPass`), one text stands in
-   * it for all elements, and stays there.
+   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Pure; the given request is not changed. Where the
+   * ingress has found nothing in a list that any engine needs changed (`chatListsToPass`), one text replaces all elements of the list, and
+   * stays there.
    * @throws RouterError 400 that names a field which cannot be honoured
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;

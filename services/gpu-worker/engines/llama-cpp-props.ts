@@ -7,7 +7,7 @@ import { describeModel } from './describe-model.ts';
 
 const positive = z.number().int().positive().optional().catch(undefined);
 
-/** `GET /props` of llama-server: what it says of the model that it serves. */
+/** `GET /props` of llama-server: its description of the model that it serves. */
 export const llamaProps = z.looseObject({
   total_slots: positive,
   /** Tokens per slot, not of all slots together. */
@@ -22,7 +22,10 @@ export const llamaProps = z.looseObject({
 
 export type LlamaProps = z.output<typeof llamaProps>;
 
-/** The model as the worker announces it. @param served the operations of the paths that it serves */
+/**
+ * Describes the model as the worker announces it.
+ * @param served operations of the paths that the server answers
+ */
 export function describeLlama(id: string, served: readonly ModelOperation[], facts: LlamaProps): ModelInfo {
   const operations = onlyPurpose(served, facts);
   const capabilities: Capability[] = ['stream', 'json', 'continue'];
@@ -33,24 +36,29 @@ export function describeLlama(id: string, served: readonly ModelOperation[], fac
   return operations.includes('generate') ? { ...model, lacks: lackedParts(facts) } : model;
 }
 
-/** The parts of chat requests that it refuses: files always, sounds without audio input. Older versions do not say that. */
+/**
+ * Returns the parts of chat requests that the server refuses: files always, sounds without audio input. Older versions do not report audio
+ * input.
+ */
 function lackedParts({ modalities }: LlamaProps): string[] {
   const parts = ['documents', 'file_ids', ...(modalities && modalities.audio !== true ? ['audio_input'] : [])];
   return parts.map((name) => featureKey(name, chatFormat.name));
 }
 
 /**
- * What a server is for. One that was started with `--embeddings` or `--reranking` is for nothing else, but may go on to answer the other
- * paths, with texts of a model that was not made for them.
+ * Returns the purpose of a server. A server that was started with `--embeddings` or `--reranking` has no other purpose. It may still answer
+ * the other paths, with texts of a model that was not made for them.
  */
 function onlyPurpose(served: readonly ModelOperation[], { modalities }: LlamaProps): readonly ModelOperation[] {
   const purpose = (['rank', 'embed'] as const).find((operation) => served.includes(operation));
   if (purpose) return [purpose];
-  // The path of transcriptions is there whatever the model is.
+  // The path of transcriptions exists whatever the model is.
   return modalities?.audio === true ? served : served.filter((operation) => operation !== 'transcribe');
 }
 
-/** Newer versions report it. For older ones, the chat template of a thinking model contains one of these words. */
+/**
+ * Whether the model thinks. Newer versions report it. For older ones, the chat template of a thinking model contains one of these words.
+ */
 function thinks({ chat_template: template = '', chat_template_caps: caps }: LlamaProps): boolean {
   return caps?.supports_preserve_reasoning ?? /enable_thinking|reasoning|<think>/.test(template);
 }

@@ -7,10 +7,10 @@ import type { Discovery } from './engine.ts';
 import { describeLlama, llamaProps, type LlamaProps } from './llama-cpp-props.ts';
 import { probeOperations } from './probe-operations.ts';
 
-/** Behind the path of what the worker asks for itself: it loads no model, which could evict one that is in use. */
+/** Query of the worker's own requests: they must not load a model, which could evict one that is in use. */
 export const neverLoads = '?autoload=false';
 
-/** `GET /v1/models`; all but the name only in router mode. */
+/** `GET /v1/models`; everything but the name only in router mode. */
 export const llamaModels = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -19,7 +19,7 @@ export const llamaModels = z.looseObject({
         .looseObject({
           /** `unloaded`, `loading`, `loaded`, `sleeping` or `downloading`. */
           value: z.string(),
-          /** The command line of its process. */
+          /** The command line of the model's process. */
           args: z.array(z.string()).catch([]),
         })
         .optional()
@@ -35,9 +35,9 @@ export const llamaModels = z.looseObject({
 type ListedModel = z.output<typeof llamaModels>['data'][number];
 
 /**
- * The models of a llama-server in router mode. One that is loaded is asked what it does, once; what was found out is remembered while it
- * is not loaded. One that never was is described by its command line, and is taken to think and to call tools.
- * @param autoloads whether requests load models; without that, those that are not loaded are not served
+ * Describes the models of a llama-server in router mode. Asks a loaded model for its operations once, and keeps the result while it is not
+ * loaded. A model that was never loaded is described by its command line, and is assumed to think and to call tools.
+ * @param autoloads whether requests load models; if not, models that are not loaded are not served
  */
 export async function discoverRouted(
   http: EngineHttp,
@@ -59,7 +59,7 @@ export async function discoverRouted(
   };
 }
 
-/** A model that sleeps is asked as one that is loaded: a request wakes it. */
+/** Whether the model is loaded. A sleeping model counts as loaded: a request wakes it. */
 function isLoaded(state: string | undefined): boolean {
   return state === 'loaded' || state === 'sleeping';
 }
@@ -68,7 +68,10 @@ function isLoadable(state: string | undefined): boolean {
   return state === 'unloaded' || state === 'loading';
 }
 
-/** Undefined for a model that is not loaded, or is not any more. A model that sleeps is not asked what would wake it. */
+/**
+ * Describes a loaded model from its own answers; undefined for a model that is not loaded, or no longer is. Sends a sleeping model no
+ * request that would wake it.
+ */
 async function askLoaded(
   http: EngineHttp,
   { id, status }: ListedModel,
@@ -77,7 +80,7 @@ async function askLoaded(
   if (!isLoaded(status?.value)) return undefined;
   const facts = await http.askOptional(`/props${neverLoads}&model=${encodeURIComponent(id)}`, llamaProps);
   if (!facts) return undefined;
-  // Until it was loaded once, its context was not known.
+  // The context of a model is unknown until it was loaded once.
   const isKnown = known !== undefined && known.contextWindow === facts.default_generation_settings?.n_ctx;
   if (!isKnown && status?.value === 'sleeping') return undefined;
   try {
@@ -98,7 +101,6 @@ function describeUnloaded({ id, status, architecture }: ListedModel): ModelInfo 
   return describeLlama(id, purposeOf(status?.args ?? []), facts);
 }
 
-/** What a process with this command line is for. */
 function purposeOf(args: readonly string[]): ModelOperation[] {
   if (args.some((flag) => /^--rerank(?:ing)?$/.test(flag))) return ['rank'];
   return args.some((flag) => /^--embeddings?$/.test(flag)) ? ['embed'] : ['generate', 'complete'];

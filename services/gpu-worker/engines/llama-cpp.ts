@@ -12,7 +12,7 @@ import { probeOperations } from './probe-operations.ts';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
-/** Of one that serves many models, each in a process of its own, `role` is `router`, and nothing tells of a model. */
+/** Properties of any llama-server. With many models, each in a process of its own, `role` is `router` and no field describes a model. */
 const anyProps = llamaProps.extend({
   role: z.string().optional().catch(undefined),
   /** Whether a request for a model that is not loaded loads it. */
@@ -25,7 +25,7 @@ export const llamaCpp: Engine = {
   switchesThinking: true,
   repeatsBegun: true,
   healthPath: '/health',
-  // The beginning is put behind the template's output as it is.
+  // The beginning is appended to the template's output unchanged.
   continuation: { trims: false, limitsCompletions: false, countText },
   insertion: { format: infillUpstream, path: infillUpstream.path },
 

@@ -53,8 +53,8 @@ interface Facts extends Omit<ModelInfo, 'id' | 'operations'> {
 }
 
 /**
- * LM Studio. `/v1/models` lists the models that a request may name (with loading on demand also those not loaded), the native
- * endpoints describe them. As with Ollama, a model's context window is the one it is loaded with.
+ * LM Studio. `/v1/models` lists the models that a request may name (with loading on demand also those not loaded), the native endpoints
+ * describe them. As with Ollama, a model's context window is the one that it is loaded with.
  */
 export const lmStudio: Engine = {
   kind: 'lm-studio',
@@ -87,7 +87,7 @@ export const lmStudio: Engine = {
   },
 };
 
-/** The descriptions from the native endpoints, by the ids that `/v1/models` may list: a model's own, and its instances'. */
+/** Reads the descriptions from the native endpoints, by the ids that `/v1/models` may list: a model's own, and its instances'. */
 async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
   const native = await http.askOptional('/api/v1/models', nativeModels);
   if (native === undefined) {
@@ -118,13 +118,13 @@ function factsOfOlder(model: z.output<typeof olderModels>['data'][number]): Fact
 
 const generation: readonly ModelOperation[] = ['generate', 'complete'];
 
-/** What a model of a type does: `llm`, `vlm`, and `embedding`, which has an `s` in older versions. */
+/** Maps the type of a model to its operations: `llm`, `vlm`, and `embedding`, which has an `s` in older versions. */
 function operationsOf(type: string): readonly ModelOperation[] {
   if (type.startsWith('embedding')) return ['embed'];
   return type === 'llm' || type === 'vlm' ? generation : [];
 }
 
-/** LM Studio knows only `json_schema` and `text`, so `json_object` becomes the schema of any object. */
+/** Replaces `json_object` by the schema of any object: LM Studio supports only `json_schema` and `text`. */
 function withSchema(request: JsonObject): JsonObject {
   const format = request.response_format;
   if (!isJsonObject(format) || format.type !== 'json_object') return request;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const count = z.number().int().positive().optional().catch(undefined);
 
-/** The answer to `GET /v1/models` of all engines, with the fields that some of them add. */
+/** The answer of all engines to `GET /v1/models`, with the fields that some of them add. */
 export const modelList = z.looseObject({
   data: z
     .array(

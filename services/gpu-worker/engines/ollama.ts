@@ -26,8 +26,8 @@ const loaded = z.looseObject({
 });
 
 /**
- * Ollama. A model's context window is the one it is loaded with, not the one it was trained with: Ollama silently truncates
- * longer input. It is known while the model is loaded and remembered afterwards.
+ * Ollama. A model's context window is the one that it is loaded with, not the one that it was trained with: Ollama silently truncates
+ * longer input. The window is known while the model is loaded, and kept afterwards.
  */
 export const ollama: Engine = {
   kind: 'ollama',
@@ -57,7 +57,7 @@ export const ollama: Engine = {
   },
 };
 
-/** Undefined for a model that neither generates nor gives vectors, such as one for images. */
+/** Describes a model; undefined for one that neither generates nor gives vectors, such as one for images. */
 async function describe(http: EngineHttp, id: string, context: number | undefined): Promise<ModelInfo | undefined> {
   const { status, body } = await http.post('/api/show', JSON.stringify({ model: id }));
   const facts = status === 200 ? shown.safeParse(body).data : undefined;
@@ -86,7 +86,7 @@ function configuredContext(parameters = ''): number | undefined {
   return tokens === undefined ? undefined : Number(tokens);
 }
 
-/** Ollama ignores `tool_choice: "none"`, so the tools are removed instead. */
+/** Removes the tools where `tool_choice` is `none`, which Ollama ignores. */
 function withoutRefusedTools(request: JsonObject): JsonObject {
   if (request.tool_choice !== 'none') return request;
   const { tools: _tools, tool_choice: _choice, ...rest } = request;

@@ -6,8 +6,8 @@ import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * Any other engine of OpenAI's formats. Only its list of models is known, so requests go to it as the client wrote them. What its models
- * do is guessed from their names. They are assumed to have all capabilities but vision, unless the list says that they see images.
+ * Any other engine of OpenAI's formats. Only its list of models is known, so requests go to it as the client wrote them. The operations of
+ * its models are guessed from their names. Models are assumed to have all capabilities but vision, unless the list reports image input.
  */
 export const openai: Engine = {
   kind: 'openai',

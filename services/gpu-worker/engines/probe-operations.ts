@@ -12,17 +12,17 @@ import type { EngineHttp } from '../engine-http.ts';
 interface Probe {
   path: string;
   body: JsonObject;
-  /** Set for a path that takes forms. */
+  /** Format of the body; set for a path that takes forms. */
   form?: HttpUpstreamFormat;
 }
 
-/** Files that are empty. */
+/** Empty files. */
 const silence = { name: 'silence.wav', type: 'audio/wav', bytes: 1, start: '', data: '' };
 const nothing = { ...silence, name: 'nothing.png', type: 'image/png' };
 
 /**
- * What an engine is asked to find out what its models do. Whoever continues texts generates answers, too; a conversation without
- * messages would not do as a probe, because templates add to it.
+ * Probe for generating and completing. An engine that continues texts also generates answers. A conversation without messages would not do
+ * as a probe, because templates add to it.
  */
 const completion: Probe = { path: '/v1/completions', body: { prompt: [] } };
 const probes: Record<ModelOperation, Probe> = {
@@ -38,13 +38,13 @@ const probes: Record<ModelOperation, Probe> = {
   translate: { path: '/v1/audio/translations', body: { file: silence }, form: audioTranslationsUpstream },
 };
 
-/** The statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
+/** Statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
 const absent: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
- * Finds out what a model of vLLM or llama.cpp does. One that serves no path of these answers conversations: nothing else is left, and
- * not everything that behaves like vLLM continues texts.
- * @param query behind the paths
+ * Finds out which operations a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of these paths is
+ * taken to answer conversations: nothing else is left, and not every engine that behaves like vLLM continues texts.
+ * @param query query string appended to the paths
  * @throws UpstreamAnswerError if the engine fails, or has unloaded the model; the connection's errors
  */
 export async function probeOperations(http: EngineHttp, model: string, query = ''): Promise<ModelOperation[]> {
@@ -66,12 +66,12 @@ async function isServed(http: EngineHttp, model: string, { path, body, form }: P
   if (messageOf(answer).startsWith('model is not loaded'))
     throw new UpstreamAnswerError('the engine has unloaded the model');
   if (absent.has(status) || isUnsupported(answer)) return false;
-  // Some engines fail with an empty file.
+  // Some engines answer an empty file with status 500.
   if (status < 500 || (form && status === 500)) return true;
   throw new UpstreamAnswerError(`the engine answered ${path} with status ${status}`);
 }
 
-/** Older vLLM has all paths, and says with status 400 that a model does not support one. */
+/** Whether the answer says that the model does not support the path. Older vLLM has all paths, and says so with status 400. */
 function isUnsupported(answer: unknown): boolean {
   return /^The model does not support .* API/.test(messageOf(answer));
 }

@@ -71,7 +71,7 @@ export const sglang: Engine = {
 
 const generation: readonly ModelOperation[] = ['generate', 'complete'];
 
-/** It does not say which of the two such a model does. */
+/** Guesses whether such a model embeds or ranks: SGLang does not report which. */
 function withoutGeneration(id: string): readonly ModelOperation[] {
   return guessOperations(id).includes('rank') ? ['rank'] : ['embed'];
 }

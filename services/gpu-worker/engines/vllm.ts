@@ -14,12 +14,12 @@ import { probeOperations } from './probe-operations.ts';
 const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
 
 /**
- * How vLLM and SGLang continue an answer: `continueLastMessage` has them go on behind the last message. Some templates take spaces
- * off its end.
+ * How vLLM and SGLang continue an answer: with the fields of `continueLastMessage` they continue the last message. Some templates strip
+ * spaces from its end.
  */
 export const continuationByTokenizing: EngineContinuation = {
   trims: true,
-  // 16 tokens.
+  // The limit is 16 tokens.
   limitsCompletions: true,
   async countText(http, { model, text, isWhole }, signal) {
     const question = JSON.stringify({ model, prompt: text, add_special_tokens: isWhole });
@@ -28,14 +28,14 @@ export const continuationByTokenizing: EngineContinuation = {
 };
 
 /**
- * Jobs at once of a vLLM, which does not report how many it runs (`--max-num-seqs`, 256 or more unless it is set): few enough for the memory
- * of one GPU with the contexts of agents, and enough to keep it busy. What is more waits in the router's queues, by class and weight.
+ * Jobs at once of a vLLM, which does not report how many it runs (`--max-num-seqs`, 256 or more unless it is set). Few enough for the
+ * memory of one GPU with the contexts of agents, and enough to keep it busy. Further jobs wait in the router's queues, by class and weight.
  */
 const usualSlots = 64;
 
 /**
- * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor what a model does. Whether it sees images is
- * found out by counting the tokens of an image, and whether it gives vectors or ranks by empty requests: both cost no inference.
+ * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor the operations of a model. Counting the tokens of an
+ * image shows whether a model sees images, and empty requests show whether it gives vectors or ranks: both cost no inference.
  */
 export const vllm: Engine = {
   kind: 'vllm',
@@ -103,8 +103,8 @@ async function seesImages(http: EngineHttp, model: string): Promise<boolean> {
 }
 
 /**
- * A last message by the assistant, without tool calls, is the beginning of the answer. vLLM and SGLang continue it only
- * with these fields. The client's own values take precedence.
+ * Adds the fields without which vLLM and SGLang do not continue a last message by the assistant. Such a message, without tool calls, is the
+ * beginning of the answer. The client's own values take precedence.
  */
 export function continueLastMessage(request: JsonObject): JsonObject {
   const last = Array.isArray(request.messages) ? request.messages.at(-1) : undefined;

@@ -9,7 +9,7 @@ const mediaTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 
 /**
  * Creates a fetcher that connects to public addresses only.
- * @param isAllowed decides which IP addresses it may connect to instead
+ * @param isAllowed decides instead to which IP addresses it may connect
  */
 export function createImageFetcher(isAllowed?: (address: string) => boolean): ImageFetcher {
   const publicFetch = createPublicFetch({ timeoutMs, ...(isAllowed && { isAllowed }) });

@@ -15,9 +15,9 @@ const dataUrl = /^data:/i;
 const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
- * Replaces the addresses of images by the images. No engine may fetch them itself: it would fetch for any client whatever it
- * can reach, its own network and (some do) its own files included. Some engines read a part's fields whatever its type
- * says, so the fields decide here too.
+ * Replaces the addresses of images by the images. No engine may fetch them itself: it would fetch for any client whatever it can reach, its
+ * own network and (some do) its own files included. Some engines read a part's fields whatever its type says, so the fields decide here
+ * too.
  * @param clientPath returns the path of an address in the client's request, if it differs from the path in this one
  * @throws RouterError `invalid_request` that names the part
  */
@@ -61,7 +61,7 @@ export async function inlineImages(
   return { ...request, messages: inlined };
 }
 
-/** Whether some image of a request may have to be replaced, or refused: one that is not a data URL by its first characters. */
+/** Whether a request may have an image to replace or to refuse: one that does not begin like a data URL. */
 export function mayNameImages({ messages }: JsonObject): boolean {
   if (!Array.isArray(messages)) return false;
   return messages.some(
@@ -88,7 +88,7 @@ function namesMedia(part: Json): part is JsonObject {
   return isJsonObject(part) && mediaFields.some((field) => part[field] !== undefined);
 }
 
-/** The image that a part names by address; undefined for a part without an address to fetch. */
+/** Returns the image that a part names by address; undefined for a part without an address to fetch. */
 function imageToFetch(part: Json, path: string): { address: URL; named: string; param: string } | undefined {
   if (!namesMedia(part)) return undefined;
   const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);

@@ -1,16 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** The texts of an answer that a request has begun, by the field of the message. */
+/** The texts with which a request begins its answer, by the field of the message. */
 export type BegunAnswer = Readonly<Record<'content' | 'reasoning_content', readonly string[]>>;
 
-/** What a chat request has begun of its answer: its last message, if that is the assistant's. */
+/** Returns the beginning of the answer in a chat request: its last message, if that is the assistant's. */
 export function begunAnswer({ messages }: JsonObject): BegunAnswer | undefined {
   const last = Array.isArray(messages) ? messages.at(-1) : undefined;
   if (!isJsonObject(last) || last['role'] !== 'assistant') return undefined;
   return { content: textsOf(last['content']), reasoning_content: textsOf(last['reasoning_content']) };
 }
 
-/** A whole answer without the beginning that the request gave it, for engines that repeat that. */
+/** Removes the beginning that the request had from a whole answer, for engines that repeat it. */
 export function withoutBegun(answer: JsonObject, begun: BegunAnswer): JsonObject {
   const { choices } = answer;
   if (!Array.isArray(choices)) return answer;
@@ -27,7 +27,7 @@ function continuation(choice: Json, begun: BegunAnswer): Json {
   return { ...choice, message };
 }
 
-/** The text after these ones, or all of it if it does not begin with them. llama.cpp puts line breaks between them. */
+/** Returns the rest of a text after these texts, or all of it if it does not begin with them. llama.cpp puts line breaks between them. */
 function textAfter(text: string, texts: readonly string[]): string {
   let rest = text;
   for (const [position, each] of texts.entries()) {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * Fields that tell an engine how to run, or what to do beside the answer: whose turn it is, where caches are and go, what is loaded, which
- * code runs. A client that may ask a model may not steer the engine of all. From the request types of vLLM, SGLang, llama.cpp, Ollama and
- * LM Studio.
+ * Fields that control how an engine runs, or what it does beside the answer: the order of requests, where caches are and go, what is
+ * loaded, which code runs. A client that may use a model may not steer the engine that all share. From the request types of vLLM, SGLang,
+ * llama.cpp, Ollama and LM Studio.
  */
 const steering: readonly string[] = [
   'bootstrap_host',
@@ -35,7 +35,7 @@ const steering: readonly string[] = [
 ];
 
 /**
- * A request without the fields that steer an engine. The given request is not changed.
+ * Returns a request without the fields that steer an engine. Does not change the given request.
  * @param passed names of such fields that clients may set
  */
 export function withoutSteering(request: JsonObject, passed: readonly string[]): JsonObject {
@@ -46,7 +46,10 @@ export function withoutSteering(request: JsonObject, passed: readonly string[]):
   return kept;
 }
 
-/** Keeps what is cached of an owner's prompts apart: else `cached_tokens` and the time to the first token tell of those of others. */
+/**
+ * Separates an owner's cached prompts from those of others. Otherwise `cached_tokens` and the time to the first token would reveal the
+ * prompts of others.
+ */
 export function saltCache(request: JsonObject, ownerKey: string | undefined): JsonObject {
   if (ownerKey === undefined) return request;
   return { cache_salt: createHash('sha256').update(`prefix cache ${ownerKey}`).digest('base64url'), ...request };

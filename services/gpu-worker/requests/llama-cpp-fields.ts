@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Expresses a request in the fields that llama.cpp reads, and with it Ollama and LM Studio, which are built on it. */
+/** Writes a request in the fields that llama.cpp reads. Ollama and LM Studio are built on it and read the same. */
 export function llamaCppFields(request: JsonObject): JsonObject {
   return requireNamedTool(sameMaxTokens(request));
 }
 
-/** The limit of output tokens has its older name. */
+/** Gives the limit of output tokens its older name. */
 function sameMaxTokens(request: JsonObject): JsonObject {
   const { max_completion_tokens: newer, ...rest } = request;
   return newer === undefined || newer === null ? rest : { ...rest, max_tokens: newer };
 }
 
 /**
- * `tool_choice` is a word only: a named tool becomes the only tool, and a call is required. Without tools there is nothing
- * to choose, and the field is removed.
+ * Replaces a named tool in `tool_choice`, which llama.cpp takes only as a word: the tool becomes the only one, and a call is required.
+ * Removes the field where there are no tools to choose from.
  */
 function requireNamedTool(request: JsonObject): JsonObject {
   const { tool_choice: choice, ...rest } = request;

@@ -1,19 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** How much a model is to think, as a request asks for it. Every engine has its own fields for this. */
+/** How much a model should think, as a request asks for it. Every engine has its own fields for this. */
 export interface ThinkingRequest {
   on: boolean;
-  /** One of the three levels that every engine knows. */
+  /** One of the three levels that every engine supports. */
   effort?: 'low' | 'medium' | 'high' | undefined;
-  /** Tokens of thinking at most. */
+  /** Maximum number of tokens of thinking. */
   budget?: number | undefined;
 }
 
 /**
- * Removes the fields about thinking from a request and returns what they ask for: `reasoning_effort`, `reasoning.effort`,
- * `.max_tokens` or `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first
- * with a known value counts, and all but the template's settings are removed. Without a known value the fields stay, and
- * the engine judges them.
+ * Removes the fields about thinking from a request and returns their meaning: `reasoning_effort`, `reasoning.effort`, `.max_tokens` or
+ * `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first with a known value
+ * counts, and all but the template's settings are removed. Without a known value the fields stay, and the engine judges them.
  */
 export function takeThinkingRequest(request: JsonObject): { rest: JsonObject; thinking: ThinkingRequest | undefined } {
   const asked =
@@ -34,7 +33,7 @@ export function templateThinking(request: JsonObject, on: boolean): JsonObject {
   return { ...request, chat_template_kwargs: { enable_thinking: on, thinking: on, ...kwargs } };
 }
 
-/** The levels of both formats, reduced to three. A number from 0 to 1 is SGLang's. */
+/** Reduces the levels of both formats to three. A number from 0 to 1 is SGLang's. */
 function thinkingOfEffort(effort: Json | undefined): ThinkingRequest | undefined {
   if (typeof effort === 'number') {
     if (effort <= 0) return { on: false };

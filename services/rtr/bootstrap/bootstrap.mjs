@@ -5,8 +5,8 @@ import { hostNodeSuffices, runOnNode } from './run-on-node.mjs';
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 /**
- * Runs a file of the project on Node 24: installs missing dependencies, then starts Node 24 with the file. This code itself
- * runs on Node 20 and newer, before any dependency is installed, so it imports only Node's built-in modules.
+ * Runs a file of the project on Node 24: installs missing dependencies, then starts Node 24 with the file. This code itself runs on Node 20
+ * and newer, before any dependency is installed, so it imports only Node's built-in modules.
  * @param {string} file path inside the project
  * @param {readonly string[]} args
  * @param {object} needs

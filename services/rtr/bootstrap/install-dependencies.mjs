@@ -6,15 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockHolder, takeLock } from '../../../shared/core/take-lock.mjs';
 import { missingDependencies } from './missing-dependencies.mjs';
 
-/** The dependencies cannot be installed. The message is written for the user. */
+/** Thrown when the dependencies cannot be installed. The message is written for the user. */
 export class InstallError extends Error {}
 
-/** Limit of the wait for an installation that another process runs. */
+/** Milliseconds to wait at most for an installation that another process runs. */
 const lockTimeoutMs = 600_000;
 
 /**
- * Installs the versions of the lock file into `node_modules`, unless they are there. One process installs at a time; others
- * wait for it.
+ * Installs the versions of the lock file into `node_modules`, unless they are there. One process installs at a time; others wait for it.
  * @param {string} root folder of the project
  * @param {import('./missing-dependencies.mjs').Purpose} purpose
  * @throws {InstallError}
@@ -62,7 +61,8 @@ function takeInstallLock(file) {
 }
 
 /**
- * Installs without the packages' own scripts, which an older npm runs whatever `allowScripts` says, and then runs those that it allows.
+ * Installs without the packages' own scripts, and then runs those that `allowScripts` allows. An older npm would run all scripts whatever
+ * `allowScripts` says.
  * @param {string} root
  * @param {number} count
  * @throws {InstallError}
@@ -77,12 +77,12 @@ async function install(root, count) {
 
 const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
 
-/** Milliseconds for npm to end when it is told to. */
+/** Milliseconds that npm has to end after SIGTERM. */
 const stopMs = 5_000;
 
 /**
- * Runs npm in a process group of its own. When this process is told to stop, npm and all that it has started are stopped first: what is
- * left would write into the folder that the next start deletes.
+ * Runs npm in a process group of its own. When this process gets a stop signal, it first stops npm and everything that npm has started.
+ * Otherwise they would write into the folder that the next start deletes.
  * @param {string} root
  * @param {readonly string[]} args the command first
  * @throws {InstallError}
@@ -127,7 +127,7 @@ async function runNpm(root, args) {
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * @param {number | undefined} pid of the group's first process
+ * @param {number | undefined} pid id of the group's first process
  * @param {NodeJS.Signals} signal
  */
 function signalGroup(pid, signal) {
@@ -135,7 +135,7 @@ function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // All of the group have ended.
+    // All processes of the group have ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 /**
  * @typedef {{ version?: string, integrity?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked
- * @typedef {'all' | 'run' | 'run-with-node'} Purpose what the packages are for: the services and the checks; the
- *   services; the services and the packaged Node
+ * @typedef {'all' | 'run' | 'run-with-node'} Purpose use of the packages: the services and the checks; the services; the services and the
+ * packaged Node
  */
 
 /**
- * Names of the packages that are missing in `node_modules` or have another version than in the lock file. npm writes its
- * record of installed packages (`node_modules/.package-lock.json`) last, so after an interrupted installation there is no
- * record, and all packages count as missing.
+ * Returns the names of the packages that are missing in `node_modules` or have another version than in the lock file. npm writes its record
+ * of installed packages (`node_modules/.package-lock.json`) last. So after an interrupted installation there is no record, and all packages
+ * count as missing.
  * @param {string} root folder of the project
  * @param {Purpose} purpose
  * @returns {string[]}
@@ -29,7 +29,8 @@ export function missingDependencies(root, purpose) {
 }
 
 /**
- * Optional packages are ignored: npm leaves out those that are for other systems or that do not build here.
+ * Whether a purpose needs a package. Optional packages are ignored: npm leaves out those that are for other systems or that do not build
+ * here.
  * @param {string} path
  * @param {Locked} locked
  * @param {Purpose} purpose

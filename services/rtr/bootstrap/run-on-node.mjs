@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The major version that the project's code is written for. */
+/** The major version of Node for which the project's code is written. */
 export const neededNode = 24;
 
 /** Whether the Node that runs this file can run the project too. */

@@ -5,11 +5,11 @@ import { thisCommandLine } from './this-command-line.ts';
 
 /**
  * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates
- * the first one. Later it sets a new password for the user with this address, by default the only administrator, and ends all sessions of
- * that user when it is used. The second factor of that user is asked for then, unless it is removed now.
+ * the first one. Later it sets a new password for the user with this address, by default the only administrator, and ends all of that
+ * user's sign-in sessions when it is used. Using it requires that user's second factor, unless the option removes the factor now.
  * @param email the address, or the id
- * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no
- * address is given, for an address that the user has typed in, or when the user is blocked
+ * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no address is given,
+ * for an address that the user has typed in, or when the user is blocked
  */
 export async function adminLink(
   context: KeyCommandContext,
@@ -72,7 +72,10 @@ async function findUser({ accounts: { users } }: KeyCommandContext, email: strin
   throw new RouterError('invalid_request', message);
 }
 
-/** The address of a one-time link. @param consoleUrl where people reach the router, as `https://llm.example.com` */
+/**
+ * Returns the address of a one-time link.
+ * @param consoleUrl address at which people reach the router, such as `https://llm.example.com`
+ */
 export function consoleLink(consoleUrl: string, token: string): string {
   return new URL(`/link/${token}`, consoleUrl).href;
 }

@@ -5,25 +5,24 @@ import { ServerMissingError } from '../up/servers/install-server.ts';
 import { UpError } from '../up/up-error.ts';
 import { CallError } from './client/call-error.ts';
 
-/** A failure as a command prints it with `--json`, as the Admin API answers it. */
+/** A failure as a command prints it with `--json`, in the form of the Admin API. */
 export interface FailureObject {
   error: { code: string; message: string; field?: string };
 }
 
-/** What a command prints of its failure: a sentence, and where only the program itself can be wrong, the place. */
+/** Returns the text of a failure: a sentence, and the stack only where the program itself may be wrong. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return codeOf(error) === undefined ? (error.stack ?? error.message) : error.message;
 }
 
-/** The same as JSON. */
 export function failureObject(error: unknown): FailureObject {
   const message = error instanceof Error ? error.message : String(error);
   const field = error instanceof CallError ? error.field : error instanceof RouterError ? error.param : undefined;
   return { error: { code: codeOf(error) ?? 'internal', message, ...(field !== undefined && { field }) } };
 }
 
-/** Has the commands report wrong arguments and options as JSON, without the help. */
+/** Makes the commands report wrong arguments and options as JSON, without the help. */
 export function reportUsageAsJson(command: Command): void {
   command.showHelpAfterError(false).configureOutput({
     outputError: (text, write) => {
@@ -34,7 +33,7 @@ export function reportUsageAsJson(command: Command): void {
   for (const each of command.commands) reportUsageAsJson(each);
 }
 
-/** The word for a failure whose message is for the user; undefined for any other. */
+/** Returns the code of a failure whose message is for the user; undefined for any other. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof CallError) return error.code ?? (error.status === 0 ? 'unreachable' : 'refused');
   if (error instanceof RouterError) return error.code;

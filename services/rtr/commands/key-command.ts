@@ -1,21 +1,20 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 
-/** What the commands for keys and users work with. */
 export interface KeyCommandContext {
   accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'store'>;
-  /** Where browsers reach the router, such as `https://llm.example.com`. */
+  /** Address at which browsers reach the router, such as `https://llm.example.com`. */
   consoleUrl: string;
   /** Announces to every ingress that a key changed. */
   announce: (keyId: string) => Promise<void>;
-  /** Prints one line. */
   print: (line: string) => void;
   /** Whether to print one JSON object per line instead of sentences. */
   json: boolean;
 }
 
 /**
- * Announces a change that is already stored. When the announcement fails the change still stands: every ingress finds it when it
- * next reads the record. The returned sentence says so.
+ * Announces a change that is already stored. When the announcement fails the change still applies: every ingress finds it when it next
+ * reads the record.
+ * @returns a sentence that says so, if the announcement failed
  */
 export async function announceChange({ announce }: KeyCommandContext, keyId: string): Promise<string | undefined> {
   try {

@@ -20,8 +20,8 @@ import { tableLines } from './table-lines.ts';
 import { thisCommandLine } from './this-command-line.ts';
 
 /**
- * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints
- * it, once.
+ * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints it,
+ * once.
  * @throws RouterError `invalid_request` for an invalid name, weight or tool
  */
 export async function createRouterKey(
@@ -50,7 +50,7 @@ export async function createRouterKey(
   return created;
 }
 
-/** `rtr keys list`: every key, revoked ones included, oldest first; with `json`, one object per line. */
+/** `rtr keys list`: lists every key, revoked ones included, oldest first; with `json`, one object per line. */
 export async function listKeys({ accounts, print, json }: KeyCommandContext): Promise<FoundKey[]> {
   const records = await accounts.keys.list();
   if (json) {
@@ -64,8 +64,8 @@ export async function listKeys({ accounts, print, json }: KeyCommandContext): Pr
 }
 
 /**
- * `rtr keys revoke <id or raw key>`: every ingress refuses the key from now on. Revoking it again changes nothing.
- * @throws RouterError `not_found` when there is no such key, `invalid_request` for text that is no key and no id
+ * `rtr keys revoke <id or raw key>`: revokes a key, which every ingress refuses from now on. Revoking it again changes nothing.
+ * @throws RouterError `not_found` when there is no such key, `invalid_request` for text that is neither a key nor an id
  */
 export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
   const { accounts, print, json } = context;
@@ -134,7 +134,6 @@ function stateOf(key: FoundKey): string {
   return isUsable(key, Date.now()) ? 'usable' : 'unusable';
 }
 
-/** The audit record of a change made on the command line. */
 function auditNote(
   action: string,
   { id, name }: { id: string; name: string },

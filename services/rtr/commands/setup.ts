@@ -4,24 +4,23 @@ import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { consoleLink } from './admin-link.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
-/** What `rtr setup` found or created. */
 export interface SetupResult {
-  /** The first router key, when this call created it. Its raw form is stored nowhere. */
+  /** The first router key, if this call created it. Its raw form is stored nowhere. */
   created: CreatedKey | undefined;
   /** The usable router keys, including the new one, oldest first. */
   usable: KeyRecord[];
-  /** A new link for the first administrator, until there is one. */
+  /** A new link for the first administrator; undefined once there is one. */
   adminLink: string | undefined;
 }
 
 /**
- * `rtr setup`: creates the first router key of a cluster and prints it, once. Later and concurrent calls create no key and list
- * the existing ones. Until there is an administrator, each call also prints a new link for the first one.
+ * `rtr setup`: creates the first router key of a cluster and prints it, once. Later and concurrent calls create no key and list the
+ * existing ones. Until there is an administrator, each call also prints a new link for the first one.
  */
 export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   const { accounts, consoleUrl, print, json } = context;
   const created = await createFirstRouterKey(accounts.keys);
-  // Before anything else can fail: the key cannot be shown again.
+  // Printed before anything else can fail: the key cannot be shown again.
   if (created && !json) print(`Your router key, shown only this once: ${created.raw}`);
   const warning = created && (await announceChange(context, created.record.id));
   const usable = await usableRouterKeys(accounts.keys);
@@ -43,7 +42,7 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   return { created, usable, adminLink };
 }
 
-/** The usable router keys, oldest first. */
+/** Returns the usable router keys, oldest first. */
 export async function usableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {
   return (await store.list()).filter((key) => key.kind === 'router' && isUsable(key, Date.now()));
 }

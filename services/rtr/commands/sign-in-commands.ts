@@ -6,7 +6,7 @@ import { logout } from '../client/lib/commands/logout.mjs';
 import { printToken } from '../client/lib/commands/token.mjs';
 import { programNames } from '../client/lib/programs/programs.mjs';
 
-/** Adds the commands of the client package, which signs a person in on any machine, to those of the router. */
+/** Adds the commands of the client package, which sign a person in on any machine, to those of the router. */
 export function addSignInCommands(program: Command): void {
   const router = ['--router <url>', 'another router than the one signed in to last'] as const;
   program
@@ -36,7 +36,7 @@ export function addSignInCommands(program: Command): void {
     .action(({ router }: { router?: string }) => run(() => logout(router)));
 }
 
-/** Runs a command of the client, with its exit code. */
+/** Runs a command of the client, and sets its exit code. */
 async function run(command: () => Promise<number | void>): Promise<void> {
   try {
     process.exitCode = (await command()) ?? 0;

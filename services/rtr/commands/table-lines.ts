@@ -1,7 +1,7 @@
-/** What could move a terminal's cursor, end a line or hide text. */
+/** Characters that could move a terminal's cursor, end a line or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Rows as lines of a table, whose columns are as wide as their widest cells. What a terminal would obey is replaced. */
+/** Formats rows as lines of a table, whose columns are as wide as their widest cells. Replaces characters that control a terminal. */
 export function tableLines(given: readonly (readonly string[])[]): string[] {
   const rows = given.map((row) => row.map((cell) => cell.replaceAll(unprintable, '\uFFFD')));
   const widths = rows.reduce<number[]>(

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
 
-/** Who has started this process and where, for the audit trail: `ada@workstation`. */
+/** Returns who started this process and where, for the audit trail: `ada@workstation`. */
 export function thisCommandLine(): AuditOrigin {
   return { commandLine: `${userName()}@${hostname()}` };
 }

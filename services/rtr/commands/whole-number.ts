@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Reads an option that is a whole number of up to nine digits. @throws InvalidArgumentError for anything else */
+/**
+ * Creates the parser of an option that is a whole number of up to nine digits. The parser throws InvalidArgumentError for any other text.
+ */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);

@@ -1,8 +1,8 @@
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Does work that a signal is to end between two of its steps, instead of in the middle of one.
- * @param work is called with what says whether a signal has come
+ * Does work that a signal must end between two of its steps, not in the middle of one.
+ * @param work called with a function that returns whether a signal has come
  */
 export async function withInterrupt<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
   let isInterrupted = false;

@@ -6,10 +6,10 @@ import { createLog } from '#shared/core/log.ts';
 import type { KeyCommandContext } from './key-command.ts';
 import { withRedis } from './with-redis.ts';
 
-/** Limit of the wait for the broker. The change is already stored. */
+/** Milliseconds to wait for the broker. The change is already stored. */
 const announceTimeoutMs = 2_000;
 
-/** The servers that a command for keys connects to, and how it prints. */
+/** The servers to which a command for keys connects, and how it prints. */
 export interface KeyStoreOptions extends BrokerAccessSettings {
   REDIS_URL: string;
   REDIS_CA?: string | undefined;
@@ -20,7 +20,7 @@ export interface KeyStoreOptions extends BrokerAccessSettings {
 }
 
 /**
- * Runs a command for keys with a connection to Redis, and one to NATS as soon as it announces something.
+ * Runs a command for keys with a connection to Redis. Connects to NATS only when it announces a change.
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function withKeyStore(

@@ -10,7 +10,10 @@ export interface RedisOfCluster {
   log: Logger;
 }
 
-/** Runs a command with a connection to Redis. @throws UpError when Redis does not answer within five seconds */
+/**
+ * Runs a command with a connection to Redis.
+ * @throws UpError when Redis does not answer within five seconds
+ */
 export async function withRedis(
   { REDIS_URL, REDIS_CA, log }: RedisOfCluster,
   command: (redis: RedisConnection['redis']) => Promise<unknown>,

@@ -2,11 +2,10 @@ import { usualHost, usualPort, type ClusterConfig } from '../config.ts';
 import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
-/** The setting with a server's address. */
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
 /**
- * The addresses of servers of the cluster: from the settings, else of the servers that `rtr up` runs from this folder.
+ * Returns the addresses of the cluster's servers: from the settings, otherwise those of the servers that `rtr up` runs from this folder.
  * @throws UpError when neither has an address
  */
 export function clusterAddresses<Needed extends ClusterAddress>(
@@ -26,7 +25,6 @@ export function clusterAddresses<Needed extends ClusterAddress>(
   return Object.fromEntries(found) as Record<Needed, string>;
 }
 
-/** Settings that say where the router of this machine is. */
 export interface RouterSettings {
   HOST?: string | undefined;
   PORT?: number | undefined;
@@ -34,8 +32,9 @@ export interface RouterSettings {
 }
 
 /**
- * The router of this machine: as the settings say, else as the cluster of this folder was started, else at the usual address.
- * @returns its address as `http://127.0.0.1:8484`, and the one at which browsers reach it
+ * Returns the address of this machine's router: from the settings, otherwise the one with which the cluster of this folder was started,
+ * otherwise the usual one.
+ * @returns its address such as `http://127.0.0.1:8484`, and the one at which browsers reach it
  */
 export function ownRouter(
   { HOST, PORT, PUBLIC_URL }: RouterSettings,
@@ -47,13 +46,13 @@ export function ownRouter(
   return { url, publicUrl: PUBLIC_URL ?? (isAsStarted ? started?.publicUrl : undefined) ?? url };
 }
 
-/** The router that the cluster of this folder was started with, whatever the settings say now; undefined for none. */
+/** Returns the router's address with which the cluster of this folder was started, whatever the settings say now; undefined for none. */
 export function startedRouter(folder: string): string | undefined {
   const started = readClusterState(folder)?.router;
   return started && localUrl({ HOST: started.host, PORT: started.port });
 }
 
-/** Whether two addresses are of the same router, whatever the path and the name of the loopback interface. */
+/** Whether two addresses belong to the same router, whatever the path and the name of the loopback interface. */
 export function isSameRouter(one: string, other: string): boolean {
   const [first, second] = [one, other].map((url) => {
     const { protocol, port, hostname } = new URL(url);
@@ -62,13 +61,13 @@ export function isSameRouter(one: string, other: string): boolean {
   return first === second;
 }
 
-/** Whether an address is of the loopback interface, which other machines do not answer at. */
+/** Whether an address belongs to the loopback interface, at which other machines do not answer. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
-/** The address at which this machine reaches its own router, such as `http://127.0.0.1:8484`. */
+/** Returns the address at which this machine reaches its own router, such as `http://127.0.0.1:8484`. */
 export function localUrl({ HOST, PORT }: { HOST: string; PORT: number }): string {
   return `http://${reachableHost(HOST)}:${PORT}`;
 }

@@ -12,13 +12,13 @@ const clusterStateSchema = z.object({
   redisPassword: z.string().min(1),
   /** Ports of the last start, used again when they are free. */
   ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
-  /** Where the router listened at the last start, and the address at which people reach it, where that is another. */
+  /** Where the router listened at the last start, and the address at which people reach it, if that is another. */
   router: z
     .object({ host: z.string().min(1), port: z.number().int().min(1).max(65_535), publicUrl: z.string().optional() })
     .optional(),
 });
 
-/** What a cluster on one machine keeps between starts. */
+/** State that a cluster on one machine keeps between starts. */
 export type ClusterState = z.output<typeof clusterStateSchema>;
 
 /**
@@ -36,7 +36,7 @@ export function readClusterState(folder: string): ClusterState | undefined {
   try {
     return clusterStateSchema.parse(JSON.parse(text));
   } catch (cause) {
-    // Its passwords are those of this folder's own servers, which get new ones at the next start.
+    // The file's passwords are those of this folder's own servers, which get new ones at the next start.
     throw new UpError(
       `${stateFile(folder)} is damaged: stop the cluster if it runs, delete the file, and start again. Keys are kept.`,
       { cause },
@@ -44,24 +44,21 @@ export function readClusterState(folder: string): ClusterState | undefined {
   }
 }
 
-/** Reads the stored state, or creates one with new passwords. */
+/** Reads the stored state, or creates one with new passwords. Does not store it. */
 export function loadClusterState(folder: string): ClusterState {
   const password = () => randomBytes(24).toString('hex');
   return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };
 }
 
-/** Stores the state. */
 export function saveClusterState(folder: string, state: ClusterState): void {
   mkdirSync(folder, { recursive: true });
   replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
-/** Address of the NATS server that `rtr up` runs on this machine. */
 export function localNatsUrl({ natsPassword }: ClusterState, port: number): string {
   return `nats://rtr:${natsPassword}@127.0.0.1:${port}`;
 }
 
-/** Address of the Redis server that `rtr up` runs on this machine. */
 export function localRedisUrl({ redisPassword }: ClusterState, port: number): string {
   return `redis://:${redisPassword}@127.0.0.1:${port}`;
 }

@@ -6,15 +6,16 @@ const healthSchema = z.object({
   store: z.string().optional(),
 });
 
-/** Number of live workers by tier. */
 export type WorkerCounts = z.output<typeof healthSchema>['workers'];
 
-/** Live workers as the router counts them; undefined while it does not answer `GET /health` with 200. */
+/** Returns the numbers of live workers that the router counts; undefined while it does not answer `GET /health` with 200. */
 export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undefined> {
   return (await readHealth(baseUrl))?.workers;
 }
 
-/** What the router says of its account store: `intact` or `lost`; undefined while it does not answer, or says nothing of it. */
+/**
+ * Returns the state of the account store that the router reports, `intact` or `lost`; undefined while it does not answer, or reports none.
+ */
 export async function readStore(baseUrl: string): Promise<string | undefined> {
   return (await readHealth(baseUrl))?.store;
 }

@@ -7,20 +7,19 @@ import { createLog } from '#shared/core/log.ts';
 import { usableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
 
-/** The keys of a cluster, as `rtr up` prints them. */
 export interface ClusterKeys {
-  /** The raw first router key, when this call created it. */
+  /** The raw first router key; undefined unless this call created it. */
   newKey: string | undefined;
   /** The usable router keys in masked form, oldest first. */
   maskedKeys: string[];
-  /** The token of a new link for the first administrator, until there is one. */
+  /** Token of a new link for the first administrator; undefined once there is one. */
   adminToken: string | undefined;
 }
 
 /**
- * Creates the first router key of the cluster, unless there was one before, and prints it at once, since an interrupted start
- * could not show it again. No ingress has read any key yet, so the key is not announced. Until there is an administrator, every
- * call creates a new link for the first one, which replaces the previous link.
+ * Creates the first router key of the cluster, unless there was one before, and prints it at once, since an interrupted start could not
+ * show it again. No ingress has read any key yet, so the key is not announced. Until there is an administrator, every call creates a new
+ * link for the first one, which replaces the previous link.
  * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public ones
  * @throws UpError when Redis does not answer within five seconds
  */

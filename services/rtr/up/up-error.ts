@@ -1,4 +1,4 @@
-/** A cluster cannot start or keep running. The message is written for the user. */
+/** Thrown when a cluster cannot start or keep running. The message is written for the user. */
 export class UpError extends Error {
   override name = 'UpError';
 }

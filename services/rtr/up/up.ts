@@ -46,13 +46,13 @@ const workersTimeoutMs = 15_000;
 const enginePollMs = 10_000;
 const handoverPollMs = 1_000;
 const serverStopTimeoutMs = 5_000;
-/** Added to the ingress's own DRAIN_MS before it is killed. */
+/** Milliseconds after the ingress's own DRAIN_MS before it is killed. */
 const drainMarginMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until `stop` aborts: NATS and Redis, workers for the local engines (or the demo engine) and
- * those of the plan, and the ingress. Then stops them in reverse order, so that running answers can finish.
- * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
+ * Runs a whole cluster on this machine until `stop` aborts: NATS and Redis, workers for the local engines (or the demo engine) and those of
+ * the plan, and the ingress. Then stops them in reverse order, so that running answers can finish.
+ * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary component cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {
   const releases = new Releases();
@@ -109,7 +109,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           NATS_URL: servers.natsUrl,
           REDIS_URL: servers.redisUrl,
           RTR_PREFIX: config.RTR_PREFIX,
-          // Already read from files, or meant for one part only.
+          // Already read from files, or meant for one component only.
           NATS_URL_FILE: undefined,
           REDIS_URL_FILE: undefined,
           RTR_PREFIX_FILE: undefined,
@@ -129,7 +129,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     const url = `http://127.0.0.1:${ports.demo}`;
     const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
     const child = await startService('demo-engine', 'demo-engine', false, settings);
-    // A worker that finds no engine waits longer for it than the demo engine takes to start.
+    // A worker that finds no engine would wait longer than the demo engine takes to start.
     await untilTrue(() => listsModels(url), readyTimeoutMs, ended);
     return { engine: { origin: 'demo engine', url }, child };
   };
@@ -137,7 +137,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    // With a real model available, made-up answers are unwanted.
+    // With a real model available, made-up answers are not wanted.
     startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
     countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
@@ -148,7 +148,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   );
   releases.add('planned workers', () => plannedWorkers.stop());
 
-  // The ingress starts first, as the slowest to become ready, and stops first, as it holds the open answers.
+  // The ingress starts first, because it is the slowest to become ready. It stops first, because it holds the open answers.
   const ingress = await startService('ingress', 'ingress', true, async () => {
     // Another program may have taken a port that was only chosen.
     ports.admin = config.ADMIN_PORT ?? (await chooseFreePort(ports.admin));
@@ -156,7 +156,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       PORT: String(config.PORT),
       HOST: config.HOST,
       ADMIN_PORT: String(ports.admin),
-      // No load balancer is in front of it.
+      // There is no load balancer in front of it.
       LEAVE_MS: '0',
       DRAIN_MS: String(config.DRAIN_MS),
     };
@@ -184,7 +184,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const { onDemo } = engineWorkers;
   say(welcome({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
-  // After the models: starting the tools and the batch runner earlier would take CPU time from what clients wait for.
+  // Started after the models: earlier, the tools and the batch runner would take CPU time from components that clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
   const batchRunner = await startService('batch-runner', 'batch-runner', false, {});
   releases.add('batch runner', () => batchRunner.stop(serverStopTimeoutMs));
@@ -199,7 +199,7 @@ function clusterFolder({ root }: UpOptions): string {
   return join(root, '.rtr');
 }
 
-/** Makes this process the only one that runs a cluster from this folder, and ends what an earlier one left running. */
+/** Makes this process the only one that runs a cluster from this folder, and ends the processes that an earlier one left running. */
 async function takeFolder(folder: string, releases: Releases): Promise<void> {
   const lock = takeUpLock(folder);
   if ('holder' in lock) {
@@ -232,7 +232,10 @@ async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
   );
 }
 
-/** Polls every 50 ms until the answer is true, for at most `timeoutMs`. @throws the signal's reason when it aborts */
+/**
+ * Polls every 50 ms until the answer is true, for at most `timeoutMs`. Resolves with whether it became true.
+ * @throws the signal's reason when it aborts
+ */
 async function untilTrue(ask: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

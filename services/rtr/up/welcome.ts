@@ -2,30 +2,26 @@ import { consoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 
-/** What the first lines of a running cluster show. */
 export interface WelcomeFacts {
-  /** `http://host:port` */
+  /** Such as `http://127.0.0.1:8484`. */
   baseUrl: string;
-  /** Where browsers reach the console. */
   consoleUrl: string;
   chatFormat: string;
   messagesFormat: string;
   metricsUrl: string;
-  /** The raw key, on the first start only. */
+  /** The raw key; undefined after the first start. */
   newKey: string | undefined;
-  /** The router keys, in masked form. */
   maskedKeys: readonly string[];
-  /** The token of the link for the first administrator, until there is one. */
+  /** Token of the link for the first administrator; undefined once there is one. */
   adminToken: string | undefined;
   engines: readonly Engine[];
   plan: Plan;
-  /** The demo engine serves, because nothing else does. */
+  /** Whether the demo engine serves, because no other worker does. */
   onDemo: boolean;
-  /** Whether any worker serves. */
   serving: boolean;
 }
 
-/** The text that `rtr up` prints when the cluster is ready. */
+/** Returns the text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
   const { baseUrl, chatFormat, messagesFormat, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
   const { consoleUrl, adminToken } = facts;
@@ -67,7 +63,7 @@ export function welcome(facts: WelcomeFacts): string {
   ].join('\n');
 }
 
-/** What serves in a tier, and what lacks something. */
+/** Returns the lines about a tier: its workers, and found programs or providers that cannot be used yet. */
 function lines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
   const details = [...ready, ...unready].filter((each) => each.tier === tier).map(({ detail }) => detail);
   return details.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${details.join('\n            ')}`];

@@ -17,19 +17,18 @@ import { refusalText } from './refusal-text.ts';
 /** Milliseconds for a server to start and shake hands. `npx` may have to download it first. */
 const connectMs = 60_000;
 
-/** Milliseconds for a server to answer which revision it speaks. Older servers may not answer. */
+/** Milliseconds for a server to report its revision of the protocol. Older servers may not answer. */
 const probeMs = 5_000;
 
-/** Milliseconds to end a server's session. */
+/** Milliseconds to end a server's MCP session. */
 const endSessionMs = 1_000;
 
-/** Milliseconds for a server to confirm that it will say when its tools change. */
+/** Milliseconds for a server to confirm that it will report changes of its tools. */
 const confirmMs = 10_000;
 
-/** Milliseconds for which a server's notices of changed tools are gathered. */
+/** Milliseconds during which a server's notices of changed tools are joined into one. */
 const gatherMs = 300;
 
-/** Validates nothing. */
 const passing: jsonSchemaValidator = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
@@ -37,30 +36,29 @@ const passing: jsonSchemaValidator = {
 };
 
 export interface ConnectOptions {
-  /** Bytes of one message from the server. */
+  /** Maximum bytes of one message from the server. */
   maxMessageBytes: number;
-  /** Called when the server says that its tools have changed; undefined if nobody needs to know. */
+  /** Called when the server reports that its tools have changed; undefined if no caller needs that. */
   onToolsChanged?: () => void;
-  /** Called when a server of the newest revision that could say so does not confirm that it will. */
+  /** Called when a server of the newest revision that can report changes does not confirm that it will. */
   onNoNotices?: (reason: unknown) => void;
   signal: AbortSignal;
-  /** Called with the status of every answer of a server that is reached over HTTP. */
+  /** Called with the status of every answer of a server over HTTP. */
   onStatus?: (status: number) => void;
 }
 
-/** A connection to an MCP server. */
 export interface McpConnection {
   client: Client;
-  /** Settles when the connection is over. */
   ended: Promise<void>;
   /** Ends the connection, and a local server's process. Settles within seconds. */
   close: () => Promise<void>;
 }
 
 /**
- * Connects to an MCP server, in the newest revision of the protocol that both speak. Some older servers end, or fail, when they are asked
- * which one that is. They are told from those that were only not ready yet by asking once more when the older handshake has worked.
- * @throws Error with the reason and what the server wrote to standard error
+ * Connects to an MCP server, in the newest revision of the protocol that both support. Some older servers end, or fail, when they are asked
+ * for their revision. A server that was only not ready yet fails the same way. So after an older handshake has worked, the revision is
+ * asked for once more.
+ * @throws Error with the reason and the server's output on standard error
  */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
   try {
@@ -84,7 +82,7 @@ function isUnaskable(error: unknown): boolean {
   );
 }
 
-/** @param mode `auto` asks for the revision first, `legacy` begins with the handshake of the older ones */
+/** @param mode `auto` asks for the revision first, `legacy` begins with the handshake of the older revisions */
 async function connectAs(
   mode: 'auto' | 'legacy',
   entry: McpServerEntry,
@@ -94,7 +92,7 @@ async function connectAs(
     { name: 'model-router', version },
     {
       versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
-      // Its own blocks this process for as long as a server's schema takes: see `McpTool`.
+      // The client's own validator blocks this process for as long as a server's schema takes: see `McpTool`.
       jsonSchemaValidator: passing,
     },
   );
@@ -102,7 +100,7 @@ async function connectAs(
   client.fallbackRequestHandler = ({ method }) =>
     Promise.reject(new ProtocolError(ProtocolErrorCode.MethodNotFound, refusalText(method)));
   const { promise: ended, resolve } = Promise.withResolvers<void>();
-  // The client is no EventTarget.
+  // The client is not an EventTarget.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onclose = resolve;
   const transport = createTransport(entry, maxMessageBytes, onStatus);
@@ -117,7 +115,7 @@ async function connectAs(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    // The client ignores its signal until it knows which revision the server speaks.
+    // The client ignores its signal until the revision is negotiated.
     await Promise.race([client.connect(transport, { timeout: connectMs }), aborted]);
   } catch (error) {
     await close();
@@ -132,10 +130,13 @@ async function connectAs(
   return { client, ended, close };
 }
 
-/** Servers of older revisions give notices unasked. The connection does not wait for the confirmation, which some servers never give. */
+/**
+ * Subscribes to notices of changed tools; servers of older revisions send them without. The connection does not wait for the confirmation,
+ * which some servers never send.
+ */
 function askForNotices(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
   client.listen({ toolsListChanged: true }, { timeout: confirmMs }).catch((error: unknown) => {
-    // Without a transport, the connection is over.
+    // Without a transport, the connection has ended.
     if (client.transport) onNoNotices?.(error);
   });
 }

@@ -11,26 +11,29 @@ import { connectClient } from './connect-client.ts';
 import { asObject } from './mcp-tool.ts';
 import { refusedCall } from './refused-call.ts';
 
-/** Milliseconds for a listing, and the client's own limit of a call's time, which is longer than any job's. */
+/** Milliseconds for a listing, and the client's own time limit of a call, which is longer than any job's. */
 const listMs = 30_000;
 const longestCallMs = 24 * 60 * 60_000;
 
-/** Statuses of a server that refuses a token, and one whose scopes are not enough (RFC 6750, 3.1). */
+/** Statuses of a server that refuses a token, and of one for which the token's scopes are not enough (RFC 6750, 3.1). */
 const unauthorized = 401;
 const forbidden = 403;
 
 export interface ConnectedServersOptions {
-  /** Bytes of one message from a server. */
+  /** Maximum bytes of one message from a server. */
   maxMessageBytes: number;
   log: Logger;
 }
 
 /**
- * The MCP servers that each person connects to. Nothing of a person is kept: a call brings the person's token, has a connection of its
- * own to the server, and ends it. Which tools there are depends on the person, so none is announced: the ingress asks for them.
+ * The MCP servers to which each person has an own MCP account link. Nothing of a person is kept: a call brings the person's token, opens a
+ * connection of its own to the server, and closes it. The tools depend on the person, so none is announced: the ingress asks for them.
  */
 export class ConnectedServers {
-  /** What the worker announces: that it can reach these servers. Releases that know no connections ask for nothing of that name. */
+  /**
+   * The entries that the worker announces: they say that it can reach these servers. A release without MCP account links never requests
+   * tools of these names.
+   */
   readonly infos: readonly ToolInfo[];
   readonly #entries: ReadonlyMap<string, McpServerEntry>;
   readonly #options: ConnectedServersOptions;
@@ -48,7 +51,7 @@ export class ConnectedServers {
   }
 
   /**
-   * Prepares a call with a person's connection: of its tool, or of the list of tools, which becomes `structuredContent.tools`.
+   * Prepares a call with a person's MCP account link: of its tool, or of the list of tools, which becomes `structuredContent.tools`.
    * @throws RouterError `upstream_failed` for a server that this worker does not have under that address
    */
   run(connection: ServerConnection): Tool['run'] {
@@ -87,7 +90,7 @@ export class ConnectedServers {
           ? listTools(connection.client, signal)
           : callTool(connection.client, tool, input, { signal, progress }));
       } finally {
-        // The answer does not wait for the end of the session.
+        // The answer does not wait for the end of the MCP session.
         connection.close().catch((error: unknown) => log.debug({ err: error, server: name }, 'a session did not end'));
       }
     } catch (error) {
@@ -97,7 +100,7 @@ export class ConnectedServers {
       if (lastStatus === forbidden) return failedOutput(`The MCP server '${name}' does not permit this.`);
       const refused = refusedCall(error);
       if (refused) return refused;
-      // The library's message may quote the server's answer; what lies behind it is the system's.
+      // The library's message may quote the server's answer; its cause is an error of the system.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
     }
@@ -119,6 +122,6 @@ async function callTool(
 
 async function listTools(client: Client, signal: AbortSignal): Promise<ToolOutput> {
   const { tools } = await client.listTools(undefined, { cacheMode: 'refresh', timeout: listMs, signal });
-  // They were parsed from JSON.
+  // The tools were parsed from JSON.
   return { content: [], structuredContent: { tools: tools as unknown as JsonObject[] }, isError: false };
 }

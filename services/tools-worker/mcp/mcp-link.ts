@@ -11,9 +11,8 @@ import { ServerContent } from './server-content.ts';
 export interface McpLinkOptions {
   entry: McpServerEntry;
   log: Logger;
-  /** Bytes of one message from the server. */
+  /** Maximum bytes of one message from the server. */
   maxMessageBytes: number;
-  /** Called when its tools or its availability change. */
   onChange: () => void;
 }
 
@@ -23,11 +22,11 @@ const pollMs = 15_000;
 /** Milliseconds for one listing. */
 const listMs = 10_000;
 
-/** Milliseconds before the next attempt to connect, doubled with each failure in a row. */
+/** Milliseconds before the next try to connect, doubled with each consecutive failure. */
 const firstWaitMs = 250;
 const longestWaitMs = 30_000;
 
-/** Milliseconds of a connection after which the waits start again from the shortest. */
+/** Milliseconds that a connection must last for the waits to start again from the shortest. */
 const goodMs = 60_000;
 
 /**
@@ -37,7 +36,7 @@ const goodMs = 60_000;
 export class McpLink implements ToolSource {
   readonly prefix: string;
   readonly server: string;
-  /** Resolves when the first attempt to connect has succeeded or failed. */
+  /** Resolves when the first try to connect has succeeded or failed. */
   readonly firstTry: Promise<void>;
   readonly #options: McpLinkOptions;
   readonly #log: Logger;
@@ -91,7 +90,7 @@ export class McpLink implements ToolSource {
       if (signal.aborted) return;
       this.#lose();
       this.#failures = performance.now() - startedAt > goodMs ? 1 : this.#failures + 1;
-      // A warning after 1, 2, 4, 8 … failures in a row.
+      // Warns after 1, 2, 4, 8 … consecutive failures.
       const level = Math.log2(this.#failures) % 1 === 0 ? 'warn' : 'debug';
       this.#log[level]({ reason, failures: this.#failures }, 'an MCP server is out of reach');
       await sleep(waitMs(this.#failures), undefined, { signal }).catch(() => undefined);
@@ -159,7 +158,7 @@ export class McpLink implements ToolSource {
     this.#options.onChange();
   }
 
-  /** Keeps the tools, so that no name changes, as not available. */
+  /** Marks the tools as not available, and keeps them so that no name changes. */
   #lose(): void {
     if (!this.#available) return;
     this.#available = false;
@@ -167,7 +166,7 @@ export class McpLink implements ToolSource {
   }
 }
 
-/** Random within a quarter, so that many workers do not connect to one server at once. */
+/** Returns the wait in milliseconds, random within a quarter, so that many workers do not connect to one server at once. */
 function waitMs(failures: number): number {
   return Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs) * (0.75 + Math.random() / 2);
 }
@@ -176,7 +175,7 @@ function isLate(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 }
 
-/** Adds to a worker's metrics whether its MCP servers are available. */
+/** Adds the availability of a worker's MCP servers to its metrics. */
 export function watchServers(registry: Registry, servers: () => Iterable<Pick<McpLink, 'prefix' | 'available'>>): void {
   const up: Gauge<'server'> = new Gauge({
     name: 'rtr_mcp_server_up',

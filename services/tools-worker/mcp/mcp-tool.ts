@@ -6,10 +6,10 @@ import { checkOfStrangers, InvalidSchemaError } from '#shared/worker/schemas/str
 import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { refusedCall } from './refused-call.ts';
 
-/** The client's own limit of a call's time, which is longer than any job's. */
+/** The client's own time limit of a call in milliseconds, which is longer than any job's. */
 const longestCallMs = 24 * 60 * 60_000;
 
-/** A tool of an MCP server, for the time of one connection. */
+/** A tool of an MCP server, for the duration of one connection. */
 export class McpTool implements Tool {
   readonly name: string;
   readonly title: string | undefined;
@@ -17,12 +17,12 @@ export class McpTool implements Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | undefined;
   readonly annotations: JsonObject | undefined;
-  /** What the server lists, of any type. */
+  /** Output schema as the server lists it, of any type. */
   readonly #listedOutput: JsonObject | undefined;
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
-  /** @param onTrouble is called when a call fails without an answer of the server */
+  /** @param onTrouble called when a call fails without an answer of the server */
   constructor(listed: McpToolInfo, client: Client, onTrouble: () => void) {
     const { name, title, description, inputSchema, outputSchema, annotations } = listed;
     this.name = name;
@@ -30,7 +30,7 @@ export class McpTool implements Tool {
     this.description = description ?? this.title ?? '';
     // The schemas were parsed from JSON.
     this.inputSchema = inputSchema as JsonObject;
-    // Output of another type is put into an object, which its schema does not describe.
+    // Output of another type is wrapped in an object, which its schema does not describe.
     this.outputSchema = outputSchema?.['type'] === 'object' ? (outputSchema as JsonObject) : undefined;
     this.#listedOutput = outputSchema as JsonObject | undefined;
     this.annotations = annotations;
@@ -38,7 +38,7 @@ export class McpTool implements Tool {
     this.#onTrouble = onTrouble;
   }
 
-  /** When the signal aborts, the client cancels the call at the server. */
+  /** Calls the tool. When the signal aborts, the client cancels the call at the server. */
   async run(input: JsonObject, { signal, progress }: ToolContext): Promise<ToolOutput> {
     try {
       const { content, structuredContent, isError } = await this.#client.callTool(
@@ -53,7 +53,7 @@ export class McpTool implements Tool {
       const refused = refusedCall(error);
       if (refused) return refused;
       this.#onTrouble();
-      // The library's message may quote the server's answer; what lies behind it is the system's.
+      // The library's message may quote the server's answer; its cause is an error of the system.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, {
         cause,
@@ -62,7 +62,7 @@ export class McpTool implements Tool {
     }
   }
 
-  /** Why structured content does not have the schema that the server lists; undefined if it has. */
+  /** Returns why structured content does not match the schema that the server lists; undefined if it does. */
   async #wrongOutput(structured: Json | undefined): Promise<string | undefined> {
     if (!this.#listedOutput || structured === undefined) return undefined;
     try {
@@ -79,7 +79,7 @@ export class McpTool implements Tool {
   }
 }
 
-/** Structured content as an object: the protocol's newest revision allows any JSON value, the API objects only. */
+/** Returns structured content as an object: the protocol's newest revision allows any JSON value, the API objects only. */
 export function asObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
   const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);

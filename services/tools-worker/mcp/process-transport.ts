@@ -8,10 +8,10 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 export interface ProcessOptions {
   command: string;
   args: readonly string[];
-  /** Added to the few variables that are safe to hand on: HOME, LOGNAME, PATH, SHELL, TERM, USER. */
+  /** Added to the few variables that are safe to pass on: HOME, LOGNAME, PATH, SHELL, TERM, USER. */
   env: Record<string, string>;
   cwd?: string | undefined;
-  /** Bytes of one message from the server. */
+  /** Maximum bytes of one message from the server. */
   maxMessageBytes: number;
 }
 
@@ -23,15 +23,15 @@ const stepMs = 500;
 const keptStderrBytes = 2_000;
 
 /**
- * Connects to an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol, "Transports:
- * stdio"). The child leads a process group, which is ended as a whole: a server is often started through `npx` or a shell,
- * whose end does not end the server.
+ * Connects to an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol, "Transports: stdio"). The
+ * child leads a process group, which is ended as a whole: a server is often started through `npx` or a shell, whose end does not end the
+ * server.
  */
 export class ProcessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** The last of its stderr, empty after `dropStderr`. The MCP client knows a local process by this field and `pid`. */
+  /** The last of its stderr, empty after `dropStderr`. The MCP client recognizes a local process by this field and `pid`. */
   stderr = '';
   readonly #options: ProcessOptions;
   readonly #buffer: ReadBuffer;
@@ -48,7 +48,7 @@ export class ProcessTransport implements Transport {
     return this.#child?.pid;
   }
 
-  /** Drops stderr from now on. Called when the server is ready: later it may write there what clients ask. */
+  /** Drops stderr from now on. Called when the server is ready: later it may write clients' inputs there. */
   dropStderr(): void {
     this.#keepsStderr = false;
     this.stderr = '';
@@ -70,7 +70,7 @@ export class ProcessTransport implements Transport {
     });
     child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
     child.once('exit', () => {
-      // Its children would keep its output open. Its last output is still read.
+      // The server's children would keep its output open. Its last output is still read.
       killGroup(child, 'SIGKILL');
       settlesWithin(once(child, 'close'), stepMs)
         .then(() => this.onclose?.())
@@ -114,7 +114,7 @@ export class ProcessTransport implements Transport {
     if (!this.#isDelivering) this.#deliver().catch((error: unknown) => this.onerror?.(asError(error)));
   }
 
-  /** One message for each turn of the event loop: the client handles results at once but progress in a later turn. */
+  /** Delivers one message per turn of the event loop: the client handles results at once but progress in a later turn. */
   async #deliver(): Promise<void> {
     this.#isDelivering = true;
     try {
@@ -144,7 +144,7 @@ function killGroup({ pid }: ServerProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // No process is left in the group. Some systems answer EPERM for a group of zombies.
+    // No process is left in the group. Some systems return EPERM for a group of zombies.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

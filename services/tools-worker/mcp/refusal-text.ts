@@ -1,6 +1,6 @@
 /**
- * Why a request of an MCP server to its client is refused. The router is a client without a model or a person of its own: who called
- * the tool may be an application, and is not there to be asked.
+ * Returns the reason for refusing a request of an MCP server to its client. The router is a client without a model or a person of its own:
+ * the caller of the tool may be an application, and cannot be asked.
  */
 export function refusalText(method: string): string {
   return `The router does not answer ${described(method)}: it passes on calls, and has nobody to ask.`;

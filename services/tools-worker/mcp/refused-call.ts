@@ -2,15 +2,18 @@ import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@model
 import { failedOutput, type ToolOutput } from '../tool.ts';
 import { refusalText } from './refusal-text.ts';
 
-/** The error of a server that asks for what its client, the router, lacks. */
+/** Error code of a server that needs a capability that its client, the router, lacks. */
 const missingCapability: number = ProtocolErrorCode.MissingRequiredClientCapability;
 
-/** What an MCP server's answer says that is no result: its JSON-RPC error, or what it needs first. Undefined where it gave no answer. */
+/**
+ * Returns the tool output for a server's answer that is not a result: its JSON-RPC error, or a request to the client. Undefined where the
+ * server gave no answer.
+ */
 export function refusedCall(error: unknown): ToolOutput | undefined {
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;
     const output = failedOutput(message);
-    // What the router lacks, its client may have.
+    // Returned without the JSON-RPC error: the router lacks the capability, but its client may have it.
     if (code === missingCapability) return output;
     return { ...output, error: { code, message, ...(data !== undefined && { data }) } };
   }

@@ -6,19 +6,19 @@ import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
 import { refusedCall } from './refused-call.ts';
 
 /**
- * The resources, prompts and completions of an MCP server, for the time of one connection. They are asked for as a tool is called: its
- * input is `{method, params}` of the protocol, its structured content the server's result.
+ * The resources, prompts and completions of an MCP server, for the duration of one connection. They are requested like a call of a tool:
+ * the input is `{method, params}` of the protocol, the structured content the server's result.
  */
 export class ServerContent implements Tool {
   readonly name: string;
   readonly description = '';
   readonly inputSchema: JsonObject = { type: 'object', required: ['method', 'params'] };
-  /** What the server has of them. */
+  /** The kinds of content that the server has. */
   readonly passes: readonly ContentKind[];
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
-  /** @param onTrouble is called when a request fails without an answer of the server */
+  /** @param onTrouble called when a request fails without an answer of the server */
   constructor(server: string, client: Client, onTrouble: () => void) {
     const { resources, prompts, completions } = client.getServerCapabilities() ?? {};
     this.name = contentName(server);
@@ -34,7 +34,7 @@ export class ServerContent implements Tool {
   async run({ method, params }: JsonObject, { signal }: ToolContext): Promise<ToolOutput> {
     try {
       const result = await this.#ask(method, params as JsonObject, signal);
-      // It was parsed from JSON.
+      // The result was parsed from JSON.
       return { content: [], structuredContent: { result: result as unknown as JsonObject }, isError: false };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -47,7 +47,7 @@ export class ServerContent implements Tool {
     }
   }
 
-  /** The client walks all pages of a list itself. */
+  /** Sends the request. The client itself walks all pages of a list. */
   #ask(method: unknown, params: JsonObject, signal: AbortSignal): Promise<object> {
     const fresh = { cacheMode: 'refresh', signal } as const;
     switch (contentMethods.find((known) => known === method)) {

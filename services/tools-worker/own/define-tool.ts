@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { failedOutput, fieldPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
-// A tool's file needs one import only.
+// Re-exported so that a tool's file needs only one import.
 export { z };
 
 /** The result of `run`: plain text, or content blocks and the same result as data. */
@@ -12,18 +12,17 @@ export type ToolReturn =
   | string
   | { content: ContentBlock[]; structuredContent?: JsonObject | undefined; isError?: boolean | undefined };
 
-/** The definition of a tool in its file. */
 export interface ToolDefinition<Input extends z.ZodObject> {
   /** Letters, digits, `_` and `-`, 64 at most. */
   name: string;
-  /** For the model that chooses among tools. */
+  /** Description for the model that chooses among tools. */
   description: string;
   input: Input;
   /** Runs the tool. An error that it throws becomes an output with `isError`. */
   run: (input: z.output<Input>, context: ToolContext) => ToolReturn | Promise<ToolReturn>;
 }
 
-/** A tool that `defineTool` has made. */
+/** A tool made with `defineTool`. */
 export class OwnTool implements Tool {
   readonly name: string;
   readonly description: string;
@@ -39,7 +38,7 @@ export class OwnTool implements Tool {
 }
 
 /**
- * Makes a tool from a schema and a function:
+ * Creates a tool from a schema and a function:
  *
  * ```ts
  * import { defineTool, z } from 'model-router/tool';
@@ -81,7 +80,7 @@ function outputOf(returned: ToolReturn): ToolOutput {
   return { content, structuredContent, isError };
 }
 
-/** The error for an input that its zod schema refuses, for a rule that JSON Schema cannot express. */
+/** Creates the error for an input that its zod schema refuses, for a rule that JSON Schema cannot express. */
 function refusedInput({ issues }: z.ZodError): RouterError {
   const param = fieldPath(issues[0]?.path ?? []);
   return new RouterError('invalid_request', `Invalid value for '${param}': ${issues[0]?.message ?? 'invalid'}.`, {

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Files of a folder that are read at most. */
+/** Maximum number of files of a folder that are read. */
 const maxFiles = 1000;
 
-/** A file with a tool. */
 export interface ToolFile {
-  /** Name in the folder. */
   name: string;
   path: string;
   /** Hexadecimal. Changes with the file and with every other file of the folder that it may import. */
@@ -38,7 +36,7 @@ export async function scanFolder(folder: string): Promise<ToolFile[]> {
   return own.map(({ name, path, state }) => ({ name, path, version: digest([state, ...others]) }));
 }
 
-/** The file's state; undefined when it has gone since it was listed. */
+/** Returns the file's state; undefined when it has gone since it was listed. */
 async function stateOf(path: string): Promise<string | undefined> {
   const facts = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

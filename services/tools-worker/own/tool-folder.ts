@@ -20,8 +20,8 @@ interface Loaded {
 }
 
 /**
- * The tools of a folder, one for each file, which are loaded again when their files change. A file that cannot be loaded
- * keeps its last good tool, with the reason in the log. Tools run in this process, so the folder is trusted like the router.
+ * The tools of a folder, one for each file, loaded again when their files change. A file that cannot be loaded keeps its last good tool,
+ * and the reason is logged. Tools run in this process, so the folder is trusted like the router.
  */
 export class ToolFolder implements ToolSource {
   readonly prefix = undefined;
@@ -44,7 +44,10 @@ export class ToolFolder implements ToolSource {
     return [...this.#loaded.values()].flatMap(({ tool }) => tool ?? []);
   }
 
-  /** Loads the tools and reloads changed ones from then on. @param onChange is called when the tools have changed */
+  /**
+   * Loads the tools and reloads changed ones from then on.
+   * @param onChange called when the tools have changed
+   */
   async start(onChange: () => void): Promise<void> {
     await this.#reload();
     this.#polling = this.#poll(onChange);
@@ -88,7 +91,7 @@ export class ToolFolder implements ToolSource {
     return [...this.#loaded.keys()].filter((name) => !names.has(name));
   }
 
-  /** A folder that cannot be read keeps its tools. Each reason is logged once. */
+  /** Lists the files; undefined for a folder that cannot be read, which keeps its tools. Each reason is logged once. */
   async #scan(): Promise<ToolFile[] | undefined> {
     try {
       const files = await scanFolder(this.#folder);

@@ -4,12 +4,12 @@ import { registerHooks } from 'node:module';
 const specifier = 'model-router/tool';
 const target = new URL('define-tool.ts', import.meta.url).href;
 
-/** The query that makes each version of a file a module of its own. */
+/** Query string that makes each version of a file a module of its own. */
 const versionQuery = /\?rtr-version=[\da-f]+$/;
 
 /**
- * Lets the files of a folder import `model-router/tool`, and gives the files that they import from the same folder their
- * own version: Node's module cache has no other way to reload a file.
+ * Makes `model-router/tool` importable from the files of a folder, and gives the files that they import from the same folder their own
+ * version: Node's module cache has no other way to reload a file.
  * @param folder URL of the folder, ending with a slash
  * @returns a function that removes the hook
  */
@@ -28,7 +28,10 @@ export function hookToolModules(folder: string): () => void {
   return () => hooks.deregister();
 }
 
-/** The URL of one version of a file. @param version hexadecimal digits */
+/**
+ * Returns the URL of one version of a file.
+ * @param version hexadecimal digits
+ */
 export function versionedUrl(file: string, version: string): string {
   return `${file}?rtr-version=${version}`;
 }

@@ -1,6 +1,9 @@
 import { defineTool, z, type OwnTool } from '../own/define-tool.ts';
 
-/** The tool `current_time`. @param now milliseconds since 1970 */
+/**
+ * Creates the tool `current_time`.
+ * @param now milliseconds since 1970
+ */
 export function currentTime(now: () => number = Date.now): OwnTool {
   return defineTool({
     name: 'current_time',
@@ -34,7 +37,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** The time in ISO 8601, to the second, with the zone's offset. */
+/** Returns the time in ISO 8601, to the second, with the zone's offset. */
 function isoIn(at: Date, timeZone: string): string {
   // Swedish dates have the form of ISO 8601.
   const local = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at);

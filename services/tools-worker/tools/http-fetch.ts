@@ -14,7 +14,7 @@ const domains = z.array(z.string().min(1).max(255)).max(200).optional();
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
- * The tool `http_fetch`: gets a page, a document or an image with GET, from public addresses only.
+ * Creates the tool `http_fetch`: gets a page, a document or an image with GET, from public addresses only.
  * @param options replaced by tests
  */
 export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'lookup'> = {}): OwnTool {
@@ -61,7 +61,7 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
   });
 }
 
-/** The reason, and the page where the fetch ended if that is the reason. */
+/** Returns the reason, and the page where the fetch ended if that page is the reason. */
 function failure({ message, refused }: PublicFetchError): ToolReturn {
   const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
   return { content, ...(refused && { structuredContent: { url: refused.href } }), isError: true };
@@ -95,7 +95,7 @@ function isHttp(text: string): boolean {
   return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** A media type in lower case, and its charset parameter. */
+/** Returns a media type in lower case, and its charset parameter. */
 function mediaType(contentType = ''): [string, string | undefined] {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map((parameter) => /^\s*charset="?([^"\s]+)"?\s*$/.exec(parameter)?.[1]).find(Boolean);

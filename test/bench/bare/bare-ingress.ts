@@ -4,9 +4,8 @@ import { connect, createInbox } from '@nats-io/transport-node';
 import { bareJobs, bareClaim } from './bare-subjects.ts';
 
 /*
- * The ingress of the bare prototype: the way of a request through the broker (ticket, claim, body, frames) and nothing
- * else. No keys, no checks, no limits, no logs, no handling of failures. What it costs is what this machine asks for the
- * design itself; see `bare-worker.ts` for the other side.
+ * The ingress of the bare prototype: only the way of a request through the broker (ticket, claim, body, frames). No keys, checks, limits,
+ * logs or handling of failures. Its cost is the cost of the design itself on this machine; see `bare-worker.ts` for the other side.
  */
 
 interface BareJob {

@@ -4,8 +4,8 @@ import { Pool } from 'undici';
 import { bareClaim, bareJobs, bareStream } from './bare-subjects.ts';
 
 /*
- * The worker of the bare prototype: pulls tickets, claims, asks the upstream, passes its bytes on.
- * See `bare-ingress.ts` for the other side.
+ * The worker of the bare prototype: pulls tickets, claims, sends the request to the upstream, passes its bytes on. See `bare-ingress.ts`
+ * for the other side.
  */
 
 const slots = 1_024;

@@ -2,7 +2,7 @@ import type { ProbedMemory } from './memory-probe.ts';
 import { rssBytes } from './process-usage.ts';
 import type { BenchCluster } from './start-bench-cluster.ts';
 
-/** Bytes of memory after a garbage collection: resident, and what JavaScript holds on its heap and outside of it. */
+/** Bytes of memory after a garbage collection: resident, on JavaScript's heap and outside of it. */
 export interface PartMemory {
   rss: number;
   heap: number;
@@ -11,7 +11,7 @@ export interface PartMemory {
 
 export type MemoryByPart = Record<'ingress' | 'nats' | 'worker', PartMemory>;
 
-/** Has every service collect its garbage and reads what is left; workers are added up. NATS reports only what is resident. */
+/** Makes every service collect its garbage and reads the memory that is left; workers are added up. NATS reports only resident memory. */
 export async function memoryByPart({ ingress, workers, nats }: BenchCluster): Promise<MemoryByPart> {
   const [own, ...others] = await Promise.all([ingress, ...workers].map((part) => part.ask<ProbedMemory>({})));
   const sum = (parts: (ProbedMemory | undefined)[]): PartMemory => ({

@@ -2,11 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /*
- * Loaded into a service before its own code (`node --import`), so that its memory can be read after a garbage
- * collection. It sleeps until its parent asks, and ends the service when the parent is gone.
+ * Loaded into a service before its own code (`node --import`), so that its memory can be read after a garbage collection. Sleeps until its
+ * parent asks, and ends the service when the parent is gone.
  */
 
-/** Bytes, as `process.memoryUsage()` has them right after a full garbage collection. */
+/** Bytes from `process.memoryUsage()` right after a full garbage collection. */
 export interface ProbedMemory {
   rss: number;
   heapUsed: number;
@@ -24,5 +24,5 @@ process.on('message', () => {
   process.send?.({ rss, heapUsed, external } satisfies ProbedMemory);
 });
 process.on('disconnect', () => process.exit());
-// The channel is not to keep a service alive that has ended all it does.
+// The channel must not keep an ended service alive.
 process.channel?.unref();

@@ -11,19 +11,18 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
-/** CPU time of the whole machine so far in milliseconds, over all cores: spent by programs, and in all. */
+/** CPU time of the whole machine so far in milliseconds, over all cores: of programs, and in all. */
 export function machineMs(): { programs: number; all: number } {
   const [line = ''] = readFileSync('/proc/stat', 'latin1').split('\n');
   const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softIrq = 0, steal = 0] = line
     .split(/\s+/)
     .slice(1)
     .map((ticks) => Number(ticks) * tickMs);
-  // What another machine on the same hardware stole is as little ours as what other programs took.
+  // Time that another machine on the same hardware stole is as little ours as time that other programs took.
   const programs = user + nice + system + steal;
   return { programs, all: programs + idle + waiting + irq + softIrq };
 }
 
-/** Resident memory of a process in bytes. */
 export function rssBytes(pid: number): number {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
   return Number(kibibytes) * 1024;

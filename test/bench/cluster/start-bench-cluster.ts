@@ -10,7 +10,6 @@ import { startBenchNats, startBenchRedis } from './start-servers.ts';
 const memoryProbe = 'test/bench/cluster/memory-probe.ts';
 const prefix = 'bench';
 
-/** Starts everything and registers its release. */
 export async function startBenchCluster(releases: Releases) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
@@ -37,24 +36,21 @@ export async function startBenchCluster(releases: Releases) {
   };
   await scaleTo(1);
   return {
-    /** The cluster, as clients see it. */
     through: { host: '127.0.0.1', port, path: '/api/openai/v1/chat/completions', key },
-    /** The fake upstream itself. */
     direct: { host: '127.0.0.1', port: upstreamPort, path: '/v1/chat/completions', key },
-    /** The bare prototype of the design: what this machine asks for the way through the broker alone. */
+    /** The bare prototype of the design: the cost of the way through the broker alone on this machine. */
     bare: { host: '127.0.0.1', port: barePort, path: '/v1/chat/completions', key },
     bareParts: { ingress: bareIngress, worker: bareWorker },
     ingress,
     workers,
-    /** Process ids of the servers. */
     nats: nats.pid,
     redis: redis.pid,
     generator: start('generator', 'test/bench/load/load-generator.ts'),
     upstream,
-    /** Starts workers until there are so many, and waits until the ingress knows them all. */
+    /** Starts workers until this number runs, and waits until the ingress lists them all. */
     scaleTo,
   };
 }
 
-/** The cluster under test, as in production: real servers, services of their own processes, logs at info into files. */
+/** The cluster under test, as in production: real servers, services as processes of their own, logs of level info in files. */
 export type BenchCluster = Awaited<ReturnType<typeof startBenchCluster>>;

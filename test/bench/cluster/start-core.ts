@@ -5,13 +5,16 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { until } from '../../helpers/until.ts';
 import { Part } from './start-part.ts';
 
-/** Jobs that one worker takes at once: the most that a gpu-worker can be set to. */
+/** Jobs that one worker takes at once: the maximum that a gpu-worker can be set to. */
 export const slotsPerWorker = 1_024;
 
-/** Starts a part, with its log in a file of its name. @param preload a file to load before it */
+/**
+ * Starts a component, with its log in a file of its name.
+ * @param preload a file to load before the component
+ */
 export type StartPart = (name: string, file: string, env?: Record<string, string>, preload?: string) => Part;
 
-/** A function that starts parts whose logs are below a folder, and registers their release. */
+/** Creates a function that starts components whose logs are below a folder, and registers their release. */
 export function partStarter(folder: string, releases: Releases): StartPart {
   return (name, file, env = {}, preload) => {
     const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
@@ -27,15 +30,14 @@ export async function startUpstream(start: StartPart): Promise<{ part: Part; por
   return { part, port: (await part.ask<{ port: number }>()).port };
 }
 
-/** Where the parts of a cluster meet. */
+/** Servers and prefix that the components of a cluster share. */
 export interface CorePlace {
   nats: { url: string };
   redis: { url: string };
   prefix: string;
-  /** Further settings of the ingress. */
   ingress?: Record<string, string>;
   logLevel?: 'info' | 'warn';
-  /** A file to load before each part. */
+  /** A file to load before each component. */
   preload?: string;
 }
 
@@ -47,7 +49,6 @@ export async function startCore(start: StartPart, place: CorePlace) {
   const ports = { REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(adminPort), LEAVE_MS: '0' };
   return {
     port,
-    /** The settings of each part. */
     common,
     ingress: start('ingress', 'services/ingress/main.ts', { ...common, ...ports, ...place.ingress }, preload),
     /** Starts a worker for the upstream at a port. */
@@ -56,7 +57,7 @@ export async function startCore(start: StartPart, place: CorePlace) {
       const settings = { ...common, ...engine, SLOTS: String(slotsPerWorker), ...env };
       return start(name, 'services/gpu-worker/main.ts', settings, preload);
     },
-    /** Waits until the ingress knows so many workers of a tier. */
+    /** Waits until the ingress lists this number of workers of a tier. */
     untilWorkers: (tier: 'gpu' | 'cloud', count: number): Promise<void> =>
       until(async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/health`);

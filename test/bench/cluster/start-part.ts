@@ -7,18 +7,14 @@ import type { Environment } from '#shared/core/load-config.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 export interface PartOptions {
-  /** The program, from the project's root. */
   file: string;
   env?: Environment;
-  /** Flags of Node. */
   nodeFlags?: readonly string[];
-  /** Where its output goes: a file, as in production, so that nobody's reading costs anything. */
+  /** File for its output, as in production, so that no reader costs anything. */
   logFile: string;
-  /** A file to load before the program. */
   preload?: string;
 }
 
-/** A process of the bench, with a channel to it. */
 export class Part {
   readonly pid: number;
   readonly #child: ChildProcess;
@@ -32,9 +28,9 @@ export class Part {
       [...nodeFlags, ...(preload === undefined ? [] : ['--import', join(root, preload)]), join(root, file)],
       {
         cwd: root,
-        // NODE_OPTIONS passes, so that all parts can be profiled from outside.
+        // NODE_OPTIONS is passed, so that all components can be profiled from outside.
         env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], NODE_ENV: 'production', ...env },
-        // A session of its own, as services have in production: the system's scheduler shares the machine out by sessions.
+        // A session of its own, as services have in production: the system's scheduler divides the machine by sessions.
         detached: true,
         stdio: ['ignore', log, log, 'ipc'],
         serialization: 'advanced',
@@ -44,7 +40,7 @@ export class Part {
     this.pid = this.#child.pid ?? 0;
   }
 
-  /** Sends something, if given, and waits for the next message; rejects when the process ends first. */
+  /** Sends a message, if given, and waits for the next message; rejects when the process ends first. */
   async ask<Answer>(question?: object): Promise<Answer> {
     const gone = new AbortController();
     const answer = once(this.#child, 'message', { signal: gone.signal });
@@ -61,7 +57,7 @@ export class Part {
     }
   }
 
-  /** Asks the process to end, by force after ten seconds, and waits until it is gone. */
+  /** Ends the process, by force after ten seconds, and waits until it is gone. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, 'exit');

@@ -4,7 +4,6 @@ import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 
-/** A server of a bench. */
 interface BenchServer {
   url: string;
   pid: number;

@@ -30,7 +30,7 @@ describe('the reader of answers', () => {
     }
   });
 
-  it('counts the text of a stream only, and shows how it ended', () => {
+  it('counts the text of a stream only, and reports how the stream ended', () => {
     const reader = new AnswerReader();
     reader.push(stream);
     expect(reader.bodyBytes).toBe(Buffer.byteLength(events.join('')));

@@ -5,25 +5,25 @@ const headEnd = Buffer.from('\r\n\r\n');
 const tailBytes = 64;
 
 /**
- * Reads HTTP/1.1 answers from the bytes of one connection, as cheaply as can be: only lengths are looked at, not text.
+ * Reads HTTP/1.1 answers from the bytes of one connection at the lowest cost: only lengths are read, not text.
  *
- * States: `head` → `body` (content-length) → `done`, or, with transfer-encoding chunked, `size` ⇄ `chunk`, then `end`
- * (the line end behind the last size) → `done`.
+ * States: `head` → `body` (content-length) → `done`, or, with transfer-encoding chunked, `size` ⇄ `chunk`, then `end` (the line end after
+ * the last size) → `done`.
  */
 export class AnswerReader {
   status = 0;
-  /** Bytes of the body so far, chunk sizes left out. */
+  /** Bytes of the body so far, without chunk sizes. */
   bodyBytes = 0;
   #state: 'head' | 'body' | 'size' | 'chunk' | 'end' | 'done' = 'head';
   #head: Buffer = Buffer.alloc(0);
   /** Bytes until the end of the body or of the chunk with its line end. */
   #left = 0;
   #size = 0;
-  /** The last bytes of the body, to see what it ended with. */
+  /** The last bytes of the body, to check how it ended. */
   #tail: Buffer = Buffer.alloc(0);
   readonly #onBody: ((piece: Buffer) => void) | undefined;
 
-  /** @param onBody called with every piece of a body, chunk sizes left out */
+  /** @param onBody called with every piece of a body, without chunk sizes */
   constructor(onBody?: (piece: Buffer) => void) {
     this.#onBody = onBody;
   }
@@ -37,7 +37,7 @@ export class AnswerReader {
     return this.#tail.toString();
   }
 
-  /** Gets ready for the next answer on the same connection. */
+  /** Prepares for the next answer on the same connection. */
   reset(): void {
     this.#state = 'head';
     this.status = 0;
@@ -98,7 +98,7 @@ export class AnswerReader {
     return end;
   }
 
-  /** A chunk's size is a hexadecimal line; the one that says 0 is the last, followed by an empty line. */
+  /** Reads a chunk's size, a hexadecimal line. The size 0 is the last, followed by an empty line. */
   #readSize(bytes: Buffer, from: number): number {
     for (let position = from; position < bytes.length; position += 1) {
       const byte = bytes[position] ?? 0;

@@ -14,7 +14,7 @@ describe('a connection of the load generator', () => {
     expect(stamps).toMatchObject({ texts: 4, tokens: [expect.any(Number), expect.any(Number), expect.any(Number)] });
     const delays = [stamps.there, stamps.byte, stamps.text, ...stamps.tokens];
     for (const delay of delays) expect(delay).toBeGreaterThanOrEqual(0);
-    // The upstream waits for 20 ms, which is no delay on the way.
+    // The 20 ms are the upstream's own wait, so they are no delay on the way.
     expect(firstMs).toBeGreaterThan(18);
     expect(totalMs).toBeGreaterThan(firstMs + 3 * 13);
     expect(Math.min(...delays)).toBeLessThan(18);

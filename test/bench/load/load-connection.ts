@@ -3,14 +3,13 @@ import { clockUs, StampReader } from '../peers/upstream/stamp.ts';
 import { AnswerReader } from './answer-reader.ts';
 import type { LoadTarget } from './load.ts';
 
-/** One good answer, in milliseconds since the request was written. */
 export interface Timing {
   firstMs: number;
   totalMs: number;
   stamps: StreamStamps;
 }
 
-/** What the stamps of one answer say, in milliseconds on the way; NaN for what was not stamped. */
+/** Delays from the stamps of one answer, in milliseconds on the way; NaN where a stamp is missing. */
 export interface StreamStamps {
   texts: number;
   there: number;
@@ -39,17 +38,17 @@ interface Waiting {
 export interface PreparedRequest {
   bytes: Buffer;
   stream: boolean;
-  /** Stamped texts that a complete answer has; undefined when they are not counted. */
+  /** Stamped texts of a complete answer; undefined when they are not counted. */
   texts?: number | undefined;
 }
 
 /** Stamps of a stream's first text: the arrival of the request, the beginning of the answer, the text. */
 const stampsOfFirst = 3;
 
-/** What the last bytes of a complete stream contain, in whatever format. */
+/** The end of a complete stream, in any format. */
 const streamEnd = /data: \[DONE\]\n\n$|message_stop"?\}\n\n$/;
 
-/** A request as a client sends it. */
+/** Prepares the bytes of a request as a client sends it. */
 export function prepareRequest(
   { host, port, path, key, headers = [] }: LoadTarget,
   body: string,
@@ -69,7 +68,7 @@ export function prepareRequest(
   return { bytes: Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`), stream, texts };
 }
 
-/** A client's connection on a raw socket: one request at a time, each answer timed and checked to be complete. */
+/** A client's connection on a raw socket: one request at a time; each answer is timed and checked to be complete. */
 export class LoadConnection {
   readonly #socket: Socket;
   readonly #reader: AnswerReader;
@@ -86,13 +85,12 @@ export class LoadConnection {
     this.#socket.on('close', () => this.#fail('closed early'));
   }
 
-  /** Whether an answer is under way and its connection stands. */
   get isOpen(): boolean {
     return this.#waiting !== undefined && !this.#socket.destroyed;
   }
 
   /**
-   * Sends a request and waits for the whole answer. Rejects when it is none: the message says why.
+   * Sends a request and waits for the whole answer. Rejects, with the reason as the message, when the answer is not whole.
    * @param onFirst called with the first byte of the answer's body
    */
   send(request: PreparedRequest, { onFirst, timeoutMs }: SendOptions = {}): Promise<Timing> {
@@ -125,7 +123,7 @@ export class LoadConnection {
     const reader = this.#reader;
     if (!waiting) return;
     this.#readUs = clockUs();
-    // The stamps of these bytes compare with it, whichever comes first.
+    // The stamps of these bytes are compared with this time, whichever comes first.
     if (waiting.firstAt === 0) waiting.firstUs = this.#readUs;
     reader.push(bytes);
     if (waiting.firstAt === 0 && reader.bodyBytes > 0) {

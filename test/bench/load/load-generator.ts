@@ -4,17 +4,17 @@ import type { LoadOrder, LoadResult } from './load.ts';
 import { Tally } from './tally.ts';
 
 /*
- * The clients, in a process of their own: takes one order after the other from its parent and sends back what came of
- * it. Ends when its parent does.
+ * The clients, in a process of their own: takes one order after the other from its parent and sends back the result. Ends when its parent
+ * does.
  */
 
-/** Streams that may wait for their first token at once while many are opened. */
+/** Maximum number of streams that wait for their first token at once while many are opened. */
 const openingAtOnce = 64;
 
 /** Milliseconds for connections to be established before the first request, so that no request waits for that. */
 const connectMs = 50;
 
-/** Milliseconds after which a stream that is opened and has no first token counts as failed. */
+/** Milliseconds after which an opened stream without a first token counts as failed. */
 const openMs = 30_000;
 
 let held: LoadConnection[] = [];
@@ -64,7 +64,7 @@ async function run(order: LoadOrder & { kind: 'run' }): Promise<LoadResult> {
       } catch (error) {
         tally.fail(error);
         connection = new LoadConnection(target);
-        // A server that refuses at once is not to be asked in a tight loop.
+        // A server that refuses at once must not be asked in a tight loop.
         await sleep(20);
       }
     }
@@ -75,8 +75,8 @@ async function run(order: LoadOrder & { kind: 'run' }): Promise<LoadResult> {
 }
 
 /**
- * Resolves when every stream has its first token, or when the time is over; what happens to the streams afterwards is seen
- * when they are closed.
+ * Resolves when every stream has its first token, or when the time is over. What happens to the streams afterwards shows when they are
+ * closed.
  */
 async function open(order: LoadOrder & { kind: 'open' }): Promise<LoadResult> {
   const { target, connections, body, seconds = Number.POSITIVE_INFINITY, sources } = order;

@@ -5,7 +5,7 @@ import type { BenchCluster } from '../cluster/start-bench-cluster.ts';
 const whole = everydayRequest('bench-whole');
 const stream = everydayRequest('bench-burst');
 
-/** Sends so many requests to a target, 32 at a time and as fast as it can; one in four is a stream. */
+/** Sends this number of requests to a target, 32 at a time and as fast as possible; one in four is a stream. */
 export function sendMixed({ generator }: BenchCluster, target: LoadTarget, requests: number): Promise<LoadResult> {
   return generator.ask<LoadResult>({
     kind: 'run',

@@ -1,7 +1,7 @@
 import type { LoadResult } from './load.ts';
 import type { Timing } from './load-connection.ts';
 
-/** Adds up what comes of an order's requests. */
+/** Adds up the results of an order's requests. */
 export class Tally {
   readonly #startedAt = performance.now();
   readonly #first: number[] = [];
@@ -24,7 +24,7 @@ export class Tally {
     for (const delay of stamps.tokens) this.#token.push(delay);
   }
 
-  /** A request whose answer was not waited for. */
+  /** Adds a request whose answer was not waited for. */
   addOpened(firstMs: number): void {
     this.#first.push(firstMs);
     this.#total.push(firstMs);

@@ -17,12 +17,12 @@ export interface PeerComparison {
   cells: readonly Cell[];
 }
 
-/** Streams at once that the shared systems must be able to hold: the most of the cells that use them. */
+/** Streams at once that the shared systems must be able to hold: the maximum of the cells that use them. */
 const sharedStreams = 256;
 
 /**
- * Measures all systems in all cells, taking turns. A system that cannot be had or started is reported as missing. Rounds for
- * which there is no time, or that fail, are left out and reported.
+ * Measures all systems in all cells, in turn. A system that cannot be installed or started is reported as missing. Rounds for which there
+ * is no time, or that fail, are left out and reported.
  */
 export async function comparePeers(comparison: PeerComparison, releases: Releases): Promise<PeerResults> {
   const { plan, quick, cells } = comparison;
@@ -72,7 +72,7 @@ export async function comparePeers(comparison: PeerComparison, releases: Release
       try {
         await cell.measure(bench, round);
       } catch (error) {
-        // What the other cells measured is not to be lost.
+        // The measurements of the other cells must not be lost.
         const reason = error instanceof Error ? error.message : String(error);
         process.stderr.write(`${cell.name} failed: ${reason}\n`);
         leftOut.push(`${cell.name}, round ${round + 1} (${reason.split('\n')[0]})`);

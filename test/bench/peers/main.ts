@@ -8,10 +8,10 @@ import { keepResults, keptFile } from './results/peer-results.ts';
 import { systems } from './systems/systems.ts';
 
 /**
- * `npm run bench -- --peers`: this router beside what else could be used, in front of the same upstream. `--quick` for a short
- * run, `--cells` and `--systems` for some of them (names separated by commas; a name followed by `*` is a prefix), `--rounds`,
- * `--seconds` and `--minutes` for how long, `--streams` for how many are held, `--json <file>` for the figures, `--update` to
- * keep them for the documentation.
+ * `npm run bench -- --peers`: compares this router with alternatives, in front of the same upstream. `--quick` for a short run, `--cells`
+ * and `--systems` for some of them (names separated by commas; a name followed by `*` is a prefix), `--rounds`, `--seconds` and `--minutes`
+ * for the duration, `--streams` for the number of held streams, `--json <file>` for the figures, `--update` to keep them for the
+ * documentation.
  */
 export async function runPeers(args: readonly string[], releases: Releases): Promise<void> {
   const { values } = parseArgs({
@@ -45,7 +45,7 @@ export async function runPeers(args: readonly string[], releases: Releases): Pro
   if (values.update) keepResults(results, keptFile);
 }
 
-/** Those that a list of names selects; all without one. */
+/** Returns the items that a list of names selects; all without a list. */
 function choose<Item extends { name: string }>(kind: string, items: readonly Item[], list: string | undefined): Item[] {
   if (list === undefined) return [...items];
   const patterns = list.split(',');

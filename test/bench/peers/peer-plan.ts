@@ -1,11 +1,8 @@
-/** How much of the comparison is done. */
 export interface PeerPlan {
   rounds: number;
-  /** Seconds of load on each side in each round. */
   seconds: number;
   /** Seconds of load on each side before a cell's first round. */
   warmUpSeconds: number;
-  /** Streams to hold at once, as far as the machine's sockets allow. */
   heldStreams: number;
   /** Seconds in which they must have been opened. */
   openSeconds: number;
@@ -17,7 +14,7 @@ export interface PeerPlan {
   minutes: number;
 }
 
-/** What the documentation shows. */
+/** The plan whose figures the documentation shows. */
 export const fullPeerPlan: PeerPlan = {
   rounds: 3,
   seconds: 4,
@@ -29,7 +26,7 @@ export const fullPeerPlan: PeerPlan = {
   minutes: 75,
 };
 
-/** Shows that every cell works; its figures are rough. */
+/** The plan that shows that every cell works; its figures are rough. */
 export const quickPeerPlan: PeerPlan = {
   rounds: 1,
   seconds: 1,

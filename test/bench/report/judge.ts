@@ -2,7 +2,6 @@ import type { Comparison } from '../compare.ts';
 import type { Budget } from '../plan.ts';
 import type { Results } from './results.ts';
 
-/** One number, held against its limit. */
 export interface Verdict {
   what: string;
   value: number;
@@ -11,7 +10,6 @@ export interface Verdict {
   passed: boolean;
 }
 
-/** Holds the results against the budget. */
 export function judge({ busy, single, streams, flatness, openStreams }: Results, budget: Budget): Verdict[] {
   const growth = Object.values(flatness.growth);
   const failed = [busy, single, streams].flatMap(({ direct, bare, through }) =>
@@ -32,7 +30,7 @@ export function judge({ busy, single, streams, flatness, openStreams }: Results,
   ];
 }
 
-/** CPU milliseconds of one request over all parts of the cluster. */
+/** Returns the CPU milliseconds of one request over all components of the cluster. */
 export function totalCpuMs({ cpuMsPerRequest }: Comparison): number {
   return total(Object.values(cpuMsPerRequest));
 }

@@ -6,7 +6,6 @@ import { referenceBareCpuMs } from '../plan.ts';
 import type { Results } from './results.ts';
 import { table } from './table.ts';
 
-/** The results as a person reads them. */
 export function report(results: Results, verdicts: readonly Verdict[]): string {
   const { machine, single, busy, streams, flatness, openStreams } = results;
   return [
@@ -88,7 +87,7 @@ function growth({ requests, requestsPerSecond, growth: parts, quarters, failures
   ];
 }
 
-/** Shares of the machine below this disturb the numbers little. */
+/** Shares of the machine below this hardly disturb the numbers. */
 const quiet = 0.1;
 
 function disturbance(takenByOthers: number): string[] {
@@ -106,7 +105,7 @@ function kib(bytes: number): string {
   return (bytes / 1024).toFixed(1);
 }
 
-/** Three digits that matter, no more. */
+/** Returns a number with three significant digits. */
 function digits(value: number): string {
   return Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(3);
 }

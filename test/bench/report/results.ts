@@ -2,14 +2,13 @@ import type { Comparison } from '../compare.ts';
 import type { Flatness } from '../measure-flatness.ts';
 import type { OpenStreams } from '../measure-open-streams.ts';
 
-/** Everything that one run of the bench measures. */
 export interface Results {
   machine: { cores: number; node: string };
   /** Requests that do not stream, one at a time. */
   single: Comparison;
   /** Requests that do not stream, 32 at a time. */
   busy: Comparison;
-  /** Streams of realistic pace. */
+  /** Streams of realistic speed. */
   streams: Comparison;
   flatness: Flatness;
   openStreams: OpenStreams;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { slope } from './slope.ts';
 
 describe('the slope of samples', () => {
-  it('is the growth from one to the next', () => {
+  it('is the growth from one value to the next', () => {
     expect(slope([10, 13, 16, 19])).toBeCloseTo(3);
     expect(slope([5, 5, 5])).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** By how much the values grow from one to the next: the slope of the straight line that fits them best (least squares). */
+/** Returns by how much the values grow from one to the next: the slope of the straight line that fits them best (least squares). */
 export function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,4 +1,4 @@
-/** Lines of a table: the first column left, the others right, each as wide as its widest cell. */
+/** Formats a table as lines: the first column left, the others right, each as wide as its widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -9,10 +9,10 @@ import { keepScaleRun, scaleRunNames, type ScaleRun } from './scale-results.ts';
 import { machineFacts, watchOthers } from '../peers/systems/machine.ts';
 
 /*
- * `npm run bench:scale`: what a large cluster costs each of its parts, idle, under load and through events: one real ingress, one real
- * worker and real servers among stand-ins. `--sizes 10x100,50x500` chooses ingress nodes × workers, `--nats 3` a cluster of three servers,
- * `--queued 100000` how many requests wait in the last phase, `--json <file>` writes the figures, `--keep after` keeps them for the
- * documentation.
+ * `npm run bench:scale`: measures the cost of a large cluster for each of its components, idle, under load and through events: one real
+ * ingress, one real worker and real servers among stand-ins. `--sizes 10x100,50x500` chooses ingress nodes × workers, `--nats 3` a cluster
+ * of three servers, `--queued 100000` the number of waiting requests in the last phase, `--json <file>` writes the figures, `--keep after`
+ * keeps them for the documentation.
  */
 
 const { values } = parseArgs({
@@ -25,9 +25,9 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '10' },
     /** Milliseconds until a stand-in answers. */
     answer: { type: 'string', default: '1000' },
-    /** Requests a second at most: what the stand-ins can carry on this machine beside everything else. */
+    /** Maximum requests a second: the load that the stand-ins can carry on this machine beside everything else. */
     rate: { type: 'string', default: '400' },
-    /** Requests that wait in the phase "many wait"; by the rate if left out. */
+    /** Requests that wait in the phase "many wait"; computed from the rate if left out. */
     queued: { type: 'string' },
     /** Phases to run, by the beginning of their names; all if left out. */
     only: { type: 'string', multiple: true },

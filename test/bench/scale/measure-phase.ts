@@ -5,26 +5,26 @@ import { everydayRequest } from '../peers/cells/request-body.ts';
 import type { ScaleCluster } from './scale-cluster.ts';
 import { trafficBetween } from './scale-nats.ts';
 
-/** What one phase came to. CPU is in percent of one core. */
+/** Results of one phase. CPU is in percent of one core. */
 export interface PhaseResult {
   name: string;
   seconds: number;
   ingressCpu: number;
   workerCpu: number;
-  /** Of all servers together. */
+  /** All servers together. */
   natsCpu: number;
-  /** Of all stand-ins, divided by their number. */
+  /** All stand-ins, divided by their number. */
   standInWorkerCpu: number;
   standInIngressCpu: number;
-  /** What NATS delivered in a second. */
+  /** Messages per second that NATS delivered. */
   messages: number;
   bytes: number;
   slowConsumers: number;
   ingressBytes: number;
   natsBytes: number;
-  /** Requests to the real ingress: those that failed, and milliseconds until the answer. */
+  /** Requests to the real ingress: the failed ones, and milliseconds until the answer. */
   probes: { sent: number; failed: Record<string, number>; p50: number; p99: number; most: number };
-  /** Milliseconds until all was as before, where the phase waits for that. */
+  /** Milliseconds until the state before the phase was back, where the phase waits for that. */
   recoveredMs?: number | undefined;
   /** Further figures of the phase. */
   notes: string;
@@ -82,7 +82,7 @@ export async function measurePhase(
   };
 }
 
-/** Sends a request to the real ingress and waits for its answer. Returns milliseconds, or what happened instead of an answer. */
+/** Sends a request to the real ingress and waits for its answer. Returns milliseconds, or the outcome instead of an answer. */
 export async function sendProbe({ url, key }: Pick<ScaleCluster, 'url' | 'key'>): Promise<number | string> {
   const begin = performance.now();
   try {

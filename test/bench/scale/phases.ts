@@ -10,18 +10,18 @@ const backMs = 60_000;
 
 export interface PhaseLimits {
   seconds: number;
-  /** Requests a second at most: what this machine carries. */
+  /** Maximum requests a second that this machine carries. */
   maxRate: number;
-  /** Requests that wait in the last phase; by the rate if left out. */
+  /** Requests that wait in the last phase; computed from the rate if left out. */
   queued: number | undefined;
 }
 
-/** What a cluster of this size goes through, in this order. */
+/** Returns the phases for a cluster of this size, in their order. */
 export function phasesOf(
   { ingresses, workers, slots, answerMs }: ScaleSize,
   { seconds, maxRate, queued }: PhaseLimits,
 ): Phase[] {
-  // What all slots can serve, of which the machine can carry only a part.
+  // The load that all slots can serve, of which the machine can carry only a part.
   const capacity = (workers * slots * 1_000) / answerMs;
   const rate = Math.min(maxRate, capacity);
   return [
@@ -33,7 +33,7 @@ export function phasesOf(
         const begin = performance.now();
         await sleep(seconds * 1_000);
         const after = await cluster.nats.traffic();
-        // A worker's heartbeat and an ingress's stats come to all ingress nodes each second.
+        // A worker's heartbeat and an ingress's stats reach all ingress nodes each second.
         const due = ((workers + ingresses) * ingresses * (performance.now() - begin)) / 1_000;
         const share = Math.min(1, trafficBetween(before, after).out_msgs / due);
         return { notes: `${Math.round(share * 100)} % of the heartbeats and stats due` };

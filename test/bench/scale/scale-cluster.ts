@@ -18,18 +18,17 @@ import { startScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
 
-/** Milliseconds after which all is as it stays: workers send beats, and what runs each second has been compiled. */
+/** Milliseconds until the cluster is in its steady state: workers send heartbeats, and code that runs each second has been compiled. */
 const settleMs = 60_000;
 
-/** Milliseconds within which the ingress must know what has changed. */
+/** Milliseconds within which the ingress must list every change. */
 const knownMs = 60_000;
 
 export interface ScaleSize {
   ingresses: number;
   workers: number;
-  /** Kinds of engines among the workers: each is a pool. */
+  /** Kinds of engines among the workers; each kind is a pool. */
   pools: number;
-  /** Models of each worker. */
   models: number;
   slots: number;
   /** Milliseconds until a stand-in answers. */
@@ -37,7 +36,7 @@ export interface ScaleSize {
   natsServers: 1 | 3;
 }
 
-/** Starts everything and registers its release. Resolves when the real ingress knows all workers. */
+/** Starts the cluster and registers its release. Resolves when the real ingress lists all workers. */
 export async function startScaleCluster(size: ScaleSize, releases: Releases) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-scale-'));
   releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
@@ -77,9 +76,7 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases) {
     key,
     askWorkers,
     askIngresses,
-    /** Adds stand-ins for workers. */
     addWorkers,
-    /** Workers that the real ingress knows. */
     knownWorkers: async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
       const health = answer && ((await answer.json()) as { workers: Record<string, number> });
@@ -91,11 +88,11 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases) {
   return cluster;
 }
 
-/** A cluster of which one ingress and one worker are real, with real servers; the others are stand-ins in two processes. */
+/** A cluster with one real ingress, one real worker and real servers; all others are stand-ins in two processes. */
 export type ScaleCluster = Awaited<ReturnType<typeof startScaleCluster>>;
 
 /**
- * Waits until the real ingress knows as many workers as wanted.
+ * Waits until the real ingress lists this number of workers.
  * @throws Error after a minute
  */
 export async function untilKnown(

@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 import { cpuMs } from '../cluster/process-usage.ts';
 
-/** What a NATS server has carried so far, as its monitor says. */
+/** The messages and bytes that a NATS server has carried so far, from its monitor. */
 const traffic = z.object({ out_msgs: z.number(), out_bytes: z.number(), slow_consumers: z.number() });
 
 type Traffic = z.infer<typeof traffic> & { cpu: number };
 type ServerTraffic = Traffic & { pid: number };
 
-/** What servers have carried and taken between two looks. One that was started again meanwhile has counted from zero. */
+/**
+ * Returns the messages that servers have carried and the CPU time that they have taken between two readings. A server that was started
+ * again in between has counted from zero.
+ */
 export function trafficBetween(before: readonly ServerTraffic[], after: readonly ServerTraffic[]): Traffic {
   const sum: Traffic = { out_msgs: 0, out_bytes: 0, slow_consumers: 0, cpu: 0 };
   for (const now of after) {
@@ -30,7 +33,7 @@ export async function startScaleNats(count: 1 | 3) {
       .map((port) => `nats://127.0.0.1:${port}`)
       .join(','),
     pids: () => names.map((name) => pid(name) ?? 0),
-    /** What each server has carried since it started, and the CPU time that it took. */
+    /** Returns the messages of each server since its start, and its CPU time. */
     traffic: () =>
       Promise.all(
         names.map(async (name) => {

@@ -6,14 +6,13 @@ import type { MachineFacts } from '../peers/systems/machine.ts';
 import type { PhaseResult } from './measure-phase.ts';
 import type { ScaleSize } from './scale-cluster.ts';
 
-/** What one run of the simulator measured. */
 export interface ScaleRun {
-  /** Day of the run, as 2026-12-31. */
+  /** Day of the run, such as 2026-12-31. */
   date: string;
   /** The release of the servers. */
   nats: string;
   machine: MachineFacts;
-  /** Part of the machine's CPU time, 0 to 1, that programs outside of the simulator took meanwhile. */
+  /** Share of the machine's CPU time, 0 to 1, that programs outside of the simulator took meanwhile. */
   takenByOthers: number;
   sizes: { size: ScaleSize; phases: PhaseResult[] }[];
 }
@@ -22,8 +21,8 @@ export interface ScaleRun {
 export type ScaleRuns = Partial<Record<ScaleRunName, ScaleRun>>;
 
 /**
- * `before`: whole heartbeats, one look at all jobs for each change; `after`: the present state; `cluster`: the same with three NATS servers;
- * `queued`: 100,000 requests that wait.
+ * `before`: whole heartbeats, one pass over all jobs for each change; `after`: the present state; `cluster`: the same with three NATS
+ * servers; `queued`: 100,000 waiting requests.
  */
 export const scaleRunNames = ['before', 'after', 'cluster', 'queued'] as const;
 export type ScaleRunName = (typeof scaleRunNames)[number];
@@ -34,7 +33,7 @@ export function keptScaleRuns(): ScaleRuns {
   return JSON.parse(readFileSync(file, 'utf8')) as ScaleRuns;
 }
 
-/** Keeps a run: of a kept one of this name, the sizes and phases that the new one has are replaced. */
+/** Keeps a run. In a kept run of this name, the sizes and phases of the new run are replaced. */
 export function keepScaleRun(name: ScaleRunName, run: ScaleRun): void {
   const kept = keptScaleRuns();
   const sizes = [...(kept[name]?.sizes ?? [])];

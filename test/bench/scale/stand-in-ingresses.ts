@@ -15,7 +15,7 @@ import { askedModel, maxTickets, takeOrders, type IngressesAnswer, type Ingresse
 
 /*
  * Stands in for many ingress nodes, in one process: each has the router's own dispatcher on a connection of its own, and publishes stats.
- * There is no HTTP, no store and nobody behind them.
+ * There is no HTTP, no store and no client.
  */
 
 const log = createLog({ service: 'stand-in-ingresses', level: 'fatal', format: 'json' });
@@ -27,7 +27,7 @@ interface Ingress {
 }
 
 const ingresses: Ingress[] = [];
-/** What the real worker can pass on, too. */
+/** A body that the real worker can also pass on. */
 const body = Buffer.from(JSON.stringify({ model: askedModel, messages: everydayMessages }));
 let sent = 0;
 
@@ -167,7 +167,7 @@ async function send(answer: IngressesAnswer): Promise<void> {
   if (claimedAt !== undefined) answer.routeMs.push(claimedAt - queuedAt);
 }
 
-/** All pools with a worker that takes jobs. */
+/** Returns all pools with a worker that takes jobs. */
 function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
   const placements: Placement[] = [];
   for (const pool of workers.pools()) {

@@ -7,8 +7,8 @@ import { noUsage } from '#shared/core/usage.ts';
 import { askedModel, takeOrders, type WorkersAnswer, type StartWorkers, type WorkersOrder } from './orders.ts';
 
 /*
- * Stands in for many workers, in one process: each is the router's own worker on a connection of its own, so that it speaks the contract
- * as it is. Only what is behind it is missing: an answer is a few bytes after a while.
+ * Stands in for many workers, in one process: each is the router's own worker on a connection of its own, so that it follows the real
+ * contract. Only the upstream is missing: an answer is a few bytes after a while.
  */
 
 const log = createLog({ service: 'stand-in-workers', level: 'warn', format: 'json' });
@@ -67,7 +67,7 @@ async function start(order: StartWorkers): Promise<void> {
   }
 }
 
-/** Ends workers as a lost machine does: their connections close without a good-bye, which comes to nobody afterwards. */
+/** Ends workers as a lost machine does: their connections close without a good-bye, which would arrive nowhere afterwards. */
 async function endSome(count: number): Promise<void> {
   await Promise.all(
     workers.splice(0, count).map(async ({ broker, worker }) => {

@@ -4,7 +4,7 @@ import type { BatchChaosResult } from './run-batch-chaos.ts';
 /** Milliseconds in which a process loads what it needs. */
 const warmMs = 10_000;
 
-/** What a run came to, as text: its seed, the faults, the memory of every process that lived long, and every violation. */
+/** Returns a report of a run: its seed, the faults, the memory of every process that ran for long, and every violation. */
 export function batchReport({ seed, lines, seconds, again, struck, seen, violations }: BatchChaosResult): string {
   const faults = Map.groupBy(struck, ({ fault }) => fault.name);
   const rows = [...Map.groupBy(seen, ({ pid }) => pid).values()].flatMap((all) => {

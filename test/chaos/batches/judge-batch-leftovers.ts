@@ -5,7 +5,7 @@ import { until } from '../../helpers/until.ts';
 import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
 import type { Violation } from '../oracle/violation.ts';
 
-/** Milliseconds in which a runner takes over what one that was killed had begun, and removes what is not needed any more. */
+/** Milliseconds in which a runner takes over the work of a killed runner, and deletes everything that is no longer needed. */
 const cleanMs = 90_000;
 
 /** Objects that stay: the input, and the file of answers. */
@@ -13,14 +13,14 @@ const keptObjects = 2;
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
-/** Judges that after a batch no job of it waits, and that no object is stored but its files. */
+/** Checks that after a batch none of its jobs waits, and that no object is stored except its files. */
 export async function judgeBatchLeftovers({ prefix, redis }: ChaosCluster, s3: TestS3): Promise<Violation[]> {
   const jobs = new BackgroundJobs({ url: redis.url, prefix: `${prefix}:`, log });
   let left = '';
   const isClean = async (): Promise<boolean> => {
     const counts = await jobs.counts();
     const objects = objectsIn(s3);
-    // What is done at times of its own waits for the next one always.
+    // Scheduled jobs always wait for their next time.
     const ofBatches = Object.entries(counts).filter(([queue]) => queue.startsWith('batch-'));
     const waiting = ofBatches.reduce((sum, [, { waiting: some, active, delayed, failed }]) => {
       return sum + some + active + delayed + failed;

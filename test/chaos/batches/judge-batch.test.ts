@@ -16,11 +16,11 @@ const entries = ids.map(entry);
 const found = (change: Partial<Parameters<typeof judgeBatch>[0]>): string[] =>
   judgeBatch({ ids, results, entries, ...change }).map(({ rule, id, detail }) => `${rule}: ${id} ${detail}`);
 
-it('a batch with every line and every charge once breaks no promise', () => {
+it('the judge of batches accepts a batch with every line and every charge once', () => {
   expect(found({})).toEqual([]);
 });
 
-it('a line without a result, with two, with an error or with the answer of another line is found', () => {
+it('the judge of batches finds a line without a result, with two, with an error or with the answer of another line', () => {
   expect(found({ results: results.slice(1) })).toEqual(['batch: a 0 results']);
   expect(found({ results: [...results, result('b')] })).toEqual(['batch: b 2 results']);
   expect(found({ results: [result('a'), result('b', 'You said a.')] })).toEqual([
@@ -32,7 +32,7 @@ it('a line without a result, with two, with an error or with the answer of anoth
   expect(found({ results: [...results, result('c')] })).toEqual(['batch: c a result without a line']);
 });
 
-it('a line without a charge, and one with two, is found', () => {
+it('the judge of batches finds a line without a charge, and one with two', () => {
   expect(found({ entries: entries.slice(1) })).toEqual([
     'batch: a 0 records in the ledger',
     'ledger: batch 1 records of 2 lines',

@@ -2,7 +2,6 @@ import type { ResultLine } from '../../helpers/batches/batch-clients.ts';
 import type { LedgerEntry } from '../oracle/judge-ledger.ts';
 import type { Violation } from '../oracle/violation.ts';
 
-/** What a batch came to. */
 export interface BatchOutcome {
   /** The `custom_id` of every line of its input. */
   ids: readonly string[];
@@ -12,7 +11,7 @@ export interface BatchOutcome {
   entries: readonly LedgerEntry[];
 }
 
-/** Judges that a batch has the answer of every line once, and the ledger the request of every line once and nothing else. */
+/** Checks that a batch has the answer of every line once, and the ledger the request of every line once and nothing else. */
 export function judgeBatch({ ids, results, entries }: BatchOutcome): Violation[] {
   const byId = Map.groupBy(results, ({ custom_id: id }) => id);
   const records = Map.groupBy(entries, ({ id }) => id);

@@ -16,27 +16,25 @@ import { judgeBatch } from './judge-batch.ts';
 import { judgeBatchLeftovers } from './judge-batch-leftovers.ts';
 import { batchReport } from './batch-report.ts';
 
-/** A run's arguments. */
 export interface BatchChaosRun {
   seed: number;
   /** Lines of the batch. */
   lines: number;
-  /** Milliseconds that the engine takes for each. */
+  /** Milliseconds that the engine takes per line. */
   lineMs: number;
 }
 
-/** What a run came to. */
 export interface BatchChaosResult extends BatchChaosRun {
   /** Seconds from the creation of the batch to its end. */
   seconds: number;
-  /** Executions of lines that were executed before. */
+  /** Repeated executions of lines. */
   again: number;
   struck: Struck[];
   seen: Footprint[];
   violations: Violation[];
 }
 
-/** Nobody else sends anything. */
+/** No other load. */
 const nobody: Crowds = {
   flood: () => undefined,
   vanish: () => undefined,
@@ -45,28 +43,28 @@ const nobody: Crowds = {
   poison: () => undefined,
 };
 
-/** By how much the time between faults is longer than under load of requests: every one is a kill, and what was killed has to start. */
+/** Factor of the time between faults, compared with the load of requests: every fault is a kill, and a killed process has to start. */
 const thinning = 4;
 
-/** Milliseconds for which faults may strike at most, and for a batch without lines. */
+/** Maximum milliseconds with faults, and for a batch without lines. */
 const longestMs = 1_200_000;
 const leastMs = 120_000;
 
-/** Milliseconds for a line, when all goes slowly. */
+/** Milliseconds per line, when everything is slow. */
 const slowLineMs = 10;
 
 /** Milliseconds for an ingress, NATS or Redis to come back. */
 const awayMs = 60_000;
 
-/** Milliseconds that a part must have run to be judged for what creeps. */
+/** Milliseconds that a component must have run to be judged for slow growth. */
 const creepMs = 60_000;
 
-/** How often parts are weighed, in milliseconds. */
+/** Milliseconds between two readings of the components' memory. */
 const weighEveryMs = 1_000;
 
-/** Runs one batch while its parts are killed at random, judges it, and prints the report. */
+/** Runs one batch while its components are killed at random, judges it, and prints the report. */
 export async function runBatchChaos(run: BatchChaosRun): Promise<BatchChaosResult> {
-  // NATS 2.9 can lose what a stream has in files when its servers are killed one after the other again and again.
+  // NATS 2.9 can lose content of a stream on disk when its servers are killed one after the other again and again.
   const s3 = await startS3();
   try {
     const environment = { USAGE_MAX_REQUESTS: '1000000', ...s3.settings };
@@ -88,7 +86,7 @@ async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun): Pro
   const clients = cluster.ingresses.map(({ url }) => batchClients({ url, key: cluster.keys.free }).openai);
   const ids = Array.from({ length: lines }, (_, at) => `line-${at}`);
   const slow = { demo: { first_token_delay_ms: lineMs } };
-  // The fronts of the engines know a line by its prompt.
+  // The fronts of the engines recognize a line by its prompt.
   const input = ids.map((id) => chatLine(id, `Repeat ${id}.`, slow));
   const { id } = await asking(clients, (openai) => submit(openai, input));
   const begun = performance.now();
@@ -101,7 +99,7 @@ async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun): Pro
     const schedule = makeSchedule(seed, longestMs / thinning, batchFaults).filter((fault) => !strikesSpared(fault));
     const thinned = schedule.map((fault) => ({ ...fault, at: fault.at * thinning }));
     const striking = strikeAll(cluster, nobody, thinned, over.signal);
-    // Its failure is told when the batch is over.
+    // Its failure is reported when the batch is over.
     striking.catch(() => undefined);
     const batch = await untilState(clients, id, isOver, deadline);
     const seconds = (performance.now() - begun) / 1_000;
@@ -125,7 +123,7 @@ async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun): Pro
   }
 }
 
-/** What every part and every NATS server holds now. */
+/** Reads the memory of every component and every NATS server. */
 function weigh(cluster: ChaosCluster): Footprint[] {
   const servers = Object.keys(cluster.nats.ports).map((name) => ({
     name: `nats-${name}`,
@@ -134,7 +132,10 @@ function weigh(cluster: ChaosCluster): Footprint[] {
   return footprints(cluster, servers);
 }
 
-/** One of each kind lives through the whole run, so that it shows if its memory grows; the tools-worker has no part in it. */
+/**
+ * Whether a fault would kill a process that must live through the whole run. One of each kind does, so that growing memory shows; the
+ * tools-worker takes no part in the run.
+ */
 function strikesSpared({ name, index }: Fault): boolean {
   if (name === 'worker-kill') return index >= 3;
   if (name === 'runner-kill') return index === 2;
@@ -143,13 +144,15 @@ function strikesSpared({ name, index }: Fault): boolean {
 
 const isOver = (state: Batch['status']): boolean => ['completed', 'failed', 'expired', 'cancelled'].includes(state);
 
-/** Judges what the batch says of itself. */
 function judgeCounts({ id, status, request_counts: counts }: Batch, lines: number): Violation[] {
   if (status === 'completed' && counts?.total === lines && counts.completed === lines) return [];
   return [{ rule: 'batch', id, detail: `${status}, ${JSON.stringify(counts)} of ${lines} lines` }];
 }
 
-/** Waits until a batch has a state. @throws Error with what it is if that takes too long */
+/**
+ * Waits until a batch has a state.
+ * @throws Error with its present state if that takes too long
+ */
 async function untilState(
   clients: readonly OpenAI[],
   id: string,
@@ -164,7 +167,10 @@ async function untilState(
   }
 }
 
-/** Asks one ingress after the other, until one answers. @throws what the last one did, if that takes too long */
+/**
+ * Asks one ingress after the other, until one answers.
+ * @throws the error of the last one, if that takes too long
+ */
 async function asking<T>(clients: readonly OpenAI[], ask: (openai: OpenAI) => Promise<T>): Promise<T> {
   const begun = performance.now();
   let failure: unknown;

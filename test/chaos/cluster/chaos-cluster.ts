@@ -20,19 +20,18 @@ import { startSmallDisks } from '../faults/small-disks.ts';
 import type { PoisonDeath } from '../oracle/judge-poison.ts';
 import { startPart, type Part } from './part.ts';
 
-/** A part, its link to NATS, and, of an ingress, where it listens. */
+/** A component, its link to NATS, and, for an ingress, its address. */
 export interface Linked {
   part: Part;
   link: PausableProxy;
 }
 
-/** What a run needs besides what every run does. */
 export interface ChaosClusterOptions {
-  /** How many batch runners. Default none. */
+  /** Number of batch runners. Default none. */
   runners?: number;
   /** Whether servers write to small disks. Default true. */
   smallDisks?: boolean;
-  /** Further environment of every part. */
+  /** Further environment of every component. */
   environment?: Record<string, string>;
 }
 
@@ -70,7 +69,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
     const small = [...natsNames, 'primary', 'replica'];
     const disks = smallDisks ? await startSmallDisks(join(folder, 'disks'), small) : undefined;
     releases.push(() => disks?.stop());
-    // Servers must not tell clients of each other: all goes through the links.
+    // Servers must not announce each other to clients: everything must pass through the links.
     const nats = await startNatsCluster({ config: ['no_advertise: true'], disks });
     releases.push(() => nats.stop());
     const redis = await startRedisPair(
@@ -164,20 +163,18 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
       ingresses,
       /** Four gpu-workers, then one tools-worker. */
       workers,
-      /** Batch runners. */
       runners,
-      /** The engine of each gpu-worker. */
       engines,
       nats,
       redis,
-      /** Of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
+      /** Disks of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
       disks,
-      /** To Redis, of the suite itself. */
+      /** The suite's own connection to Redis. */
       accounts,
       keys,
       /** The workers that poisoned prompts killed. */
       poisoned,
-      /** What limits hold for running requests: their number, and tokens of today. */
+      /** Reservations of the limits for running requests: their number, and tokens of today. */
       reserved: async () => {
         const uses = await keeper.read(parties);
         return uses.reduce(
@@ -187,7 +184,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
           { active: 0, tokens: 0 },
         );
       },
-      /** Ids of the tool calls that were executed, once for each execution. */
+      /** Ids of the executed tool calls, once per execution. */
       toolCalls: () => readFileSync(executed, 'utf8').split('\n').slice(0, -1),
       stop,
     };
@@ -197,5 +194,5 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
   }
 }
 
-/** Everything that faults strike. */
+/** The cluster that faults strike. */
 export type ChaosCluster = Awaited<ReturnType<typeof startChaosCluster>>;

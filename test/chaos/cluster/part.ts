@@ -1,26 +1,25 @@
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 
-/** An end of a service's process that nobody asked for, or a start that takes too long. */
+/** An unexpected end of a service's process, or a start that takes too long. */
 export interface Crash {
-  /** As `performance.now()` tells. */
+  /** Time of `performance.now()`. */
   at: number;
-  /** Whether it was ready before, or should be by now. */
+  /** Whether it was ready before, or should have been ready by then. */
   wasReady: boolean;
-  /** Exit code or signal, and the last lines that it logged. */
+  /** Exit code or signal, and the last logged lines. */
   detail: string;
 }
 
-/** How long a supervisor waits before it starts again what has ended by itself. */
+/** Milliseconds that a supervisor waits before it restarts a process that ended by itself. */
 const restartMs = 500;
 
-/** Longest time that a start may take, attempts included that failed. */
+/** Maximum milliseconds of a start, failed tries included. */
 const readyMs = 40_000;
 
-/** Has services take orders to shift their clock. */
+/** Makes services take orders to shift their clock. */
 const preload = `--import=${new URL('../faults/shift-clock.ts', import.meta.url).href}`;
 
-/** Starts a part. */
 export function startPart(name: string, file: string, environment: Record<string, string>, readyLine: string) {
   let starts = 0;
   let stopped = false;
@@ -51,7 +50,7 @@ export function startPart(name: string, file: string, environment: Record<string
     });
   };
   const isReady = ({ lines }: ServiceProcess): boolean => lines.some(({ msg }) => msg === readyLine);
-  // One that ends at its start is started again.
+  // A process that ends at its start is started again.
   const lastLines = (): string =>
     process.lines
       .slice(-5)
@@ -64,14 +63,14 @@ export function startPart(name: string, file: string, environment: Record<string
   start();
   return {
     name,
-    /** Every end that nobody asked for, and every start that takes too long. */
+    /** Every unexpected end, and every start that takes too long. */
     crashes,
-    /** What it has logged of a request, in all its lives. */
+    /** Returns its log lines about a request, over all its lives. */
     linesOf: (id: string) =>
       lives.flatMap(({ lines }) =>
         lines.map((line) => JSON.stringify(line)).filter((line) => line.includes(`"${id}"`)),
       ),
-    /** Whether it runs and has been ready since its start: what a load balancer knows of it. */
+    /** Whether it runs and has been ready since its start: the view of a load balancer. */
     isUp: () => process.child.exitCode === null && process.child.signalCode === null && !isKilled && isReady(process),
     pid: () => process.child.pid,
     /** Ends it with SIGKILL, starts it again after this many milliseconds, and resolves when it is ready again. */
@@ -87,12 +86,10 @@ export function startPart(name: string, file: string, environment: Record<string
       });
     },
     signal: (signal: NodeJS.Signals) => void process.child.kill(signal),
-    // One that has just ended takes no orders.
-    /** Sets its clock forward by this many milliseconds, or back. When it is started again, its clock is right. */
+    // A process that has just ended takes no orders.
+    /** Sets its clock forward by this many milliseconds, or back. After a restart, its clock is right. */
     shiftClock: (ms: number) => void process.child.send({ shiftClockMs: ms }, () => undefined),
-    /** Waits until it has logged that it is ready. */
     ready,
-    /** Ends it for good. */
     stop: async () => {
       stopped = true;
       process.child.kill('SIGCONT');
@@ -101,5 +98,4 @@ export function startPart(name: string, file: string, environment: Record<string
   };
 }
 
-/** A service's process that a supervisor starts again. */
 export type Part = ReturnType<typeof startPart>;

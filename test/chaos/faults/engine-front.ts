@@ -5,7 +5,7 @@ import { relay } from '../../helpers/servers/relay.ts';
 import { serveHttp } from '../../helpers/servers/serve-http.ts';
 import { readMark } from '../load/request-plan.ts';
 
-/** How an engine is sick. */
+/** The fault of an engine. */
 export type Sickness = '500' | '401' | '400' | 'garbage' | 'hang' | 'slow';
 
 /** One answer that an engine was asked for. Times are those of `performance.now()`. */
@@ -13,7 +13,7 @@ export interface Execution {
   id: string;
   engine: number;
   startedAt: number;
-  /** When the engine was free of it. */
+  /** When the engine had finished it. */
   endedAt: number | undefined;
 }
 
@@ -21,8 +21,8 @@ const slowMs = 2_000;
 
 /**
  * Starts a front.
- * @param engine the index that its executions carry
- * @param onAsked is called with the id of every request and whether it is poisoned; returns whether it gets an answer
+ * @param engine index of the engine, for its executions
+ * @param onAsked called with the id of every request and whether it is poisoned; returns whether it gets an answer
  */
 export async function startEngineFront(
   engineUrl: string,
@@ -76,7 +76,7 @@ export async function startEngineFront(
     executions,
     sicken: (now: Sickness | undefined) => {
       sickness = now;
-      // An engine that hung is started again: it drops what it held.
+      // An engine that hung is started again and drops its open answers.
       for (const response of hanging) response.destroy();
     },
     /** Breaks all its connections. */
@@ -87,5 +87,5 @@ export async function startEngineFront(
   };
 }
 
-/** Stands before a healthy engine, can make it sick, and knows every answer that it was asked for. */
+/** Stands in front of a healthy engine, can make it faulty, and records every answer that it was asked for. */
 export type EngineFront = Awaited<ReturnType<typeof startEngineFront>>;

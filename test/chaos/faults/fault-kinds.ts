@@ -1,14 +1,12 @@
-/** What a fault strikes. */
 export type FaultTarget = 'worker' | 'ingress' | 'runner' | 'nats' | 'redis' | 'engine' | 'clients';
 
-/** One kind of fault, as the suite makes it and as the documentation describes it. */
+/** One kind of fault, for the suite and for the documentation. */
 export interface FaultKind {
   target: FaultTarget;
-  /** Shortest and longest time until it is undone, in milliseconds. */
+  /** Minimum and maximum milliseconds until it is undone. */
   lasts: readonly [number, number];
-  /** For how long afterwards nothing of its target is struck, where that is not what the target's kind usually needs. */
+  /** Milliseconds afterwards without a fault of the same target, where they differ from the usual ones of the target's kind. */
   restMs?: number;
-  /** How the suite makes it. */
   made: string;
   /** What clients see. */
   seen: string;
@@ -18,7 +16,6 @@ const streams =
   'Requests without text so far move to another worker, and streams of text continue there. Others end with an error event.';
 const moved = 'Requests without text so far move to another worker.';
 
-/** Every kind of fault. */
 export const faultKinds = {
   'worker-kill': { target: 'worker', lasts: [400, 1_500], made: 'kill -9, started again', seen: streams },
   'worker-stop': {
@@ -156,7 +153,7 @@ export const faultKinds = {
 
 export type FaultName = keyof typeof faultKinds;
 
-/** What strikes a cluster while a batch runs. */
+/** The faults that strike a cluster while a batch runs. */
 export const batchFaults: readonly FaultName[] = [
   'runner-kill',
   'worker-kill',
@@ -170,5 +167,5 @@ export const faultNames: readonly FaultName[] = (Object.keys(faultKinds) as Faul
   (name) => name !== 'runner-kill',
 );
 
-/** Those for which the system must permit namespaces. */
+/** The kinds for which the system must permit namespaces. */
 export const diskFaults: readonly FaultName[] = ['nats-full', 'redis-full'];

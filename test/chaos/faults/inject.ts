@@ -6,7 +6,7 @@ import type { ChaosCluster, Linked } from '../cluster/chaos-cluster.ts';
 import type { FaultName } from './fault-kinds.ts';
 import type { Fault } from './schedule.ts';
 
-/** A fault that was made. Times are those of `performance.now()`. */
+/** A fault that has struck. Times are those of `performance.now()`. */
 export interface Struck {
   fault: Fault;
   from: number;
@@ -14,7 +14,6 @@ export interface Struck {
   to: number;
 }
 
-/** What a fault asks of the load. */
 export interface Crowds {
   flood(): void;
   vanish(): void;
@@ -25,14 +24,14 @@ export interface Crowds {
 
 const delayMs = 100;
 
-/** Time in which streams that wait for their first token reach the engines, in milliseconds. */
+/** Milliseconds in which streams that wait for their first token reach the engines. */
 const waitedMs = 600;
 
-/** Time in which the sentinels tell all clients of a new primary, in milliseconds. */
+/** Milliseconds in which the sentinels announce a new primary to all clients. */
 const toldMs = 1_000;
 
 /**
- * Makes a fault, waits as long as it lasts, and undoes it.
+ * Causes a fault, waits as long as it lasts, and undoes it.
  * @throws Error that names the fault
  */
 export async function inject(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promise<Struck> {
@@ -49,7 +48,7 @@ async function make(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promis
     crowds.wait();
     await sleep(waitedMs);
   }
-  // The cluster survives the loss of one server of each kind, not of another one before the first has all again.
+  // The cluster survives the loss of one server of each kind, but not of another one before the first has caught up.
   if (fault.name.startsWith('redis')) await cluster.redis.whole();
   if (fault.name.startsWith('nats')) await cluster.nats.whole();
   const from = performance.now();
@@ -62,7 +61,10 @@ async function make(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promis
 const nothing = (): void => undefined;
 const restarting = (ready: Promise<void> | undefined) => async () => ready;
 
-/** @returns what undoes it */
+/**
+ * Causes a fault.
+ * @returns a function that undoes it
+ */
 async function strike(
   cluster: ChaosCluster,
   crowds: Crowds,
@@ -119,7 +121,7 @@ async function strike(
       await cluster.disks?.fill(disk);
       return async () => {
         await until(async () => (await cluster.redis.current()) !== full, 30_000);
-        // Its clients have been told.
+        // Its clients have been informed.
         await sleep(toldMs);
         await cluster.disks?.empty(disk);
         // It may have ended when it could not write.
@@ -158,13 +160,15 @@ async function strike(
   }
 }
 
-/** The parts of which a fault strikes one. */
 function linkedOf({ ingresses, workers, runners }: ChaosCluster, name: FaultName): Linked[] {
   if (name.startsWith('ingress')) return ingresses;
   return name.startsWith('runner') ? runners : workers;
 }
 
-/** Kills the primary. @returns starts it again, once the other is the primary, and waits until it follows that one */
+/**
+ * Kills the primary.
+ * @returns a function that starts it again, once the other is the primary, and waits until it follows that one
+ */
 async function failOver(redis: RedisPair): Promise<() => Promise<void>> {
   const killed = await redis.current();
   await killed.kill();
@@ -175,7 +179,7 @@ async function failOver(redis: RedisPair): Promise<() => Promise<void>> {
   };
 }
 
-/** By how many milliseconds a clock jumps, forward or back: short jumps are as likely as long ones. */
+/** Returns the milliseconds by which a clock jumps, forward or back: short jumps are as likely as long ones. */
 function clockShift(draw: number): number {
   const [minuteMs, times] = [60_000, 360];
   const size = Math.abs(draw - 0.5) * 2;

@@ -6,13 +6,13 @@ export interface Fault {
   name: FaultName;
   at: number;
   lastsMs: number;
-  /** Index of what it strikes among its kind: worker and engine 2 belong together. */
+  /** Index of the target among its kind: worker and engine 2 belong together. */
   index: number;
-  /** In [0, 1): decides what else there is to decide. */
+  /** In [0, 1): decides everything else. */
   draw: number;
 }
 
-/** How many there are of each target, and how many of them may be struck at once. */
+/** Number of each target, and how many of them may be struck at once. */
 const targets: Record<FaultTarget, { count: number; atOnce: number; restMs: number }> = {
   worker: { count: 5, atOnce: 2, restMs: 1_500 },
   engine: { count: 4, atOnce: 1, restMs: 300 },
@@ -28,12 +28,12 @@ const targets: Record<FaultTarget, { count: number; atOnce: number; restMs: numb
 const gap = [250, 1_100] as const;
 
 /**
- * Decides when what breaks. The same arguments give the same schedule. Kinds are dealt like cards, several packs in a row: one
- * that may not strike yet comes up as soon as it may.
+ * Plans the times and targets of faults. The same arguments give the same schedule. Kinds are dealt like cards, several packs in a row: a
+ * kind that may not strike yet comes up as soon as it may.
  */
 export function makeSchedule(seed: number, ms: number, names: readonly FaultName[] = faultNames): Fault[] {
   const random = seededRandom(seed);
-  // The first numbers of neighbouring seeds are alike.
+  // The first random numbers of neighbouring seeds are alike.
   for (let count = 0; count < 8; count += 1) random();
   const faults: Fault[] = [];
   const struck: { target: FaultTarget; index: number; until: number }[] = [];
@@ -54,7 +54,7 @@ export function makeSchedule(seed: number, ms: number, names: readonly FaultName
   return faults;
 }
 
-/** Something of a kind that may be struck now, if there is any. */
+/** Returns a target of a kind that may be struck now, if there is any. */
 function choose(
   name: FaultName,
   at: number,

@@ -4,12 +4,12 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const hourMs = 3_600_000;
 
-/** Tells its times whenever it is asked. */
+/** A program that reports its times on request. */
 const program = `process.on('message', () => setImmediate(() =>
   process.send([Date.now(), new Date().getTime(), Date.parse(Date()), performance.now(), new Date(5).getTime(),
     Number(new Date(2020, 0) instanceof Date)])));`;
 
-it('shifts every way to read the date, and neither given dates nor what measures durations', async () => {
+it('the preloaded clock shifts every way to read the date, but neither given dates nor measured durations', async () => {
   const preload = new URL('shift-clock.ts', import.meta.url).href;
   const child = spawn(process.execPath, ['--import', preload, '-e', program], { stdio: ['ignore', 2, 2, 'ipc'] });
   onTestFinished(() => void child.kill());

@@ -1,6 +1,6 @@
 /*
- * Preloaded into the services of the chaos cluster: shifts what `Date` says by as many milliseconds as the parent process
- * asks for. Timers and `performance` do not change, as on a machine whose clock is set.
+ * Preloaded into the services of the chaos cluster: shifts the time of `Date` by as many milliseconds as the parent process orders. Timers
+ * and `performance` do not change, as on a machine whose clock is set.
  */
 
 const { now } = Date;

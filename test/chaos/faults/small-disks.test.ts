@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startSmallDisks } from './small-disks.ts';
 
-it('fills one disk and empties it again, and keeps what programs wrote', async ({ skip }) => {
+it('a small disk is filled and emptied again, and keeps the files that programs wrote', async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-disks-'));
   const disks = await startSmallDisks(folder, ['one', 'two']);
   if (!disks) return skip('the system permits no namespaces');

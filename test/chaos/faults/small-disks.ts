@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Small file systems in memory, which programs write to and a test fills. */
+/** Small file systems in memory, to which programs write and which a test fills. */
 export interface SmallDisks {
-  /** A command with arguments that starts a program where these disks are. */
+  /** A command with arguments that starts a program with access to these disks. */
   enter: readonly string[];
-  /** The folder of a disk, for programs that were started so. */
+  /** Returns the folder of a disk, for programs that were started so. */
   folderOf(name: string): string;
   /** Writes until nothing more fits. */
   fill(name: string): Promise<void>;
@@ -16,7 +16,7 @@ export interface SmallDisks {
   stop(): void;
 }
 
-/** Room for some ten minutes of load. Redis writes its file anew when it has doubled. */
+/** Size of each disk: room for some ten minutes of load. Redis rewrites its file when it has doubled. */
 const size = '96m';
 
 const script = `
@@ -26,8 +26,8 @@ echo ready
 exec cat`;
 
 /**
- * Makes disks in a mount namespace of their own, which ends with this process. Programs that restart find what they had.
- * @param folder where they are, inside of the namespace
+ * Creates disks in a mount namespace of their own, which ends with this process. Programs that restart find their files again.
+ * @param folder folder of the disks, inside the namespace
  * @returns undefined where the system permits no namespaces
  */
 export async function startSmallDisks(folder: string, names: readonly string[]): Promise<SmallDisks | undefined> {

@@ -3,12 +3,12 @@ import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
 import { inject, type Crowds, type Struck } from './inject.ts';
 import type { Fault } from './schedule.ts';
 
-/** Of these, one fault begins when the one before has ended. */
+/** Among the faults of these, one begins only when the previous one has ended. */
 const stores = ['nats', 'redis'];
 
 /**
- * Makes each fault of a schedule at its time, until the signal, and resolves when the last one is undone.
- * @throws Error of the first one that could not be made or undone; no further fault begins after it
+ * Causes each fault of a schedule at its time, until the signal, and resolves when the last one is undone.
+ * @throws the first Error of a fault that could not be caused or undone; no further fault begins after it
  */
 export async function strikeAll(
   cluster: ChaosCluster,
@@ -24,7 +24,7 @@ export async function strikeAll(
     const waitMs = Math.max(0, begun + fault.at - performance.now());
     await sleep(waitMs, undefined, signal && { signal }).catch(() => undefined);
     if (failure || signal?.aborted) break;
-    // NATS and Redis take longer to be whole again than the fault lasts.
+    // NATS and Redis take longer to recover than the fault lasts.
     const store = stores.find((name) => fault.name.startsWith(name));
     const before = Promise.resolve(store && lastOf.get(store));
     const made = before.then(() => (signal?.aborted ? undefined : inject(cluster, crowds, fault)));

@@ -5,7 +5,7 @@ import type { Crowds } from '../faults/inject.ts';
 import { planRequest, type KeyKind, type RequestPlan } from './request-plan.ts';
 import { sendRequest, type Sent } from './send-request.ts';
 
-/** The keys of probes; with the first two of them come streams. */
+/** The keys of probes; the first two of them send streams. */
 const probed: readonly KeyKind[] = ['shared', 'free', 'concurrent', 'free'];
 
 /** Requests in flight above which the load waits. */
@@ -17,11 +17,10 @@ export interface SentAgain {
   again: Sent;
 }
 
-/** The mixed load of a run. */
 export class Load implements Crowds {
-  /** Every request so far, also those that run. */
+  /** Every request so far, running ones included. */
   readonly sent: Sent[] = [];
-  /** Those that were sent once more, in the same order each time. */
+  /** The requests that were sent once more, in the order of sending. */
   readonly sentAgain: SentAgain[] = [];
   readonly #cluster: ChaosCluster;
   readonly #name: string;
@@ -32,7 +31,7 @@ export class Load implements Crowds {
 
   /**
    * @param name first part of its requests' ids
-   * @param maxMs after which a request counts as one that never ends
+   * @param maxMs milliseconds after which a request counts as one that never ends
    */
   constructor(cluster: ChaosCluster, name: string, seed: number, maxMs: number) {
     this.#cluster = cluster;
@@ -49,7 +48,6 @@ export class Load implements Crowds {
     }
   }
 
-  /** Waits for the end of all requests. */
   async settle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -110,7 +108,7 @@ export class Load implements Crowds {
     this.#send({ format: 'chat', stream: true, behaviour: 'reads', poison: true, ingress, againMs: undefined });
   }
 
-  /** Keeps a request, and sends it once more if its plan says so. */
+  /** Records a request, and sends it once more if its plan says so. */
   #begun(first: Sent): void {
     this.sent.push(first);
     const { plan } = first;
@@ -134,7 +132,7 @@ export class Load implements Crowds {
   #send(also: Partial<RequestPlan>): void {
     const planned = planRequest(`${this.#name}-${this.#count++}`, this.#random, also);
     const { ingresses } = this.#cluster;
-    // As a load balancer does, which leaves out what is not ready.
+    // As a load balancer does, which leaves out nodes that are not ready.
     const isUp = ingresses[planned.ingress]?.part.isUp() === true;
     const ingress = isUp ? planned.ingress : ingresses.findIndex(({ part }) => part.isUp());
     const plan = { ...planned, ingress: Math.max(0, ingress) };

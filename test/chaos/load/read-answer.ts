@@ -1,25 +1,22 @@
 import type { RequestPlan } from './request-plan.ts';
 
-/** What a client has understood of the bytes that reached it. */
 export interface Answer {
   /** HTTP status; undefined when no header arrived. */
   status: number | undefined;
   text: string;
   /** Whether the mark that ends an answer of its format arrived. */
   finished: boolean;
-  /** The error that the answer names. */
   error: string | undefined;
-  /** Whether the error says that the request kills workers. */
+  /** Whether the error blames the request for killing workers. */
   isBlamed: boolean;
   /** How the connection broke, if it did. */
   broken: string | undefined;
-  /** Output tokens that the answer names. */
+  /** Output tokens in the answer. */
   outputTokens: number | undefined;
   /** Whether anything but a comment follows the end. */
   trailing: boolean;
 }
 
-/** The parts of any answer or event that are looked at. */
 interface Fields {
   type?: string;
   is_error?: boolean;
@@ -30,7 +27,7 @@ interface Fields {
   content?: { type: string; text?: string }[];
 }
 
-/** Reads the bytes of an answer, as far as they came. */
+/** Reads the bytes of an answer, as far as they arrived. */
 export function readAnswer(
   plan: Pick<RequestPlan, 'format' | 'stream'>,
   { status, body, broken }: { status: number | undefined; body: string; broken: string | undefined },

@@ -1,19 +1,22 @@
-/** A key without limits; with one of concurrent requests, for which each request asks; or with others, that shares can serve. */
+/**
+ * Kind of a key: without limits; with a limit of concurrent requests, which each request checks; or with other limits, which shares can
+ * serve.
+ */
 export type KeyKind = 'free' | 'concurrent' | 'shared';
 
-/** What a client of the load does besides asking. */
+/** Behaviour of a client of the load after its request. */
 export type Behaviour = 'reads' | 'vanishes' | 'stalls';
 
-/** A request as the seed decides it, and the only right answer to it. */
+/** A request as the seed determines it, and the only right answer to it. */
 export interface RequestPlan {
-  /** Also its `x-request-id`, by which the ledger and the engines know it. */
+  /** Also its `x-request-id`, in the ledger and at the engines. */
   id: string;
   format: 'chat' | 'messages' | 'tools';
   stream: boolean;
-  /** Which of the cluster's keys it comes with. */
+  /** The cluster's key with which it is sent. */
   key: KeyKind;
   behaviour: Behaviour;
-  /** Index of the ingress that it is sent to. */
+  /** Index of the ingress to which it is sent. */
   ingress: number;
   /** Words of the answer. */
   words: number;
@@ -23,11 +26,11 @@ export interface RequestPlan {
   delayMs: number;
   /** Kills the worker whose engine reads it. */
   poison: boolean;
-  /** Milliseconds after which it is sent once more, to the other ingress, with the same idempotency key; undefined for once. */
+  /** Milliseconds after which it is sent once more, to the other ingress, with the same idempotency key; undefined if it is sent once. */
   againMs: number | undefined;
 }
 
-/** The id and the poison of a prompt, found in any body that holds it. */
+/** Reads the id and the poison of a prompt from any body that contains it. */
 export function readMark(body: string): { id: string; isPoisoned: boolean } {
   const [, mark, id = ''] = /(Repeat|Poison) ([\w-]+)\./.exec(body) ?? [];
   return { id, isPoisoned: mark === 'Poison' };
@@ -54,23 +57,23 @@ export function planRequest(id: string, random: () => number, also: Partial<Requ
   };
 }
 
-/** Most requests come with the key whose limits shares can serve: those are for keys with many requests. */
+/** Returns the key of a request. Most requests use the key whose limits shares can serve: shares are for keys with many requests. */
 function keyOf(random: number): KeyKind {
   if (random < 0.15) return 'concurrent';
   return random < 0.65 ? 'shared' : 'free';
 }
 
-/** Words of which no two are the same, and no two requests have the same. */
+/** Returns words of which no two are the same, and no two requests have the same. */
 function wordsOf({ id, words }: RequestPlan): string {
   return [id, ...Array.from({ length: words }, (_, at) => `${at}`)].join(' ');
 }
 
-/** The complete text of the answer: the demo engine quotes what a tool gave. */
+/** Returns the complete text of the answer: the demo engine quotes the result of a tool. */
 export function expectedText(plan: RequestPlan): string {
   return plan.format === 'tools' ? `ran ${plan.id}` : `lookup gave: “${wordsOf(plan)}”`;
 }
 
-/** Path and body of the request. */
+/** Returns path and body of the request. */
 export function requestOf(plan: RequestPlan): { path: string; body: object } {
   const asked = `${plan.poison ? 'Poison' : 'Repeat'} ${plan.id}.\n[demo delay=${plan.delayMs} rate=${plan.rate}]`;
   const found = wordsOf(plan);

@@ -19,10 +19,10 @@ export interface Sent {
 
 const agent = new Agent({ keepAlive: false });
 
-/** For how long a client that stalls reads nothing. */
+/** Milliseconds for which a client that stalls reads nothing. */
 const stallMs = 1_500;
 
-/** Sends a request and reads its answer, in the manner of its plan. Resolves when its connection has ended, or after `maxMs`. */
+/** Sends a request and reads its answer, as its plan says. Resolves when its connection has ended, or after `maxMs`. */
 export function sendRequest(
   plan: RequestPlan,
   to: { url: string; key: string },
@@ -73,7 +73,7 @@ export function sendRequest(
       let stalled = false;
       response.setEncoding('utf8').on('data', (piece: string) => {
         text += piece;
-        // Events of an opening have no text; so few bytes are looked through again and again.
+        // Events of an opening have no text, and their few bytes are searched again and again.
         if (sent.firstTextAt === undefined && hasText(text, plan)) sent.firstTextAt = performance.now();
         if (plan.behaviour === 'stalls' && !stalled) {
           stalled = true;

@@ -1,7 +1,6 @@
 import type { FaultName } from '../faults/fault-kinds.ts';
 import type { Struck } from '../faults/inject.ts';
 
-/** Looks up which faults a time was disturbed by. */
 export class Disturbances {
   readonly #struck: readonly Struck[];
 
@@ -9,7 +8,7 @@ export class Disturbances {
     this.#struck = struck;
   }
 
-  /** The faults between two times, those included that ended at most `afterMs` before the first. */
+  /** Returns the faults between two times, including those that ended at most `afterMs` before the first. */
   during(from: number, to: number, afterMs = 0): Struck[] {
     return this.#struck.filter((one) => one.from <= to && one.to + afterMs >= from);
   }

@@ -3,7 +3,7 @@ import type { Disturbances } from './disturbances.ts';
 import { judgeLedger, type LedgerEntry } from './judge-ledger.ts';
 import type { Violation } from './violation.ts';
 
-/** Faults with which an ingress may lose the key of a request that it serves, or the store forget it. */
+/** Faults with which an ingress may lose the key of a request that it serves, or the store may lose it. */
 const losing = [
   'ingress-kill',
   'ingress-stop',
@@ -14,10 +14,10 @@ const losing = [
   'redis-full',
 ] as const;
 
-/** For how long such a fault may show. */
+/** Milliseconds after which such a fault may still show. */
 const laterMs = 10_000;
 
-/** Judges that a request which was sent twice with one idempotency key was served and charged once, with what its clients saw. */
+/** Checks that a request which was sent twice with one idempotency key was served and charged once, as its clients saw it. */
 export function judgeAgain(
   pairs: readonly SentAgain[],
   entries: readonly LedgerEntry[],
@@ -34,7 +34,7 @@ export function judgeAgain(
       return [{ rule: 'executed twice', id, detail: `${records.length} complete answers are charged` }];
     const whole = [first, again].find(({ answer: { status, finished } }) => status === 200 && finished);
     if (!whole) return [];
-    // Either ingress may have executed it, and have taken the record with it.
+    // Either ingress may have executed it, and may have lost the record with its end.
     const [ofOne, ofOther] = [first, again].map(({ plan }) => judgeLedger([{ ...whole, plan }], records, disturbances));
     return ofOther?.length === 0 ? [] : (ofOne ?? []);
   });

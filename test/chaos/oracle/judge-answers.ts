@@ -7,14 +7,14 @@ import type { Violation } from './violation.ts';
 /** Statuses with which the router may refuse a request while it is disturbed; 529 is the messages format's 503. */
 const honest = new Set([blamedStatus, 429, 500, 502, 503, 504, 529]);
 
-/** After the start of an ingress, its clients' balancer may still send requests there. */
+/** Milliseconds after the start of an ingress in which its clients' balancer may still send requests there. */
 const startMs = 3_000;
 
-/** The worker that has the tool, and for how long it may be away from an ingress that was started meanwhile. */
+/** The worker that has the tool, and the milliseconds for which an ingress that was started in between may not list it. */
 const toolsWorker = 4;
 const unseenMs = 40_000;
 
-/** Judges every answer by itself: it ends in time, is exact or says that it is not, and is not refused without a reason. */
+/** Checks every answer by itself: it ends in time, is exact or says that it is not, and is not refused without a reason. */
 export function judgeAnswers(sent: readonly Sent[], disturbances: Disturbances, maxMs: number): Violation[] {
   return sent.flatMap((one) => judge(one, disturbances, maxMs).map((found) => ({ ...found, id: one.plan.id })));
 }
@@ -35,7 +35,7 @@ function judge(sent: Sent, disturbances: Disturbances, maxMs: number): Omit<Viol
       add('silent end', `after ${text.length} of ${expected.length} characters`);
     }
   }
-  // What came before an error was relayed exactly, too.
+  // The text before an error must be exact, too.
   if (status === 200 && plan.stream && error !== undefined && !expected.startsWith(text)) {
     add('wrong text', differ(text, expected));
   }
@@ -49,7 +49,7 @@ function judge(sent: Sent, disturbances: Disturbances, maxMs: number): Omit<Viol
   }
   if (status !== undefined && status !== 200 && !honest.has(status)) {
     const isTold = status === 400 && disturbances.any(['engine-400'], sentAt, end, 1_000);
-    // An ingress does not know the tools of a worker that it has not seen since its start.
+    // An ingress does not have the tools of a worker that it has not seen since its start.
     const isUnseen =
       status === 404 &&
       plan.format === 'tools' &&
@@ -64,7 +64,7 @@ function judge(sent: Sent, disturbances: Disturbances, maxMs: number): Omit<Viol
   return found;
 }
 
-/** Where a text leaves the expected one. */
+/** Returns where a text leaves the expected one. */
 function differ(text: string, expected: string): string {
   let at = 0;
   while (at < text.length && text[at] === expected[at]) at += 1;

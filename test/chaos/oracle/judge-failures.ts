@@ -2,7 +2,7 @@ import type { Sent } from '../load/send-request.ts';
 import { outcomeOf } from '../report/outcomes.ts';
 import type { Violation } from './violation.ts';
 
-/** Judges that at most this share of the requests whose clients stay ends with a failure, poison aside. */
+/** Checks that at most this share of the requests whose clients stay ends with a failure, poison aside. */
 export function judgeFailures(sent: readonly Sent[], mostShare: number): Violation[] {
   const innocent = sent.filter((one) => !one.plan.poison && outcomeOf(one) !== 'left');
   const failed = innocent.filter((one) => outcomeOf(one) !== 'done').length;
@@ -10,7 +10,7 @@ export function judgeFailures(sent: readonly Sent[], mostShare: number): Violati
   return [{ rule: 'too many failures', id: 'load', detail: `${failed} of ${innocent.length} requests` }];
 }
 
-/** Judges that each request is answered that was sent when all faults were over. */
+/** Checks that each request is answered that was sent after all faults. */
 export function judgeRecovery(probes: readonly Sent[]): Violation[] {
   return probes.flatMap((one): Violation[] => {
     const outcome = outcomeOf(one);

@@ -3,11 +3,11 @@ import { quantile } from '../../bench/report/quantile.ts';
 import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
 import type { Violation } from './violation.ts';
 
-/** What a process holds. */
+/** Memory and handles of a process. */
 export interface Footprint {
   name: string;
   pid: number;
-  /** When, as `performance.now()` tells. */
+  /** Time of `performance.now()`. */
   at: number;
   /** Resident memory in MiB. */
   memory: number;
@@ -18,23 +18,22 @@ export interface Footprint {
 /** Growth that a run may leave behind: memory that Node has not returned yet, connections that are kept open. */
 const leftover = { factor: 2, memory: 64, handles: 40 };
 
-/** Growth of what a process usually holds from one minute to another one, later: it has been warm since long. */
+/** Growth of a process's usual footprint from one minute to another, later one: it has been warm for long. */
 const creep = { factor: 1.25, memory: 16, handles: 15 };
 
-/** Milliseconds after which a process has loaded what it needs for its work. */
+/** Milliseconds after which a process has loaded everything for its work. */
 const warmMs = 10_000;
 
-/** Milliseconds that a process must usually have run to be judged for what creeps. */
+/** Usual milliseconds that a process must have run to be judged for slow growth. */
 const usuallyLongMs = 240_000;
 
-/** A process that may hold something, while it runs. */
 export interface NamedProcess {
   name: string;
   pid: number | undefined;
 }
 
 /**
- * What every ingress, worker and batch runner holds now. Empty where `/proc` does not tell.
+ * Reads the footprint of every ingress, worker and batch runner. Empty where `/proc` does not report it.
  * @param others further processes
  */
 export function footprints(
@@ -57,10 +56,10 @@ export function footprints(
 }
 
 /**
- * Judges that processes which run at the end hold about as much as when they were warm, and, those which run for minutes, that what
- * they hold does not grow.
+ * Checks that processes which run at the end hold about as much as when they were warm, and that the footprint of processes which run for
+ * minutes does not grow.
  * @param seen all footprints of a run, in the order of time
- * @param longMs that a process must have run to be judged for what creeps
+ * @param longMs milliseconds that a process must have run to be judged for slow growth
  */
 export function judgeGrowth(seen: readonly Footprint[], longMs = usuallyLongMs): Violation[] {
   const end = seen.at(-1)?.at;
@@ -68,7 +67,7 @@ export function judgeGrowth(seen: readonly Footprint[], longMs = usuallyLongMs):
     const [first, last] = [all[0], all.at(-1)];
     if (!first || !last || last.at !== end) return [];
     const warm = all.find(({ at }) => at >= first.at + warmMs);
-    // It has not loaded yet what it needs.
+    // It has not loaded everything yet.
     if (!warm) return [];
     const found = compare(warm, last, leftover);
     const span = last.at - warm.at;
@@ -79,7 +78,7 @@ export function judgeGrowth(seen: readonly Footprint[], longMs = usuallyLongMs):
   });
 }
 
-/** The medians of footprints of one process. */
+/** Returns the medians of footprints of one process. */
 function usual(list: readonly Footprint[]): Pick<Footprint, 'name' | 'memory' | 'handles'> {
   const median = (of: 'memory' | 'handles'): number =>
     quantile(

@@ -3,16 +3,16 @@ import type { Sent } from '../load/send-request.ts';
 import type { Disturbances } from './disturbances.ts';
 import type { Violation } from './violation.ts';
 
-/** What is compared of a record of the ledger. */
+/** The compared fields of a record of the ledger. */
 export type LedgerEntry = Pick<UsageRecord, 'id' | 'outcome' | 'completionTokens' | 'attempts'>;
 
-/** An ingress that is killed takes with it what it has not written yet: up to this long. */
+/** Milliseconds of records that a killed ingress may lose because it has not written them yet. */
 const writtenMs = 2_000;
 
-/** It also takes with it what a primary that failed has lost, and it would have written again: up to this long. */
+/** Milliseconds of records that it may also lose: those that a failed primary has lost and the ingress would have written again. */
 const rewrittenMs = 20_000;
 
-/** Judges that the ledger has each request once, with the outcome and the tokens that its client saw. */
+/** Checks that the ledger has each request once, with the outcome and the tokens that its client saw. */
 export function judgeLedger(
   sent: readonly Sent[],
   entries: readonly LedgerEntry[],
@@ -40,7 +40,6 @@ export function judgeLedger(
   });
 }
 
-/** The faults of Redis around a time, for the report. */
 function seenBy(disturbances: Disturbances, at: number): string {
   const near = disturbances
     .during(at - rewrittenMs, at + rewrittenMs)

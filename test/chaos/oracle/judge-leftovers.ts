@@ -2,7 +2,7 @@ import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import type { Violation } from './violation.ts';
 
-/** Waits until reservations, open requests and held bodies are gone, and returns what is left after `ms`. */
+/** Waits until reservations, open requests and held bodies are gone, and returns those that are left after `ms`. */
 export async function judgeLeftovers(cluster: ChaosCluster, ms: number): Promise<Violation[]> {
   let left: Violation[] = [];
   const look = async (): Promise<boolean> => {

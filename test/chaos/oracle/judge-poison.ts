@@ -2,10 +2,10 @@ import type { Sent } from '../load/send-request.ts';
 import type { Disturbances } from './disturbances.ts';
 import type { Violation } from './violation.ts';
 
-/** The status of a request that is taken for one that kills workers, before any of its answer was sent. */
+/** The status of a request that is blamed for killing workers, before any of its answer was sent. */
 export const blamedStatus = 422;
 
-/** Judges that no request kills more workers than this. */
+/** Checks that no request kills more workers than this. */
 export function judgePoison(sent: readonly Sent[], deaths: readonly PoisonDeath[], most: number): Violation[] {
   return sent.flatMap(({ plan: { id, poison }, sentAt }): Violation[] => {
     const killed = deaths.filter((death) => death.id === id);
@@ -17,18 +17,16 @@ export function judgePoison(sent: readonly Sent[], deaths: readonly PoisonDeath[
 
 /** A worker's death by a poisoned prompt. */
 export interface PoisonDeath {
-  /** Of the request. */
   id: string;
   worker: string;
   at: number;
 }
 
-/** A worker that is silent for longer counts as one that died: nobody can tell them apart. */
+/** Milliseconds of silence after which a worker counts as dead: no client can distinguish the two. */
 const silentMs = 3_000;
 
 /**
- * Judges that only a request is blamed during which two workers died or were silent, be it with a status or with an event of a
- * stream.
+ * Checks that only a request is blamed during which two workers died or were silent, with a status or with an event of a stream.
  * @param deaths times at which workers died
  */
 export function judgeBlame(sent: readonly Sent[], deaths: readonly number[], disturbances: Disturbances): Violation[] {

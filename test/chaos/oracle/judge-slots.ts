@@ -3,16 +3,16 @@ import type { Sent } from '../load/send-request.ts';
 import type { Disturbances } from './disturbances.ts';
 import type { Violation } from './violation.ts';
 
-/** Time for a cancellation to reach the engine, in milliseconds. */
+/** Milliseconds for a cancellation to reach the engine. */
 const calmMs = 1_000;
 
-/** Time after a fault of the parts of this very request, until which they find out whom they have lost. */
+/** Milliseconds after a fault of the components of this very request in which they detect their loss. */
 const disturbedMs = 15_000;
 
 /** The same for a killed ingress, which looks to its workers like one whose link is cut: its jobs go on for a minute. */
 const killedMs = 65_000;
 
-/** Judges that no engine works for a client that is gone, and that each answer comes from an engine. */
+/** Checks that no engine works for a client that is gone, and that each answer comes from an engine. */
 export function judgeSlots(
   executions: readonly Execution[],
   sent: readonly Sent[],
@@ -26,7 +26,7 @@ export function judgeSlots(
     const one = byId.get(id);
     const gone = one?.endedAt;
     if (gone === undefined || endedAt <= gone + calmMs) return [];
-    // The engine may have been asked late, since what asked it was disturbed.
+    // The engine may have got the request late, because its sender was disturbed.
     const [from, to] = [Math.min(one?.sentAt ?? startedAt, startedAt), Math.max(gone + calmMs, startedAt)];
     const faults = disturbances.during(from, to).filter(({ fault: { name, index } }) => {
       if (name.startsWith('worker-')) return index === engine;

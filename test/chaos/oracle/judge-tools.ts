@@ -1,7 +1,7 @@
 import type { Sent } from '../load/send-request.ts';
 import type { Violation } from './violation.ts';
 
-/** Judges that no tool call was executed twice, and that each which was answered was executed. */
+/** Checks that no tool call was executed twice, and that each answered call was executed. */
 export function judgeTools(sent: readonly Sent[], executed: readonly string[]): Violation[] {
   const counts = new Map<string, number>();
   for (const id of executed) counts.set(id, (counts.get(id) ?? 0) + 1);

@@ -36,7 +36,7 @@ const plan = (also: Partial<RequestPlan> = {}): RequestPlan =>
     ...also,
   });
 
-/** The events of a streamed answer with these pieces of text. */
+/** Returns the events of a streamed answer with these pieces of text. */
 function events({ format }: RequestPlan, pieces: readonly string[]): string[] {
   const data = (fields: object): string => `data: ${JSON.stringify(fields)}\n\n`;
   if (format === 'chat') {
@@ -55,7 +55,7 @@ function events({ format }: RequestPlan, pieces: readonly string[]): string[] {
 
 const piecesOf = (one: RequestPlan): string[] => expectedText(one).split(/(?<= )/);
 
-/** A request with an answer of these bytes. */
+/** Returns a request with an answer of these bytes. */
 function sent(one: RequestPlan, body: string, also: Partial<Sent> = {}, broken?: string, status = 200): Sent {
   return {
     plan: one,
@@ -80,7 +80,7 @@ describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answe
   const pieces = piecesOf(one);
   const end = events(one, []).slice(-2);
 
-  it('finds nothing wrong with an exact one', () => {
+  it('finds nothing wrong with an exact answer', () => {
     expect(judge(sent(one, events(one, pieces).join('')))).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answe
     expect(judge(sent(one, events(one, swapped).join('')))).toEqual(['wrong text']);
   });
 
-  it('finds a silent end, and none where an error event says so', () => {
+  it('finds a silent end, and none where an error event reports it', () => {
     const some = events(one, pieces).slice(0, 5);
     expect(judge(sent(one, some.join('')))).toEqual(['silent end']);
     const error = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error' } })}\n\n`;
@@ -110,13 +110,13 @@ describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answe
     expect(judge(other, during('ingress-kill', 1_500, 1_600))).toEqual(['broken connection']);
   });
 
-  it('finds what follows the end', () => {
+  it('finds bytes after the end', () => {
     const whole = events(one, pieces).join('');
     expect(judge(sent(one, whole + events(one, ['x'])[0]))).toContain('bytes after the end');
     expect(judge(sent(one, whole + end.at(-1)))).toContain('bytes after the end');
   });
 
-  it('finds one that never ends, or too late', () => {
+  it('finds an answer that never ends, or too late', () => {
     const some = events(one, pieces).slice(0, 5).join('');
     expect(judge(sent(one, some, { endedAt: undefined }))).toEqual(['never ended']);
     const whole = events(one, pieces).join('');
@@ -145,7 +145,7 @@ describe('the oracle', () => {
       expect(rules(judgeAgain([pair], [record({ outcome: 'cancelled' })], calm))).toEqual(['ledger']);
       expect(rules(judgeAgain([pair], [record({ completionTokens: 3 })], calm))).toEqual(['ledger']);
       for (const index of [0, 1]) {
-        // The store was away, and either ingress that may have had the record was killed before it came back.
+        // The store was away, and either ingress that may have had the record was killed before the store came back.
         const lost = [struck('redis-kill', 13_000, 15_000), struck('ingress-kill', 14_000, 14_500, index)];
         expect(judgeAgain([pair], [], new Disturbances(lost))).toEqual([]);
       }
@@ -174,7 +174,7 @@ describe('the oracle', () => {
     expect(rules(judgeSlots([busy(3_100)], [gone], calm, 50_000))).toEqual(['busy slot']);
     expect(rules(judgeSlots([busy(undefined)], [gone], calm, 50_000))).toEqual(['busy slot']);
     expect(rules(judgeSlots([busy(9_000)], [gone], during('worker-stop', 1_900, 6_000), 50_000))).toEqual([]);
-    // Asked after its client was gone, by a worker that stood still meanwhile.
+    // Requested after its client was gone, by a worker that stood still meanwhile.
     const late = { ...busy(5_012), startedAt: 5_000 };
     expect(rules(judgeSlots([late], [gone], calm, 50_000))).toEqual(['busy slot']);
     expect(rules(judgeSlots([late], [gone], during('worker-stop', 1_900, 4_900), 50_000))).toEqual([]);
@@ -198,7 +198,7 @@ describe('the oracle', () => {
     expect(rules(judgeLedger([whole], [], calm))).toEqual(['ledger']);
     expect(judgeLedger([whole], [], during('ingress-kill', 2_500, 2_600))).toEqual([]);
     expect(rules(judgeLedger([whole], [], during('ingress-kill', 4_500, 4_600)))).toEqual(['ledger']);
-    // What a primary takes along when it fails is written again, unless its ingress is killed before.
+    // Records that a failing primary loses are written again, unless their ingress is killed before.
     const failed = struck('redis-kill', 2_500, 9_000);
     expect(rules(judgeLedger([whole], [], new Disturbances([failed])))).toEqual(['ledger']);
     expect(judgeLedger([whole], [], new Disturbances([failed, struck('ingress-kill', 8_000, 8_100)]))).toEqual([]);
@@ -258,13 +258,13 @@ describe('the oracle', () => {
     expect(rules(judgeRecovery([done, refused]))).toEqual(['not recovered']);
   });
 
-  it('finds a part that ends by itself, once it was ready', () => {
+  it('finds a component that ends by itself, once it was ready', () => {
     const part = (wasReady: boolean) => ({ name: 'gpu-0', crashes: [{ at: 1, wasReady, detail: '1: out of memory' }] });
     expect(rules(judgeCrashes([part(true)]))).toEqual(['crashed']);
     expect(judgeCrashes([part(false), { name: 'gpu-1', crashes: [] }])).toEqual([]);
   });
 
-  it('finds memory and handles that a part keeps', () => {
+  it('finds memory and handles that a component keeps', () => {
     const at = (ms: number, memory: number, handles: number): Footprint => {
       return { name: 'ingress-0', pid: 1, at: ms, memory, handles };
     };
@@ -273,14 +273,14 @@ describe('the oracle', () => {
       'leftover',
       'leftover',
     ]);
-    // One that has just been started loads what it needs.
+    // A process that has just been started loads its code.
     expect(judgeGrowth([at(0, 20, 10), at(9_000, 180, 60)])).toEqual([]);
     // Another process of the same name is compared with itself.
     const other = { ...at(60_000, 90, 30), pid: 2 };
     expect(judgeGrowth([at(0, 20, 10), at(40_000, 400, 90), other])).toEqual([]);
   });
 
-  it('finds memory and handles that creep, and no peaks', () => {
+  it('finds slow growth of memory and handles, and no peaks', () => {
     const minutes = (memory: (minute: number) => number, handles: (minute: number) => number): Footprint[] =>
       Array.from({ length: 31 }, (_, minute) => {
         return { name: 'ingress-1', pid: 1, at: minute * 60_000, memory: memory(minute), handles: handles(minute) };
@@ -294,12 +294,12 @@ describe('the oracle', () => {
 });
 
 describe('a schedule', () => {
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and differs for another seed', () => {
     expect(makeSchedule(5, 60_000)).toEqual(makeSchedule(5, 60_000));
     expect(makeSchedule(5, 60_000)).not.toEqual(makeSchedule(6, 60_000));
   });
 
-  it('has in a minute each kind at least once, and 75 faults or more', () => {
+  it('has each kind at least once in a minute, and 75 faults or more', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const schedule = makeSchedule(seed, 60_000);
       expect(schedule.length).toBeGreaterThanOrEqual(75);

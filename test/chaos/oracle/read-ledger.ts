@@ -4,7 +4,6 @@ import type { LedgerEntry } from './judge-ledger.ts';
 
 const everybody = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 
-/** Every single request in the ledger of a cluster. */
 export async function readLedger({
   accounts,
   prefix,

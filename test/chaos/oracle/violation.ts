@@ -1,6 +1,4 @@
-/** An invariant that did not hold. */
 export interface Violation {
-  /** Which one. */
   rule:
     | 'never ended'
     | 'ended late'
@@ -20,7 +18,7 @@ export interface Violation {
     | 'not recovered'
     | 'leftover'
     | 'batch';
-  /** Of which request or part. */
+  /** The request or component. */
   id: string;
   detail: string;
 }

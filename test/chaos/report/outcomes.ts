@@ -3,31 +3,30 @@ import type { Struck } from '../faults/inject.ts';
 import type { Execution } from '../faults/engine-front.ts';
 import type { Sent } from '../load/send-request.ts';
 
-/** How the requests ended that ran while one kind of fault struck. */
+/** Outcomes of the requests that ran while one kind of fault struck. */
 export interface Outcomes {
   faults: number;
   done: number;
-  /** Of those done: ones that more than one engine was asked for. */
+  /** Done requests for which more than one engine was asked. */
   moved: number;
-  /** An error event in the middle. */
+  /** Ended by an error event in the middle. */
   ended: number;
-  /** An error instead of an answer. */
+  /** Got an error instead of an answer. */
   refused: number;
-  /** A connection that broke or was never made. */
+  /** The connection broke or was never made. */
   broken: number;
-  /** The client left. */
   left: number;
   /**
-   * Of streams that were done, and had no text when the fault struck: milliseconds from then, or from when the engine would have had
-   * text, to the first text.
+   * For done streams that had no text when the fault struck: milliseconds to the first text, from the fault or from when the engine would
+   * have had text.
    */
   waits: number[];
 }
 
-/** A fault's consequences may show this much later, in milliseconds. */
+/** Milliseconds after a fault in which its consequences may show. */
 const laterMs = 500;
 
-/** Counts the outcomes of requests by the faults that they met. One that met several counts for each. */
+/** Counts the outcomes of requests by the faults that they met. A request that met several counts for each. */
 export function countOutcomes(
   struck: readonly Struck[],
   sent: readonly Sent[],
@@ -58,7 +57,6 @@ function noOutcomes(): Outcomes {
   return { faults: 0, done: 0, moved: 0, ended: 0, refused: 0, broken: 0, left: 0, waits: [] };
 }
 
-/** The outcomes of several runs together. */
 export function addOutcomes(runs: readonly Map<FaultName, Outcomes>[]): Map<FaultName, Outcomes> {
   const sum = new Map(faultNames.map((name) => [name, noOutcomes()]));
   for (const [name, one] of runs.flatMap((run) => [...run])) {
@@ -71,7 +69,6 @@ export function addOutcomes(runs: readonly Map<FaultName, Outcomes>[]): Map<Faul
 
 const counts = ['faults', 'done', 'moved', 'ended', 'refused', 'broken', 'left'] as const;
 
-/** How a request ended for its client. */
 export function outcomeOf({ left, answer }: Sent): 'done' | 'ended' | 'refused' | 'broken' | 'left' {
   if (left) return 'left';
   if (answer.broken !== undefined || answer.status === undefined) return 'broken';
@@ -80,7 +77,7 @@ export function outcomeOf({ left, answer }: Sent): 'done' | 'ended' | 'refused' 
 }
 
 /**
- * Milliseconds from each fault of one kind to the first text of every stream that the worker it struck had without text, less the
+ * Returns the milliseconds from each fault of one kind to the first text of every stream that the struck worker had without text, minus the
  * engine's own delay.
  */
 export function recoveries(
@@ -104,7 +101,7 @@ export function recoveries(
   });
 }
 
-/** The failures of a run, each with how often it came: status and code, or how the connection broke. */
+/** Counts the failures of a run by status and code, or by how the connection broke. */
 export function countFailures(sent: readonly Sent[]): [string, number][] {
   const failures = sent.flatMap((one) => {
     const { status, error, broken } = one.answer;

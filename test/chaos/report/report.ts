@@ -4,7 +4,7 @@ import type { FaultName } from '../faults/fault-kinds.ts';
 import type { ChaosResult } from '../run-chaos.ts';
 import type { Outcomes } from './outcomes.ts';
 
-/** What a run came to, as text: its seed, faults by outcomes, recovery, and every violation. */
+/** Returns the report of a run: its seed, faults by outcomes, recovery, and every violation. */
 export function report(result: ChaosResult): string {
   const { seed, requests, failures, failedShare, blamed, outcomes, leftOut, recovery, violations, logged } = result;
   return [
@@ -24,7 +24,7 @@ export function report(result: ChaosResult): string {
   ].join('\n');
 }
 
-/** Lines of a table of faults, what became of the requests that met them, and how long those waited for their text. */
+/** Returns the lines of a table of faults: the outcomes of the requests that met them, and how long those waited for their text. */
 export function outcomeTable(outcomes: Map<FaultName, Outcomes>): string[] {
   const head = ['fault', 'times', 'done', 'moved', 'ended', 'refused', 'broken', 'left', 'p50 ms', 'p99 ms'];
   const rows = Array.from(outcomes, ([name, { faults, done, moved, ended, refused, broken, left, waits }]) => [

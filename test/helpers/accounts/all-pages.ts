@@ -1,4 +1,4 @@
-/** All pages of a list, each of which says behind which place the next one begins, unless it is the last. */
+/** Reads all pages of a list. Each page except the last names the place after which the next one begins. */
 export async function allPages<Place, Page extends { next?: Place | undefined }>(
   read: (after?: Place) => Promise<Page>,
 ): Promise<Page[]> {

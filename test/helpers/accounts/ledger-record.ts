@@ -6,7 +6,7 @@ const end = { outcome: 'done', attempts: 1, queueMs: 1, firstTokenMs: 50, totalM
 const use = { promptTokens: 10, cachedTokens: 2, completionTokens: 5, reasoningTokens: 1, cost: 1_000 };
 let count = 0;
 
-/** A request that is over, with an id of its own unless it is given. */
+/** Creates the record of a finished request, with an id of its own unless the fields have one. */
 export function ledgerRecord(fields: Partial<UsageRecord>): UsageRecord {
   return { id: `req_${(count += 1)}`, at: Date.now(), ...who, ...what, ...end, ...use, ...fields };
 }

@@ -1,14 +1,13 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 
-/** A router key and a team, which own what is stored for them until they are gone. */
+/** Creates a router key and a team, which own the data stored for them until they are gone. */
 export async function makeOwners({ keys, teams }: Pick<Accounts, 'keys' | 'teams'>) {
   const { record: key } = await createKey(keys, { kind: 'router', name: 'Key', class: 'normal' });
   const team = await teams.create('Team');
   return {
     key,
     team,
-    /** Revokes the key and deletes the team. */
     end: async (): Promise<void> => {
       await keys.revoke(key.id, 1);
       await teams.delete(team.id, 1);

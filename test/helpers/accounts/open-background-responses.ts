@@ -9,8 +9,8 @@ const hourMs = 3_600_000;
 const megabyte = 1024 * 1024;
 
 /**
- * Responses in the background under a prefix of their own, as both sides see them.
- * @param change bounds other than ten of an owner that are not over, an hour and a megabyte
+ * Opens background responses under a prefix of their own, for both sides.
+ * @param change bounds other than ten unfinished responses per owner, an hour and a megabyte
  */
 export async function openBackgroundResponses(change: Partial<BackgroundBounds> = {}) {
   const webhooks = await openTestWebhooks();
@@ -29,9 +29,12 @@ export async function openBackgroundResponses(change: Partial<BackgroundBounds> 
     webhooks,
     responses,
     work,
-    /** The events which say that an attempt has begun. */
+    /** The events that report the beginning of a run. */
     opening,
-    /** Stores a response that waits, of `ada` unless another owner is given. @returns how many of its owner are not over */
+    /**
+     * Stores a waiting response, of `ada` unless another owner is given.
+     * @returns the number of its owner's unfinished responses
+     */
     create: (id: string, { body = 'hello', ...fields }: Partial<NewBackgroundRecord> & { body?: string } = {}) => {
       const createdAt = Date.now();
       const facts = { id, owner: 'ada', key: 'k1', format: 'responses', requestId: `req-${id}` };
@@ -39,7 +42,7 @@ export async function openBackgroundResponses(change: Partial<BackgroundBounds> 
       const queued = { id, status: 'queued' };
       return responses.create(record, { request: { body }, queued, events: 'created;queued;', last: 1 });
     },
-    /** Begins an attempt to make a response. */
+    /** Begins a run of a response. */
     begin: async (id: string) => {
       const record = made(await work.find(id));
       return { record, ...made(await work.begin(record, opening)) };

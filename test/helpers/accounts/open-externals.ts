@@ -2,7 +2,7 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { OpenKeyStore } from './open-key-store.ts';
 
-/** The accounts at providers of a store, as a node with these secrets has them. */
+/** Opens the accounts at providers of a store, as a node with these secrets does. */
 export function openExternals(
   { connection, prefix, unreadable }: Pick<OpenKeyStore, 'connection' | 'prefix' | 'unreadable'>,
   secrets: readonly Uint8Array[] = [Buffer.alloc(32)],

@@ -22,7 +22,9 @@ export interface OpenKeyStore {
   noteUnreadable: ReportUnreadable;
 }
 
-/** Connects to a Redis server, that of all test files unless another is given, for the duration of the running test. Does not wait for it. */
+/**
+ * Connects to a Redis server, by default that of all test files, for the duration of the running test. Does not wait for the connection.
+ */
 export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`): OpenKeyStore {
   const logLines: string[] = [];
   const connection = connectRedis(url, {
@@ -37,14 +39,14 @@ export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomU
   return { store: accounts.keys, accounts, connection, redis, prefix, logLines, unreadable, noteUnreadable };
 }
 
-/** As beginKeyStore, but returns when Redis can be used. */
+/** Does the same as beginKeyStore, and waits until Redis can be used. */
 export async function openKeyStore(url?: string, prefix?: string): Promise<OpenKeyStore> {
   const open = beginKeyStore(url, prefix);
   await open.connection.whenReady(AbortSignal.timeout(10_000));
   return open;
 }
 
-/** The first administrator, Ada, whom no password signs in. */
+/** Creates the first administrator, Ada, who has no password. */
 export async function makeAdmin({ accounts: { links } }: OpenKeyStore): Promise<UserRecord> {
   const token = (await links.issueFirstAdmin()) ?? '';
   const person = { name: 'Ada', email: 'ada@example.com', passwordHash: '' };

@@ -7,15 +7,18 @@ import { openKeyStore, type OpenKeyStore } from './open-key-store.ts';
 
 const dayMs = 86_400_000;
 
-/** Somebody who sees the use of everybody. */
+/** A viewer who sees everybody's use. */
 export const admin: UsageViewer = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };
 
-/** Somebody who sees the own use, and that of these teams. */
+/** Returns a viewer who sees the own use, and that of these teams. */
 export function member(userId: string, ...teamIds: string[]): UsageViewer {
   return { userId, isAdmin: false, keyIds: [], teamIds };
 }
 
-/** A ledger for the running test, with a reader of it. @param of the store that it is in; default: one of its own */
+/**
+ * Opens a ledger for the running test, with a reader.
+ * @param of store of the ledger; default: one of its own
+ */
 export async function openLedger(bounds: Partial<UsageLedgerBounds> = {}, of?: Pick<OpenKeyStore, 'redis' | 'prefix'>) {
   const { redis, prefix } = of ?? (await openKeyStore());
   const another = (): UsageLedger => {
@@ -41,7 +44,7 @@ export async function openLedger(bounds: Partial<UsageLedgerBounds> = {}, of?: P
   };
 }
 
-/** Writes requests into the ledger of a store, which keeps the newest 5,000 for as long as the test runs. */
+/** Writes requests into the ledger of a store, which keeps the newest 5,000 for the duration of the test. */
 export async function writeLedger(of: Pick<OpenKeyStore, 'redis' | 'prefix'>, records: readonly UsageRecord[]) {
   const { write } = await openLedger({ maxRequests: 5_000, requestsKeptMs: 1e12 }, of);
   await write(...records);

@@ -8,7 +8,7 @@ import { openKeyStore } from './open-key-store.ts';
 
 export const nothing: Amount = { tokens: 0, cost: 0 };
 
-/** A keeper of limits on a prefix of its own, and ways to reach behind it, for the duration of the running test. */
+/** Opens a keeper of limits on a prefix of its own, with access to its store, for the duration of the running test. */
 export async function openLimitKeeper(url?: string, times?: LimitKeeperTimes) {
   const { redis, prefix } = await openKeyStore(url);
   const keeper = new LimitKeeper(redis, prefix, silentLog, times);
@@ -28,7 +28,7 @@ export async function openLimitKeeper(url?: string, times?: LimitKeeperTimes) {
     use: async (party: PartyLimits) => made((await keeper.read([party]))[0]),
     /** Ids of the reservations in force. */
     ids: () => redis.zrange(reservations, '0', '-1'),
-    /** Has reservations expire now. */
+    /** Makes reservations expire now. */
     expire: async (...ids: string[]): Promise<void> => {
       if (ids.length > 0) await redis.zadd(reservations, 'XX', ...ids.flatMap((id) => ['1', id]));
     },

@@ -5,7 +5,7 @@ import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import { silentLog } from '../silent-log.ts';
 import { openKeyStore } from './open-key-store.ts';
 
-/** A keeper on a connection of its own, which is as much as limits know of a node. */
+/** Opens a keeper on a connection of its own, which is all of a node that limits see. */
 export async function openLimitNode(url: string, prefix: string, times?: LimitKeeperTimes) {
   const { connection, redis } = await openKeyStore(url, prefix);
   const sent = [vi.spyOn(redis, 'eval'), vi.spyOn(redis, 'evalsha')];
@@ -17,18 +17,17 @@ export async function openLimitNode(url: string, prefix: string, times?: LimitKe
     keeper,
     connection,
     redis,
-    /** Scripts that were run. */
+    /** Number of scripts that were run. */
     runs: () => args().length,
-    /** Ids of all reservations, shares among them, that it ever asked for. */
+    /** Ids of all reservations, including shares, that it ever requested. */
     ids: () => [...new Set(args().flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))],
     reports: () => args().filter(({ number }) => number !== undefined),
   };
 }
 
-/** A keeper with its connection. */
 export type LimitNode = Awaited<ReturnType<typeof openLimitNode>>;
 
-/** Has a node serve requests, one after the other, until one has drawn on a share; returns how many. */
+/** Makes a node serve requests, one after the other, until one has drawn on a share; returns their number. */
 export async function warm(
   { keeper, runs }: LimitNode,
   parties: readonly PartyLimits[],

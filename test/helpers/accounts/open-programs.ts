@@ -2,20 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { Programs, type TokenOutcome } from '#shared/accounts/programs/programs.ts';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from './open-key-store.ts';
 
-/** The tokens of a program. */
 export type IssuedTokens = Extract<TokenOutcome, { state: 'issued' }>;
 
-/** What a program asks with. */
+/** The caller's facts in a program's request. */
 export const asked = { client: 'Claude Code', address: '192.0.2.1' };
 
 export interface NodeOptions {
   /** Default: the cluster's. */
   secrets?: readonly Uint8Array[];
-  /** What its accounts are read with. Default: the test's own connection. */
+  /** Store for its accounts. Default: the test's own connection. */
   store?: Pick<OpenKeyStore, 'accounts' | 'connection'>;
 }
 
-/** The programs of a cluster with one person, Ada, for the running test. */
+/** Opens the programs of a cluster with one person, Ada, for the running test. */
 export async function openPrograms() {
   const open = await openKeyStore();
   const secret = randomBytes(32);
@@ -29,11 +28,13 @@ export async function openPrograms() {
     });
   const programs = addNode();
   const ada = await makeAdmin(open);
-  /** A team that Ada is in. */
   const team = await teams.create('Research');
   await teams.setMember(team.id, ada.id, 'member');
   let signIns = 1;
-  /** Has Ada approve the sign-in of a program. @returns its device code */
+  /**
+   * Makes Ada approve the sign-in of a program.
+   * @returns its device code
+   */
   const approve = async ({ teamId, clientId }: { teamId?: string; clientId?: string } = {}) => {
     const from = { ...asked, address: `192.0.2.${signIns++}`, clientId };
     const { deviceCode, userCode } = await programs.devices.begin(from);
@@ -42,16 +43,19 @@ export async function openPrograms() {
   };
   /** Signs a program in for Ada. */
   const signIn = async (teamId?: string) => issued(await programs.claim(await approve(teamId ? { teamId } : {})));
-  /** What comes of the refresh token of a program. */
+  /** Sends the refresh token of a program and returns the outcome. */
   const refresh = ({ tokens }: Pick<IssuedTokens, 'tokens'>) => programs.refresh(tokens.refreshToken);
-  /** The tokens that come of it. */
+  /** Refreshes a program's tokens and returns the new ones. */
   const renew = async (of: Pick<IssuedTokens, 'tokens'>) => issued(await refresh(of));
   return { ...open, programs, ada, team, addNode, approve, signIn, refresh, renew };
 }
 
 export type OpenPrograms = Awaited<ReturnType<typeof openPrograms>>;
 
-/** @throws an Error unless tokens were issued */
+/**
+ * Returns the issued tokens.
+ * @throws an Error if the outcome has none
+ */
 export function issued(outcome: TokenOutcome): IssuedTokens {
   if (outcome.state !== 'issued') throw new Error(`no tokens: ${outcome.state}`);
   return outcome;

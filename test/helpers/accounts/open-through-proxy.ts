@@ -2,7 +2,7 @@ import { inject, onTestFinished } from 'vitest';
 import { startPausableProxy } from '../servers/pausable-proxy.ts';
 import { openKeyStore } from './open-key-store.ts';
 
-/** A key store whose connection passes a proxy, and the same one without, for the running test. */
+/** Opens a key store whose connection passes a proxy, and the same store without it, for the running test. */
 export async function openThroughProxy() {
   const proxy = await startPausableProxy(Number(new URL(inject('redisUrl')).port));
   onTestFinished(() => proxy.close());

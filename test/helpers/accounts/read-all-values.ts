@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Everything that Redis keeps under names with this beginning, as one text of names and values, each uncompressed: a search in it finds
- * whatever stands there unsealed. Throws for a kind of value that it does not know.
+ * Returns everything that Redis stores under names with this beginning, as one text of names and uncompressed values: a search finds any
+ * unsealed text. Throws for an unknown kind of value.
  */
 export async function readAllValues(redis: Redis, prefix: string): Promise<string> {
   const texts: unknown[] = [];
@@ -25,7 +25,7 @@ const reads: Record<string, Read> = {
   zset: (redis, name) => redis.zrange(name, '0', '-1', 'WITHSCORES'),
   stream: async (redis, name) =>
     (await redis.xrangeBuffer(name, '-', '+')).map(([id, fields]) => [id, ...fields].map(latin1)),
-  // It expired meanwhile.
+  // The value expired in the meantime.
   none: async () => '',
 };
 

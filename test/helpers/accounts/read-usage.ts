@@ -4,12 +4,18 @@ import { until } from '../until.ts';
 import { admin } from './open-ledger.ts';
 import { useRedis } from './use-redis.ts';
 
-/** The last 200 requests in the usage ledger of a cluster, newest first. @param key the id of the key with which they were made; default: any */
+/**
+ * Reads the last 200 requests in the usage ledger of a cluster, newest first.
+ * @param key id of the key with which they were made; default: any
+ */
 export async function readUsage(prefix: string, key?: string): Promise<UsageRecord[]> {
   return useRedis(async (redis) => (await new UsageReader(redis, `${prefix}:`).requests(admin, { key }, 200)).requests);
 }
 
-/** The ledger's record of a request, once it is written. @param id that of the request */
+/**
+ * Waits for the ledger's record of a request.
+ * @param id id of the request
+ */
 export async function recordOf({ prefix }: { prefix: string }, id: string): Promise<UsageRecord> {
   let found: UsageRecord | undefined;
   await until(async () => {

@@ -4,7 +4,10 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { silentLog as log } from '../silent-log.ts';
 
-/** Does something in Redis, by a connection that is closed afterwards. @param url Default: of the shared one */
+/**
+ * Runs a function on Redis, over a connection that is closed afterwards.
+ * @param url default: the shared server
+ */
 export async function useRedis<Found>(
   act: (redis: RedisConnection['redis']) => Promise<Found>,
   url = inject('redisUrl'),
@@ -18,7 +21,7 @@ export async function useRedis<Found>(
   }
 }
 
-/** Writes requests into the ledger of a cluster, as its nodes do: some thousand at once. */
+/** Writes some thousand requests at once into the ledger of a cluster, as its nodes do. */
 export function fillLedger(prefix: string, records: readonly UsageRecord[]): Promise<void> {
   return useRedis(async (redis) => {
     for (let from = 0; from < records.length; from += 5_000) {

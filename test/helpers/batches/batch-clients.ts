@@ -11,7 +11,6 @@ export interface ResultLine {
   error: { code: string; message: string } | null;
 }
 
-/** The official clients of a cluster. */
 export function batchClients({ url, key }: { url: string; key: string }) {
   return {
     openai: new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: key, maxRetries: 2 }),
@@ -19,19 +18,19 @@ export function batchClients({ url, key }: { url: string; key: string }) {
   };
 }
 
-/** A line of a chat request. */
+/** Returns a line of a chat request. */
 export function chatLine(id: string, text: string, more: object = {}): object {
   const body = { model: 'demo', messages: [{ role: 'user', content: text }], ...more };
   return { custom_id: id, method: 'POST', url: '/v1/chat/completions', body };
 }
 
-/** So many lines, `line-0` and so on, for each of which the demo engine takes so many milliseconds. */
+/** Returns this number of lines, `line-0` and so on, for each of which the demo engine takes this many milliseconds. */
 export function slowLines(count: number, ms: number): object[] {
   const demo = { first_token_delay_ms: ms };
   return Array.from({ length: count }, (_, at) => chatLine(`line-${at}`, `Say ${at}.`, { demo }));
 }
 
-/** How many lines of a batch have been answered. */
+/** Returns the number of answered lines of a batch. */
 export async function completedOf(openai: OpenAI, id: string): Promise<number> {
   return (await openai.batches.retrieve(id)).request_counts?.completed ?? 0;
 }
@@ -63,7 +62,6 @@ export async function untilBatch(
   }
 }
 
-/** The lines of a file of results; none without one. */
 export async function resultsOf(openai: OpenAI, file: string | null | undefined): Promise<ResultLine[]> {
   if (file === null || file === undefined) return [];
   const text = await (await openai.files.content(file)).text();

@@ -2,7 +2,10 @@ import type { RequestListener } from 'node:http';
 import { RouterClient } from '#services/rtr/commands/client/router-client.ts';
 import { serveInTest } from '../servers/serve-http.ts';
 
-/** A client, for the running test, of a server that answers so. @param path of its address */
+/**
+ * Creates a client, for the running test, of a server with this listener.
+ * @param path path of its address
+ */
 export async function clientOfServer(listener: RequestListener, path = '/'): Promise<RouterClient> {
   return new RouterClient({ url: `${await serveInTest(listener)}${path}`, key: 'k', segment: 'openai' });
 }

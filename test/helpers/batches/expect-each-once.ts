@@ -9,10 +9,9 @@ import { resultsOf } from './batch-clients.ts';
 const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 const dayMs = 24 * 3_600_000;
 
-/** What was to be done. */
 export interface ExpectedLines {
   lines: number;
-  /** Where the ledger is, which has the requests of this batch only. */
+  /** Redis with the ledger, which has only the requests of this batch. */
   redisUrl: string;
   prefix: string;
 }
@@ -31,7 +30,7 @@ export async function expectEachOnce(
   expect(await countLedger(redisUrl, prefix)).toBe(lines);
 }
 
-/** How many requests the totals of the ledger have. */
+/** Returns the number of requests in the ledger's totals. */
 export async function countLedger(redisUrl: string, prefix: string): Promise<number> {
   const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
   const connection = connectRedis(redisUrl, { log, name: 'test' });

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 
-/** Milliseconds to the first text of a streamed live request, for which the demo engine takes so many. */
+/** Returns the milliseconds to the first text of a streamed live request, for which the demo engine takes this many. */
 export async function firstTextMs(openai: OpenAI, engineMs: number): Promise<number> {
   const begun = performance.now();
   const stream = await openai.chat.completions.create({
@@ -13,7 +13,7 @@ export async function firstTextMs(openai: OpenAI, engineMs: number): Promise<num
   return ms ?? Number.NaN;
 }
 
-/** How many requests the demo engine answers now. */
+/** Returns the number of requests that the demo engine is answering. */
 export async function activeAt(engineUrl: string): Promise<number> {
   const answer = await fetch(`${engineUrl}/demo/state`);
   return ((await answer.json()) as { active: number }).active;

@@ -38,7 +38,7 @@ const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoning
 export const ownerBytes = 1e6;
 
 /**
- * What runners work with, and a batch of Ada's that is to be validated.
+ * Opens a runner's dependencies, and a batch of Ada's that waits for validation.
  * @param options bytes of the files of all owners, and the input
  */
 export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
@@ -110,28 +110,34 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     sealer,
     validate: (batch = id) => validateBatch(parts, { batch }),
     finish: (batch = id) => finishBatch(parts, { batch }),
-    /** Runs the slice of the batch, with other parts than those of `runner`. */
+    /** Runs the slice of the batch, with some dependencies of `runner` replaced. */
     run: (more: Partial<RunSliceParts> = {}) => runSlice({ ...runner, ...more }, { batch: id, slice: 0 }),
-    /** Records the result of a line. @returns whether it is the first one */
+    /**
+     * Records the result of a line.
+     * @returns whether it is the first one
+     */
     record: async (line: number, text: string, by = sealer): Promise<boolean> => {
       const result = await sealResult({ outcome: 'succeeded', text }, by);
       return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
     },
-    /** Ends the slice with an answer and an error. @returns both, as they are in the store */
+    /**
+     * Ends the slice with an answer and an error.
+     * @returns both, as they are stored
+     */
     endSlice: async () => {
       const receive = (text: string) => files.receive(owner, inPieces(Buffer.from(text)), { isResult: true });
       const results = { output: await receive('{"of":"answers"}\n'), errors: await receive('{"of":"failures"}\n') };
       await work.endSlice({ id, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, results);
       return results;
     },
-    /** The content of a file of the owner; undefined if there is none. */
+    /** Reads the content of a file of the owner; undefined if there is none. */
     read: async (name = ''): Promise<string | undefined> => {
       const file = await files.find(owner, name);
       return file && (await allOf(await files.read(file)))?.toString();
     },
     /** A runner of slices whose lines have a result. */
     runner,
-    /** The parked batches of another runner. */
+    /** Opens the parked batches of another runner. */
     openParked,
     work,
     store,
@@ -142,14 +148,12 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     prefix,
     ledger,
     keys,
-    /** Creates another batch of the same input. */
     create,
     found,
     removeOwner: () => removeFilesOf(connection.redis, prefix, owner),
     textOf: async (name: string) => (await allOf(await store.get(name)))?.toString(),
-    /** Bytes that count for the owner. */
+    /** Returns the bytes that count for the owner. */
     counted: async () => (await files.use(owner)).bytes,
-    /** Messages of the stream of objects. */
     messages,
   };
 }

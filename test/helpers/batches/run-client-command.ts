@@ -6,9 +6,8 @@ import { withClient } from '#services/rtr/commands/client/with-client.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 
 /**
- * Runs commands that speak to a cluster with a key, as a person types them.
- * @param piped what the standard input has
- * @returns the printed lines; content that is no line is the last one
+ * Runs commands of the router's clients against a cluster with a key, as a person types them.
+ * @param piped content of the standard input
  */
 export function clientCommands({ url, key, piped = '' }: { url: string; key: string; piped?: string | undefined }) {
   return async (make: (run: RunClientCommand) => Command, ...words: string[]): Promise<string[]> => {

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { toFile, type OpenAI } from 'openai';
 
-/** Uploads so many random bytes, once. @returns the id of the file */
+/**
+ * Uploads this number of random bytes, once.
+ * @returns the id of the file
+ */
 export async function uploadBytes(openai: OpenAI, bytes: number): Promise<string> {
   const file = await toFile(randomBytes(bytes), 'a.bin');
   return (await openai.files.create({ file, purpose: 'user_data' }, { maxRetries: 0 })).id;
 }
 
-/** The purposes of all files of an owner, in alphabetical order. */
+/** Returns the purposes of all files of an owner, in alphabetical order. */
 export async function purposesOf(openai: OpenAI): Promise<string[]> {
   return (await openai.files.list()).data.map(({ purpose }) => purpose).toSorted();
 }

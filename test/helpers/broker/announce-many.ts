@@ -4,10 +4,9 @@ import { digestOf, encodeBeat } from '#shared/broker/contract/heartbeats.ts';
 import { silentLog } from '../silent-log.ts';
 import { announcementOf } from './announcement.ts';
 
-/** Workers of one owner: a credential has at most a thousand. */
+/** Workers per owner: a credential has at most a thousand. */
 const ofOwner = 500;
 
-/** Pools that they form. */
 const pools = 20;
 
 export interface ManyWorkers {
@@ -17,8 +16,8 @@ export interface ManyWorkers {
 }
 
 /**
- * Announces workers that are not there, `many-0` and so on, with a beat each second in which one of ten has another number of busy slots;
- * one of ten is full. They serve nothing. Call its `close`, after which they are lost.
+ * Announces workers without processes, `many-0` and so on, with a heartbeat each second in which one of ten has another number of busy
+ * slots; one of ten is full. They serve nothing. After a call of `close` they are lost.
  */
 export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Promise<{ close: () => Promise<void> }> {
   const broker = await connectBroker({ url: natsUrl, name: 'many', prefix, log: silentLog });

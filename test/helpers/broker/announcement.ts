@@ -1,6 +1,6 @@
 import type { Announcement } from '#shared/broker/contract/announcement.ts';
 
-/** What an idle worker of the GPU tier announces, apart from these facts. */
+/** Returns the announcement of an idle worker of the GPU tier, with these facts replaced. */
 export function announcementOf(facts: Partial<Announcement> = {}): Announcement {
   return {
     v: 1,

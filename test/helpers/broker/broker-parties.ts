@@ -36,29 +36,28 @@ export interface PartyOptions {
   ingress?: Partial<Omit<DispatchSettings, 'timeouts'>> & {
     timeouts?: Partial<Timeouts>;
     contract?: ContractRange;
-    /** False: all workers seem to be of a release that takes no offers, so that every job goes by ticket. Default true. */
+    /** Whether workers announce that they take offers. If not, every job goes by ticket. Default true. */
     offers?: boolean;
     log?: Logger;
-    /** Of a further ingress. Default: the server of all parties. */
+    /** Server of a further ingress. Default: the server of all parties. */
     natsUrl?: string;
     /** Changes the ingress's connection before it uses it. */
     tap?: (tapped: TappedBroker) => void;
   };
 }
 
-/** A job as a test sees it. */
 export interface TestJob {
   job: Job;
-  /** Everything that the client would have got so far. */
+  /** Returns all text that the client would have got so far. */
   text: () => string;
   keepAlives: () => number;
   error: () => RouterError | undefined;
-  /** How it went, with all that the client got. */
+  /** Resolves with the job's report and all text for the client. */
   finished: Promise<JobReport & { text: string }>;
   cancel: () => void;
 }
 
-/** @property sink what of the job's sink a test does itself; the rest collects the answer */
+/** @property sink functions of the job's sink that the test implements; the others collect the answer */
 export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer; sink?: Partial<JobSink> };
 
 /** The ingress's side of the broker contract, without HTTP. */
@@ -73,11 +72,11 @@ export interface TestIngress extends TappedBroker {
 export interface TestWorker extends TappedBroker {
   worker: Worker;
   id: string;
-  /** Closes its connection without a word, as the end of a process does. A job's step `die` does that, too. */
+  /** Closes its connection without a message, as the end of a process does. The step `die` of a job does the same. */
   die: () => Promise<void>;
 }
 
-/** Ingresses and workers that meet on one server, under a prefix of their own. */
+/** Ingresses and workers on one server, under a prefix of their own. */
 export interface Parties {
   prefix: string;
   natsUrl: string;
@@ -86,16 +85,16 @@ export interface Parties {
   addIngress: (settings?: PartyOptions['ingress']) => Promise<TestIngress>;
   /** Adds an ingress whose connection passes a proxy. */
   addFarIngress: () => Promise<{ far: TestIngress; proxy: PausableProxy }>;
-  /** Starts a worker in this process; it is known to the first ingress when this resolves. */
+  /** Starts a worker in this process, and resolves when the first ingress lists it. */
   addWorker: (options?: Partial<WorkerOptions>) => Promise<TestWorker>;
-  /** Adds workers and waits until all of the first ingress take offers. */
+  /** Adds workers and waits until all workers of the first ingress take offers. */
   addWaiting: (...options: Partial<WorkerOptions>[]) => Promise<TestWorker[]>;
-  /** Starts a scripted worker as a process of its own; it is known to the first ingress when this resolves. */
+  /** Starts a scripted worker as a process of its own, and resolves when the first ingress lists it. */
   forkWorker: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; id: string }>;
   close: () => Promise<void>;
 }
 
-/** Starts one ingress, and whatever a test adds to it. Its `close` belongs into `onTestFinished` or `afterAll`. */
+/** Starts one ingress, and everything that a test adds to it. Call its `close` in `onTestFinished` or `afterAll`. */
 export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }: PartyOptions = {}): Promise<Parties> {
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const releases: (() => Promise<unknown>)[] = [];
@@ -157,12 +156,12 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   };
 }
 
-/** Waits until every worker takes a job without a ticket: all have looked through their lanes and wait. Each serves an empty one. */
+/** Waits until every worker takes a job without a ticket: all have pulled from their lanes and wait. Each serves an empty job. */
 export async function untilOffersAreTaken({ broker, workers }: Pick<TestIngress, 'broker' | 'workers'>): Promise<void> {
   const { subjects } = broker;
   const ingress = `offers-${randomUUID()}`;
   const body = Buffer.from('{"steps":[]}');
-  /** The kind of the first frame by grant, apart from keep-alives. */
+  /** The kind of the first frame by grant, except keep-alives. */
   const answers = new Map<string, string>();
   const subscription = broker.subscribe(subjects.allReplies(ingress), ({ subject }) => {
     const [grant = '', kind = ''] = subject.split('.').slice(-3);
@@ -184,18 +183,18 @@ export async function untilOffersAreTaken({ broker, workers }: Pick<TestIngress,
   await until(() => [...workers.workers()].every((worker) => !worker.hasRefused));
 }
 
-/** Whether a frame of a job has come: until then an offered one counts as not begun, and not as an attempt. */
+/** Whether a frame of a job has arrived: until then an offered job counts as not begun, and not as an attempt. */
 export function isBegun({ job }: TestJob): boolean {
   return job.state === 'claimed' && job.attempt?.hasBegun === true;
 }
 
-/** Has a message come to a job's ingress as if another process answered that does not know the job. */
+/** Sends a message to a job's ingress as from another process that does not have the job. */
 export function loseAsStranger({ broker }: TestIngress, { job: { attempt } }: TestJob, facts: ErrorFacts): void {
   const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
   broker.publish(`${broker.subjects.reply('in', attempt?.grant ?? '')}.x.0`, encodeError(error, facts));
 }
 
-/** A placement in each pool that a test wants and that has a worker which takes jobs. */
+/** Returns a placement in each wanted pool with a worker that takes jobs. */
 export function placementsIn(
   workers: LiveWorkers,
   isWanted: (pool: LivePool) => boolean = () => true,
@@ -206,7 +205,7 @@ export function placementsIn(
     .map((pool) => ({ pool, model: pool.models[0]?.id ?? '' }));
 }
 
-/** Takes out of what workers announce where they take offers. */
+/** Removes from workers' announcements that they take offers. */
 function hideOffers({ broker: { subjects }, onReceive }: TappedBroker): void {
   const prefix = subjects.allHeartbeats.replace(/[*>].*/, '');
   onReceive((message, receive) => {
@@ -216,7 +215,7 @@ function hideOffers({ broker: { subjects }, onReceive }: TappedBroker): void {
   });
 }
 
-/** Starts an ingress on a connection that is made. Parties have one. */
+/** Starts an ingress on an existing connection. Parties already have one. */
 export async function startIngress(
   tapped: TappedBroker,
   settings: NonNullable<PartyOptions['ingress']>,

@@ -1,10 +1,10 @@
 import type { GrantedJob } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** The fields of a job that a test cares for. */
+/** The fields of a job that a test sets. */
 export type JobFields = Partial<Omit<GrantedJob, 'body'>> & { body: JsonObject };
 
-/** A chat request as a worker is granted it. */
+/** Returns a chat request in the form of a granted job. */
 export function grantedJob(model: string, { body, ...fields }: JobFields): GrantedJob {
   return {
     id: 'job',
@@ -18,7 +18,7 @@ export function grantedJob(model: string, { body, ...fields }: JobFields): Grant
   };
 }
 
-/** Collects what a handler writes, in pieces. */
+/** Collects the pieces that a handler writes. */
 export function collectAnswer(onPiece: (piece: string) => void) {
   const pieces: string[] = [];
   return {
@@ -29,7 +29,7 @@ export function collectAnswer(onPiece: (piece: string) => void) {
       onPiece(text);
     },
     text: () => pieces.join(''),
-    /** The data of its server-sent events without `[DONE]`; the body of an answer that is not streamed. */
+    /** Returns the data of its server-sent events without `[DONE]`; the body of an answer that is not streamed. */
     events: (): JsonObject[] => {
       const text = pieces.join('');
       const lines = text.startsWith('{')

@@ -2,14 +2,14 @@ import { Agent, request } from 'node:http';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 
-// Asks an ingress for its models with one wrong key after the other, a thousand a second, and reports the answers.
-// In a process of its own, so that it does not stand in the way of what the test measures.
+// Requests an ingress's models with one wrong key after the other, a thousand a second, and reports the answers. Runs as a process of its
+// own, so that it does not disturb the test's measurements.
 
 const { FLOOD_URL: url = '', FLOOD_COUNT: count = '', FLOOD_ID: id = '' } = process.env;
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const counts: Record<number, number> = {};
 
-/** A wrong secret for an id that exists: it costs the most, because it has to be compared with a hash. */
+/** Returns a wrong secret for an existing id: it costs the most, because it is compared with a hash. */
 function wrongSecret(): string {
   const [word = '', , secret = ''] = mintKey('router').raw.split('_');
   const unchecked = `${word}_${id}_${secret.slice(0, -checksumLength)}`;

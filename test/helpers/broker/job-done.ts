@@ -1,5 +1,5 @@
 import type { JobEnd } from '#shared/broker/contract/job-contract.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
-/** What a handler returns that has served its job. */
+/** Result of a handler that has served its job. */
 export const jobDone: JobEnd = { usage: noUsage, finishReason: 'stop' };

@@ -5,7 +5,7 @@ import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 
-/** What a worker of a pool announces. */
+/** The announced facts of a worker of a pool. */
 export interface WorkerFacts {
   id: string;
   slots?: number | undefined;
@@ -23,7 +23,7 @@ export interface PoolFacts {
   tools?: ToolInfo[];
 }
 
-/** A pool as an ingress knows it once its workers have announced themselves. */
+/** Returns a pool as an ingress lists it once its workers have announced themselves. */
 export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
   const { tier, pool, models = [], tools = [] } = facts;
   const { formats = tier === 'tools' ? ['tools'] : ['chat', 'messages'] } = facts;

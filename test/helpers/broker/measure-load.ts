@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestIngress } from './broker-parties.ts';
 import type { Step } from './scripted-handler.ts';
 
-/** How the jobs of a load went that began after its warm-up. */
+/** Results of the jobs of a load that began after its warm-up. */
 export interface LoadResult {
   jobs: number;
   failed: number;
-  /** Jobs that were given to more than one worker. */
+  /** Jobs that were granted to more than one worker. */
   moved: number;
-  /** Milliseconds from dispatch to end of those that were served, sorted. */
+  /** Milliseconds from dispatch to end of the served jobs, sorted. */
   ms: number[];
 }
 
 /**
- * Has several clients each send one job after the other.
- * @param pauseMs of a client between two jobs
+ * Makes several clients send jobs, each one after the other.
+ * @param pauseMs pause of a client between two jobs
  * @param warmUpMs jobs that begin earlier do not count
- * @param atLeast jobs that it goes on for, should the time be too short on a busy machine
+ * @param atLeast minimum number of jobs, in case the time is too short on a busy machine
  */
 export async function measureLoad(
   { send }: TestIngress,
@@ -32,7 +32,7 @@ export async function measureLoad(
   const result: LoadResult = { jobs: 0, failed: 0, moved: 0, ms: [] };
   const beganAt = performance.now();
   const client = async (number: number): Promise<void> => {
-    // Clients do not begin all at once.
+    // Clients do not all begin at once.
     await sleep((pauseMs * number) / clients);
     while (performance.now() - beganAt < warmUpMs + ms || result.jobs < atLeast) {
       const counts = performance.now() - beganAt >= warmUpMs;
@@ -51,7 +51,7 @@ export async function measureLoad(
   return result;
 }
 
-/** The share of jobs that failed, or took more than 1.2 times as long as all but one in a hundred of healthy ones. */
+/** Returns the share of jobs that failed, or took more than 1.2 times as long as the 99th percentile of healthy ones. */
 export function sufferingShare({ jobs, failed, ms }: LoadResult, healthy: LoadResult): number {
   const bound = 1.2 * (healthy.ms[Math.floor(healthy.ms.length * 0.99)] ?? 0);
   return (failed + ms.filter((each) => each > bound).length) / jobs;

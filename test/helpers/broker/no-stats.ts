@@ -1,7 +1,7 @@
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 
-/** The stats of an ingress at which nothing has happened. */
+/** The stats of an ingress without any activity. */
 export const noStats: IngressStats = {
   v: ownContract.newest,
   at: 0,

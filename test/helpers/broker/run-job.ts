@@ -10,22 +10,22 @@ import { collectAnswer, grantedJob, type JobFields } from './collect-answer.ts';
 export interface RunJob {
   engine: Engine;
   url: string;
-  /** Connections to use and to leave open; by default the job has its own, closed after it. */
+  /** Open connections to use; by default the job has its own, closed after it. */
   http?: EngineHttp;
-  /** Default: what the engine itself reports. */
+  /** Default: the engine's own report. */
   models?: ModelInfo[];
   options?: Partial<HandleJobOptions>;
 }
 
 export interface JobResult {
   end: JobEnd;
-  /** All that was written, in pieces. */
+  /** All written pieces. */
   pieces: string[];
-  /** The data of the server-sent events among it, without `[DONE]`. */
+  /** The data of their server-sent events, without `[DONE]`. */
   events: JsonObject[];
 }
 
-/** Serves one job with an engine, as the worker would, and returns what the client would get. */
+/** Serves one job with an engine, as the worker would, and returns the client's answer. */
 export async function runJob(
   { engine, url, models, options, http: given }: RunJob,
   job: JobFields,

@@ -24,7 +24,7 @@ export type Step = { only?: string } & (
   | { hang: true }
 );
 
-/** A job's body that `scriptedHandler` obeys; other fields may stand beside it. */
+/** A job's body with a script for `scriptedHandler`, among other fields. */
 export interface Script {
   steps: Step[];
 }
@@ -33,8 +33,8 @@ export interface Script {
 export type OnStep = (event: 'started' | 'aborted' | 'done', requestId: string) => void;
 
 /**
- * A worker's handler that follows the script in the job's body. Of an answer that was begun, it writes what is missing.
- * @param die ends the worker. Default: kills its process
+ * Creates a worker's handler that follows the script in the job's body. For an answer that was begun, it writes the missing rest.
+ * @param die ends the worker; default: kills its process
  */
 export function scriptedHandler(
   worker: string,

@@ -2,10 +2,10 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Message } from '#shared/broker/connection/outbox.ts';
 
-/** Passes on what a party publishes: as it is, changed, later, several times or not at all. */
+/** Passes on messages that a party publishes: unchanged, changed, later, several times or not at all. */
 export type SendTap = (message: Message, send: (message: Message) => void) => void;
 
-/** The same for what it receives. */
+/** Passes on messages that a party receives, in the same ways. */
 export type ReceiveTap = (message: Msg, receive: (message: Msg) => void) => void;
 
 /** Puts taps between a party and its connection. */
@@ -15,7 +15,7 @@ export function tapBroker(inner: Broker) {
   let beforeFlush: () => Promise<void> = () => Promise.resolve();
   let isRefused = false;
   let connectedSince = (): number => inner.connectedSince;
-  /** What has been held back since the party was frozen. */
+  /** Messages held back since the party was frozen. */
   let held: (() => void)[] | undefined;
   const pass = (act: () => void): void => {
     if (held) held.push(act);
@@ -57,12 +57,12 @@ export function tapBroker(inner: Broker) {
     },
   });
   return {
-    /** For the party. */
+    /** The connection for the party. */
     broker,
-    /** Has all that the party publishes from now on pass through a function, in front of those before. */
+    /** Passes all messages that the party publishes from now on through a function, before the earlier ones. */
     onSend: (tap: SendTap) => void sending.push(tap),
     onReceive: (tap: ReceiveTap) => void receiving.push(tap),
-    /** Has nothing come from the party and nothing reach it, as while its process is stopped, until what it returns is called. */
+    /** Stops all messages from and to the party, as while its process is stopped. Returns a function that ends this. */
     freeze: () => {
       const waiting = (held ??= []);
       return () => {
@@ -70,11 +70,11 @@ export function tapBroker(inner: Broker) {
         for (const act of waiting) act();
       };
     },
-    /** Lets each flush of the party take so much longer. */
+    /** Delays each flush of the party. */
     delayFlush: (wait: () => Promise<void>) => (beforeFlush = wait),
-    /** Has each request of the party fail, as those to JetStream do while it has no leader. */
+    /** Makes each request of the party fail, as requests to JetStream do while it has no leader. */
     refuseRequests: () => (isRefused = true),
-    /** Has the party believe that it connected just now, or long ago: what it sends is kept while the connection is young. */
+    /** Makes the party take its connection for new, or for old: messages are kept while the connection is young. */
     seemConnected: (when: 'just now' | 'long ago') => {
       const now = performance.now();
       connectedSince = when === 'just now' ? () => now : () => performance.now() - 60_000;
@@ -82,15 +82,15 @@ export function tapBroker(inner: Broker) {
   };
 }
 
-/** A connection to the broker that a test listens in on, and changes. */
+/** A connection to the broker that a test observes and changes. */
 export type TappedBroker = ReturnType<typeof tapBroker>;
 
-/** A received message with another payload. */
+/** Returns a received message with another payload. */
 export function withData(message: Msg, data: Uint8Array): Msg {
   return changed(message, { data });
 }
 
-/** An object of which some properties are others. */
+/** Returns an object with some properties replaced. */
 function changed<T extends object>(inner: T, changes: Partial<T>): T {
   return new Proxy(inner, {
     get: (target, name) => {

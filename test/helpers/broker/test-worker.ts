@@ -1,6 +1,6 @@
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 
-/** What the workers of tests have in common: a model `demo` on the GPU tier, in both formats, each piece sent at once, no metrics. */
+/** Common settings of the tests' workers: a model `demo` on the GPU tier, in both formats, each piece sent at once, no metrics. */
 export const testWorker = {
   tier: 'gpu',
   kind: 'test',

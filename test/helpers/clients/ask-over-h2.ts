@@ -1,8 +1,8 @@
 import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 
 /*
- * Asks the upstream at UPSTREAM a question, then three times for a stream that never ends, and gives these up once all
- * of them have begun. A process of its own, because the certificates that Node trusts are fixed at its start.
+ * Sends one request to the upstream at UPSTREAM, then three for a stream that never ends, and aborts these once all of them have begun.
+ * Runs as a process of its own, because the certificates that Node trusts are fixed at its start.
  */
 
 const http = new UpstreamHttp({

@@ -1,11 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 
-/*
- * What a web page does with the SDKs. It is bundled for the browser, where its exports are the global `app`.
- */
+/* A web page's use of the SDKs. It is bundled for the browser, where its exports are the global `app`. */
 
-/** What a page sees of an answer: its headers and the texts of its stream, as they came. The browser may let it see nothing. */
+/** A page's view of an answer: its headers and the texts of its stream, in order. The browser may hide everything. */
 export type Seen = { pieces: string[]; status: number; headers: Record<string, string> } | 'unreadable';
 
 const question = [{ role: 'user' as const, content: 'Say something.' }];
@@ -42,8 +40,8 @@ export function streamMessage(url: string, apiKey: string): Promise<Seen> {
 }
 
 /**
- * The text of a chat answer by fetch, whose connection is cut again and again after some events, and which goes on at the next URL each
- * time. Its pieces are those texts; the headers are those of the last answer.
+ * Reads the text of a chat answer by fetch. Its connection is cut again and again after some events, and the answer continues at the next
+ * URL each time. The pieces are its texts; the headers are those of the last answer.
  */
 export async function resumeChat(urls: string, apiKey: string, content: string, cuts: string): Promise<Seen> {
   const key = crypto.randomUUID();
@@ -67,7 +65,10 @@ export async function resumeChat(urls: string, apiKey: string, content: string, 
   });
 }
 
-/** Reads events of a stream, as many as asked for. @returns the id of the last one */
+/**
+ * Reads up to `most` events of a stream.
+ * @returns the id of the last one
+ */
 async function readEvents(answer: Response, most: number, pieces: string[]): Promise<string | undefined> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let [text, count] = ['', 0];
@@ -90,13 +91,13 @@ async function readEvents(answer: Response, most: number, pieces: string[]): Pro
   }
 }
 
-/** The answer of a fetch that would send cookies. */
+/** Fetches with cookies. */
 export function fetchWithCookies(url: string, apiKey: string): Promise<Seen> {
   const headers = { authorization: `Bearer ${apiKey}` };
   return seen(() => fetch(`${url}/api/openai/v1/models`, { headers, credentials: 'include' }));
 }
 
-/** The answer of the console to a request without a preflight. */
+/** Fetches from the console with a request that needs no preflight. */
 export function fetchConsole(url: string): Promise<Seen> {
   return seen(() => fetch(`${url}/console/api/session`));
 }

@@ -1,4 +1,4 @@
-/** An answer, and where it came from after redirects. */
+/** An answer, and its address after redirects. */
 export interface Visited {
   url: URL;
   status: number;
@@ -9,7 +9,7 @@ export interface Visited {
 export class CookieClient {
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** The cookies of an origin, as the header has them. */
+  /** Returns the cookies of an origin, in the form of the header. */
   cookiesOf(url: string): string {
     return [...(this.#cookies.get(new URL(url).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   }
@@ -21,8 +21,8 @@ export class CookieClient {
   /**
    * Visits a page, and follows redirects.
    * @param form sent with POST, if given
-   * @param headers sent besides, with each request
-   * @param stopsAt an address that is not followed but returned, with its status 0
+   * @param headers further headers of each request
+   * @param stopsAt an address that is not followed but returned, with status 0
    */
   async visit(
     address: string | URL,

@@ -1,4 +1,3 @@
-/** What an endpoint of the sign-in of programs answers. */
 export interface OAuthAnswer {
   status: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
@@ -15,13 +14,12 @@ export async function postForm(url: string, fields: Record<string, string> | [st
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
 }
 
-/** The tokens of a program that was signed in. */
 export interface SignedIn {
   accessToken: string;
   refreshToken: string;
 }
 
-/** Whoever decides on the sign-in of a program, as a client of the console's API. */
+/** A client of the console's API for the person who decides on the sign-in of a program. */
 export interface Approver {
   post: (path: string, body: unknown) => Promise<{ status: number }>;
 }

@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Cluster } from '../cluster/start-cluster.ts';
 
-/** A request with an idempotency key. */
 export interface KeyedPost {
   url: string;
-  /** The key of the account. */
   key: string;
-  /** Below `/api`. */
+  /** Path below `/api`. */
   path?: string;
   body: object | string | FormData;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-/** A new idempotency key. */
 export function newKey(): string {
   return `key-${randomUUID()}`;
 }
 
-/** Sends a POST, to the chat completions where no path is given. */
+/** Sends a POST, by default to the chat completions. */
 export function post({ url, key, path = '/openai/v1/chat/completions', body, headers, signal }: KeyedPost) {
   const isForm = body instanceof FormData;
   return fetch(`${url}/api${path}`, {
@@ -33,11 +30,11 @@ export function post({ url, key, path = '/openai/v1/chat/completions', body, hea
   });
 }
 
-/** A request with an idempotency key, which may go on after an event of its stream. */
+/** A request with an idempotency key, which may continue after an event of its stream. */
 export interface RepeatedPost extends Pick<KeyedPost, 'path' | 'signal'> {
   key: string;
   body: object;
-  /** Of an ingress. Default: the first one of the cluster. */
+  /** Address of an ingress. Default: the first one of the cluster. */
   url?: string;
   after?: number;
 }
@@ -47,7 +44,10 @@ export function sendWithKey(cluster: Pick<Cluster, 'url' | 'key'>, { key, after,
   return post({ url: url ?? cluster.url, key: cluster.key, headers, ...asked });
 }
 
-/** The body of a chat request. @param words options of the demo engine, such as `rate=50 tokens=40` */
+/**
+ * Returns the body of a chat request.
+ * @param words options of the demo engine, such as `rate=50 tokens=40`
+ */
 export function chat(words: string, fields: object = {}): object {
   return { model: 'demo', messages: [{ role: 'user', content: `Tell a story.\n[demo ${words}]` }], ...fields };
 }
@@ -60,10 +60,10 @@ export interface NumberedEvent {
 
 export const idsOf = (events: readonly NumberedEvent[]) => events.map(({ id }) => id);
 
-/** The numbers from 0 on. */
+/** Returns the numbers from 0 up to this count. */
 export const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** The events of a part of a stream; comments and pings are left out. */
+/** Returns the events of a part of a stream, without comments and pings. */
 export function eventsIn(text: string): NumberedEvent[] {
   return text.split('\n\n').flatMap((block) => {
     const lines = block.split('\n');
@@ -74,7 +74,10 @@ export function eventsIn(text: string): NumberedEvent[] {
   });
 }
 
-/** Reads a stream until it has so many whole events, and cuts the connection. @returns them */
+/**
+ * Reads a stream up to this number of whole events, and cuts the connection.
+ * @returns the events
+ */
 export async function readEvents(response: Response, most: number, cut: AbortController): Promise<NumberedEvent[]> {
   let text = '';
   const decoder = new TextDecoder();
@@ -91,7 +94,7 @@ export async function readEvents(response: Response, most: number, cut: AbortCon
   throw new Error(`The stream has ended before ${most} events: ${text}`);
 }
 
-/** How many answers the demo engine of a cluster has begun, is making, and has stopped making. */
+/** Returns how many answers the demo engine of a cluster has begun, is making, and has stopped making. */
 export async function engineState({ engineUrl }: Pick<Cluster, 'engineUrl'>) {
   const answer = await fetch(`${engineUrl}/demo/state`);
   return (await answer.json()) as { started: number; active: number; finished: number; aborted: number };

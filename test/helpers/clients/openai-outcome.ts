@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 
-/** The status, code and param of what OpenAI's SDK was refused, or 200. */
+/** Returns the status, code and param of the refusal that OpenAI's SDK got, or 200. */
 export async function openaiOutcome(asked: PromiseLike<unknown>): Promise<unknown> {
   try {
     await asked;

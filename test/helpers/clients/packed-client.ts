@@ -19,7 +19,10 @@ export interface PackedClientOptions {
 
 let installing: Promise<string> | undefined;
 
-/** Packs the client and installs the tarball without the network, as a person does with the registry's. @returns the program */
+/**
+ * Packs the client and installs the tarball without the network, as a person does with the registry's.
+ * @returns the program
+ */
 async function install(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +34,7 @@ async function install(): Promise<string> {
   return join(folder, 'node_modules/.bin/rtr');
 }
 
-/** A client that is installed, once for all test files of this process, with a home of its own. */
+/** Installs a client, once for all test files of this process, with a home of its own. */
 export async function installPackedClient(options: PackedClientOptions = {}) {
   const { node = hostNode(), environment: always = {} } = options;
   installing ??= install();
@@ -40,32 +43,37 @@ export async function installPackedClient(options: PackedClientOptions = {}) {
   const config = join(home, 'config');
   const own = { HOME: home, XDG_CONFIG_HOME: config, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...always };
   let path = '';
-  /** Runs it with the Node of this machine. */
+  /** Runs it with this machine's Node. */
   const run = (words: readonly string[], environment: Record<string, string> = {}): RunningCommand =>
     runCommand(node, [rtr, ...words], { cwd: home, env: { ...own, ...environment } });
-  /** Begins to sign in, with the code that somebody has to approve. */
+  /** Begins a sign-in and returns the code that a person has to approve. */
   const begin = async (url: string, environment?: Record<string, string>) => {
     const command = run(['login', url], environment);
     await until(() => /^ {2}[A-Z]{4}-[A-Z]{4}$/m.test(command.out));
     const [code = ''] = /[A-Z]{4}-[A-Z]{4}$/m.exec(command.out) ?? [];
     return { command, code };
   };
-  /** The tokens that it keeps. */
+  /** Returns the tokens that it keeps. */
   const tokens = () => JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   return {
-    /** The program. */
     rtr,
-    /** The folder that stands in for the home of a person: nothing else is read or written. */
+    /** Folder that stands in for a person's home: nothing else is read or written. */
     home,
     run,
-    /** Runs it to its end. @throws an Error for another exit code than 0 */
+    /**
+     * Runs it to its end.
+     * @throws an Error for an exit code other than 0
+     */
     print: async (words: readonly string[]): Promise<string> => {
       const command = run(words);
       const code = await command.ended;
       if (code !== 0) throw new Error(`rtr ${words.join(' ')} ended with ${code}: ${command.err}`);
       return command.out;
     },
-    /** Runs it to another end. @returns the exit code and what it says */
+    /**
+     * Runs it to a failure.
+     * @returns the exit code and the message
+     */
     fail: async (words: readonly string[]): Promise<[code: number | null, message: string]> => {
       const command = run(words);
       const code = await command.ended;
@@ -74,7 +82,7 @@ export async function installPackedClient(options: PackedClientOptions = {}) {
       return [code, command.err];
     },
     begin,
-    /** Signs in, with somebody who approves it. */
+    /** Signs in, with a person who approves it. */
     signIn: async (url: string, approver: Approver, environment?: Record<string, string>): Promise<RunningCommand> => {
       const { command, code } = await begin(url, environment);
       await approver.post(`/devices/${code}`, { decision: 'approve' });

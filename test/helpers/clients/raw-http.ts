@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 /** A connection on which a test speaks HTTP byte by byte. */
 export interface RawConnection {
   socket: Socket;
-  /** Everything that came back so far. */
+  /** Returns everything that came back so far. */
   text: () => string;
   /** Resolves when the other side has closed. */
   closed: Promise<void>;
@@ -20,13 +20,13 @@ export async function openRaw(url: string): Promise<RawConnection> {
     text += piece;
   });
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  // A reset ends the connection as well as a close does; what came before it is what counts.
+  // A reset ends the connection just as a close does; only the bytes before it count.
   socket.on('error', () => socket.destroy());
   await once(socket, 'connect');
   return { socket, text: () => text, closed };
 }
 
-/** An answer taken apart: status, headers with lower-case names, body. */
+/** Parses an answer: status, headers with lower-case names, body. */
 export function readRawAnswer(text: string): { status: number; headers: Record<string, string>; body: string } {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');

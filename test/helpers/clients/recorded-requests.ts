@@ -5,14 +5,14 @@ import type { RequestParameters } from '#shared/formats/client-format.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/clients');
 
-/** One request that a real program sent, see `test/fixtures/clients/SOURCE.md`. */
+/** One request of a real program, see `test/fixtures/clients/SOURCE.md`. */
 export interface RecordedRequest {
   path: string;
   headers: Record<string, string>;
   body: object;
 }
 
-/** The recorded requests of a program, by case. */
+/** Returns the recorded requests of a program, by case. */
 export function recordedRequests(program: string): Map<string, RecordedRequest> {
   const lines = readFileSync(join(folder, `${program}.jsonl`), 'utf8')
     .trim()
@@ -25,7 +25,7 @@ export function recordedRequests(program: string): Map<string, RecordedRequest> 
   );
 }
 
-/** What an ingress reads of the body; undefined for a path that no format has. */
+/** Returns the parameters that an ingress reads from the body; undefined for a path without a format. */
 export function parametersOf({ path, body }: RecordedRequest): RequestParameters | undefined {
   const { pathname } = new URL(path, 'http://router');
   for (const format of clientFormats) {

@@ -28,7 +28,7 @@ const item = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('reasoning'), id: z.string().min(1), summary: z.array(z.unknown()) }),
 ]);
 
-/** A finished response as readers of the public Open Responses schema take it: every field is there, null where it has no value. */
+/** A finished response in the public Open Responses schema: every field is present, null without a value. */
 export const finishedResponse = z.looseObject({
   id: z.string().startsWith('resp_'),
   object: z.literal('response'),

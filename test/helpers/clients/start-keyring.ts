@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 
 const programs = ['dbus-daemon', 'gnome-keyring-daemon', 'secret-tool'];
 
-/** Whether this machine has what a keyring needs. `get-keyring.sh` installs it. */
+/** Whether this machine has the programs for a keyring. `get-keyring.sh` installs them. */
 export const hasKeyring = programs.every((program) => spawnSync(program, ['--help']).error === undefined);
 
 /** Starts a bus and an unlocked keyring on it. */
@@ -37,18 +37,18 @@ export async function startKeyring() {
     rmSync(folder, { recursive: true, force: true });
   };
   return {
-    /** The variables of a program that uses it. */
+    /** Variables of a program that uses the keyring. */
     environment: { DBUS_SESSION_BUS_ADDRESS: address, XDG_RUNTIME_DIR: folder },
-    /** All that it holds for the client, as it was stored. */
+    /** Returns all secrets of the client, as they were stored. */
     secrets: () => [...lookUp().matchAll(/^secret = (.*)$/gm)].map(([, secret = '']) => secret),
-    /** Replaces what it holds for a router. */
+    /** Replaces the secret of a router. */
     replace: (router: string, secret: string) => {
       const words = ['store', '--label=Model Router', 'service', 'rtr', 'account', router];
       spawnSync('secret-tool', words, { env, input: secret });
     },
-    /** Locks it, as a desktop does. A program that needs it would wait for a person. */
+    /** Locks the keyring, as a desktop does. A program that needs it would wait for a person. */
     lock: () => void spawnSync('secret-tool', ['lock'], { env }),
-    /** Ends it while its bus goes on. */
+    /** Ends the keyring while its bus goes on. */
     end: () => endOf(daemon),
     stop,
   };
@@ -57,7 +57,10 @@ export async function startKeyring() {
 /** A keyring like that of a person's desktop, with a message bus of its own. */
 export type TestKeyring = Awaited<ReturnType<typeof startKeyring>>;
 
-/** Without activation: the bus would start a keyring of its own, a locked one, for the first program that asks. */
+/**
+ * Returns a configuration without activation: otherwise the bus would start a locked keyring of its own for the first program that needs
+ * one.
+ */
 function busConfigWith(address: string): string {
   const allow = ['own="*"', 'send_destination="*"', 'receive_sender="*"'].map((what) => `<allow ${what}/>`).join('');
   const policy = `<policy context="default">${allow}</policy>`;

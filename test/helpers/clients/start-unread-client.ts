@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A client's connection that reads nothing yet, and the responses to its requests, of which none is begun. */
+/** Opens a client's connection that reads nothing yet, and returns the unbegun responses to its requests. */
 export async function startUnreadClient(requests = 1): Promise<{ client: Socket; responses: ServerResponse[] }> {
   const responses: ServerResponse[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,11 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** The formats whose streams of text continue. */
+/** The formats whose streams of text can continue. */
 export const textFormats = ['chat', 'messages', 'responses', 'completions'] as const;
 export type TextFormat = (typeof textFormats)[number];
 
-/** A streamed answer, as far as it came. */
 export interface StreamedText {
   status: number;
   headers: Headers;
@@ -20,7 +19,7 @@ export interface StreamedText {
   /** Comments, without keep-alives. */
   comments: string[];
   error: string | undefined;
-  /** When the first text of another worker came, a time of `performance.now()`. */
+  /** When the first text of another worker arrived, a time of `performance.now()`. */
   movedAt: number | undefined;
 }
 
@@ -33,9 +32,9 @@ export interface AskOptions {
   maxTokens?: number;
   fields?: object;
   headers?: Record<string, string>;
-  /** Called with the text so far, after each piece, and who serves it. */
+  /** Called with the text so far, after each piece, and its worker. */
   onText?: (text: string, worker: string) => void;
-  /** Called with the first bytes, and who serves them. */
+  /** Called with the first bytes, and their worker. */
   onStart?: (worker: string) => void;
   signal?: AbortSignal;
 }
@@ -58,7 +57,7 @@ function bodyOf({ format, prompt, model = 'demo', maxTokens = 4000, fields }: As
   return { model, stream: true, temperature: 0, ...asked[format], ...fields };
 }
 
-/** Asks for a stream and reads it to its end. */
+/** Requests a stream and reads it to its end. */
 export async function askText(options: AskOptions): Promise<StreamedText> {
   const { url, key, format, headers, onText, onStart, signal } = options;
   const response = await fetch(`${url}${paths[format]}`, {
@@ -82,9 +81,9 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
   };
   if (!response.ok || !response.body) return { ...read, error: await response.text() };
   const reader = new SseReader();
-  /** The beginning of a line that is not complete. */
+  /** The beginning of an incomplete line. */
   let line = '';
-  /** Whether the mark of the end came, in a format that has one. */
+  /** Whether the mark of the end arrived, in a format that has one. */
   let isOver = format === 'messages' || format === 'responses';
   for await (const bytes of response.body) {
     if (read.events.length === 0) onStart?.(response.headers.get('x-rtr-worker') ?? '');
@@ -95,7 +94,7 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
     const length = read.text.length;
     for (const data of reader.push(bytes)) {
       isOver ||= data === '[DONE]';
-      // The mark is no JSON.
+      // The mark is not JSON.
       if (data === '[DONE]') continue;
       const event = JSON.parse(data) as JsonObject;
       read.events.push(event);
@@ -109,7 +108,7 @@ export async function askText(options: AskOptions): Promise<StreamedText> {
   return read;
 }
 
-/** Adds what an event of any of the formats says. */
+/** Adds an event of any of the formats. */
 function add(read: StreamedText, event: JsonObject): void {
   const { id, message, response, choices, delta, error, type, usage } = event;
   if (isJsonObject(error)) read.error = JSON.stringify(error);
@@ -143,7 +142,7 @@ function readResponse(read: StreamedText, response: Json | undefined): void {
 }
 
 function readUsage(read: StreamedText, usage: JsonObject): void {
-  // In the messages format, cached input is counted apart. How much of it an engine has in its cache is its own affair.
+  // The messages format counts cached input apart. The state of an engine's cache is not tested here.
   const cached = Number(usage['cache_read_input_tokens'] ?? 0) + Number(usage['cache_creation_input_tokens'] ?? 0);
   const input = usage['prompt_tokens'] ?? Number(usage['input_tokens']) + cached;
   const output = usage['completion_tokens'] ?? usage['output_tokens'];

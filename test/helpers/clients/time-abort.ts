@@ -3,7 +3,7 @@ import { until } from '../until.ts';
 import { engineState } from './keyed-requests.ts';
 
 /**
- * Milliseconds from the abort of a request to the moment at which the demo engine stops making its answer.
+ * Returns the milliseconds from the abort of a request until the demo engine stops making its answer.
  * @param ask sends the request and reads its answer; may reject with the error of an abort, and with no other
  */
 export async function timeAbort(

@@ -4,14 +4,13 @@ import type { JsonObject } from '#shared/core/json.ts';
 
 /** A conversation with Claude Code in one process. */
 export interface ClaudeConversation {
-  /** The message that ended each turn, or answered a control request. */
+  /** The messages that ended turns, or answered control requests. */
   results: JsonObject[];
-  /** All that the process wrote. */
   messages: JsonObject[];
 }
 
 /**
- * Has a conversation with the real Claude Code: each prompt is sent when the turn before it has ended.
+ * Holds a conversation with the real Claude Code: sends each prompt when the turn before it has ended.
  * @param prompts texts, contents in the messages format, or control requests
  * @param home the process's home and working directory
  */

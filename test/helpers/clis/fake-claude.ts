@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 /**
- * Behaves like Claude Code with streamed input, without an upstream. It answers with all that this process has received, and
- * does what a word in brackets in the last text asks for: `[status]` answers with its arguments, environment and folder,
- * `[die]` ends by SIGKILL after the first piece, `[hang]` is silent after the first piece and ignores interrupts, `[slow]`
- * answers for long, `[obey]` too, but stops when interrupted, `[rubbish]` prints a line that is not JSON, `[flood]` a line
- * without end, `[replay NAME]` prints a recorded answer. `FAKE_START` in its
- * environment: `die` or `hang` before it is ready.
+ * Behaves like Claude Code with streamed input, without an upstream. It answers with all input that this process has received, and follows
+ * a word in brackets in the last text: `[status]` answers with its arguments, environment and folder, `[die]` ends by SIGKILL after the
+ * first piece, `[hang]` is silent after the first piece and ignores interrupts, `[slow]` answers for long, `[obey]` too, but stops when
+ * interrupted, `[rubbish]` prints a line that is not JSON, `[flood]` a line without end, `[replay NAME]` prints a recorded answer.
+ * `FAKE_START` in its environment: `die` or `hang` before it is ready.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -2,8 +2,8 @@ import { CliProcess } from '#services/cli-worker/process/cli-process.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 
 /*
- * A worker with one CLI under a guard, which stays until it is killed. Arguments: the guard's shell, the folder, the guard's
- * PATH, and ids of further groups to watch. Prints the CLI's process group.
+ * A worker with one CLI under a guard, which stays until it is killed. Arguments: the guard's shell, the folder, the guard's PATH, and ids
+ * of further groups to guard. Prints the CLI's process group.
  */
 
 const [shell = '', folder = '', path = '', ...further] = process.argv.slice(2);

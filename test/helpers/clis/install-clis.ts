@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { installedIn, installOnce } from '../processes/install-once.ts';
 
-/** The real command-line agents that tests drive, by package, pinned. They are too big to be dependencies. */
+/** The real command-line agents of the tests, by package, pinned. They are too big to be dependencies. */
 const clis = {
   claude: { package: '@anthropic-ai/claude-code', version: '2.1.332', bin: 'claude' },
   codex: { package: '@openai/codex', version: '0.171.0', bin: 'codex' },
@@ -13,24 +13,27 @@ const clis = {
 export type CliName = keyof typeof clis;
 export const cliNames = Object.keys(clis) as CliName[];
 
-/** The path of the command of an installed agent; undefined where it is not installed. */
+/** Returns the path of the command of an installed agent; undefined where it is not installed. */
 export function findCli(name: CliName): string | undefined {
   const command = join(installedIn(folderOf(name)), 'node_modules/.bin', clis[name].bin);
   return existsSync(command) ? command : undefined;
 }
 
-/** The package of an agent, with its version. */
+/** Returns the package of an agent, with its version. */
 export function cliPackage(name: CliName): Record<string, string> {
   return { [clis[name].package]: clis[name].version };
 }
 
-/** Installs an agent that is missing. @returns the folder with its `node_modules` */
+/**
+ * Installs a missing agent.
+ * @returns the folder with its `node_modules`
+ */
 export function installCli(name: CliName): Promise<string> {
   const wanted = `${clis[name].package}@${clis[name].version}`;
   return installOnce(folderOf(name), [['npm', 'install', '--prefix', '.', '--no-fund', '--no-audit', wanted]]);
 }
 
-/** Installs the agents that are missing. Says which of them cannot be had: their tests are skipped. */
+/** Installs the missing agents. Reports agents that cannot be installed: their tests are skipped. */
 export async function installClis(): Promise<void> {
   const missing = cliNames.filter((name) => findCli(name) === undefined);
   const installed = await Promise.allSettled(missing.map(installCli));

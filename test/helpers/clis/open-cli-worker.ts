@@ -50,15 +50,13 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
     onHealth: (healthy) => reports.push(healthy),
   });
   return {
-    /** Number of processes that are ready for a conversation. */
+    /** Returns the number of processes that are ready for a conversation. */
     ready: () => served.counts().ready,
-    /** What the CLI can do. */
     capabilities: served.capabilities,
     /** Reports of its health, in order. */
     reports,
-    /** What its upstream said of the login, in order. */
+    /** Reports on the login, in order. */
     logins,
-    /** The folder of all its files. */
     root,
     /** Folders of its processes. */
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),

@@ -7,16 +7,16 @@ import { startFakeModelApis } from '../upstreams/fake-model-apis.ts';
 import type { CliName } from './install-clis.ts';
 import { commandOf, realClis } from './real-clis.ts';
 
-/** What of a chat request a test decides. */
+/** The parameters of a chat request that a test sets. */
 export type ChatParams = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string };
 
 /** A cluster that waits for workers of real agents. */
 export const shareCliCluster = (): Promise<Cluster> => shareCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
 
 /**
- * Opens it. Its `stop` belongs into `afterAll`.
- * @param environment of the worker besides or instead of what the agent needs
- * @param given a cluster that outlasts it, for tests that run at the same time. Default: one of its own
+ * Opens a worker of a real agent. Call its `stop` in `afterAll`.
+ * @param environment variables of the worker, besides or instead of those that the agent needs
+ * @param given a cluster that outlasts it, for tests that run at the same time; default: one of its own
  */
 export async function openRealCli(
   name: CliName,
@@ -41,14 +41,14 @@ export async function openRealCli(
   const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
   return {
-    /** The first one that it serves. */
+    /** The first model that it serves. */
     model,
     api,
     cluster,
     worker,
     openai,
     anthropic,
-    /** Has a chat completion of the model, streamed unless it is said otherwise. */
+    /** Requests a chat completion of the model, streamed by default. */
     chat: (params: ChatParams, streams = true) => {
       const body = { model, ...params };
       return streams
@@ -65,21 +65,21 @@ export async function openRealCli(
   };
 }
 
-/** A worker of a real agent, which asks fake model APIs, and clients that ask it through an ingress. */
+/** A worker of a real agent in front of fake model APIs, and clients that use it through an ingress. */
 export type OpenedCli = Awaited<ReturnType<typeof openRealCli>>;
 
-/** What a user says. */
+/** Returns a user's message. */
 export function user(content: string): { role: 'user'; content: string } {
   return { role: 'user', content };
 }
 
-/** One pixel. */
+/** One pixel, as a PNG in base64. */
 export const pixelData =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** The same tool in the words of each format. */
+/** Returns the same tool in each format. */
 export function clientTool(name: string, schema: { type: 'object' }) {
-  // Longer than an agent lets a description be.
+  // Longer than the maximum description of an agent.
   const description = `Says the weather. ${'It is exact. '.repeat(400)}`.trim();
   return {
     description,

@@ -5,7 +5,7 @@ interface Dialogue<Request> {
   upstream: Parameters<typeof findTranslation>[2];
 }
 
-/** What a model can do that can do everything. */
+/** A model with all capabilities. */
 export const able = { takesImages: true, takesTools: true, takesSchemas: true };
 
 /** Reads the requests of clients for an agent, each with a question that the given fields may replace. */

@@ -1,6 +1,5 @@
 import { cliNames, findCli, type CliName } from './install-clis.ts';
 
-/** A real command-line agent, and how it is made to ask a server of fake model APIs. */
 export interface RealCli {
   name: CliName;
   models: readonly [string, string];
@@ -26,7 +25,7 @@ export const realClis: Readonly<Record<CliName, RealCli>> = {
     models: ['gpt-one', 'gpt-two'],
     environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key }),
     keeps: true,
-    // It answers that it is not available.
+    // It answers that this tool is not available.
     tools: ['request_user_input'],
   },
   gemini: {
@@ -55,7 +54,7 @@ export const realClis: Readonly<Record<CliName, RealCli>> = {
 /** Rows for `describe.for`: each agent under its name, which is the tag of its tests. */
 export const allClis = cliNames.map((name) => realClis[name]);
 
-/** The command of an agent whose tests run, which is installed. */
+/** Returns the command of an agent whose tests run, and which is therefore installed. */
 export function commandOf(name: CliName): string {
   const command = findCli(name);
   if (command === undefined) throw new Error(`${name} is not installed`);

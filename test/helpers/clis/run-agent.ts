@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 
-/** What a command-line agent has printed, and how it ended. */
 export interface AgentRun {
   code: number;
   stdout: string;
@@ -8,9 +7,8 @@ export interface AgentRun {
 }
 
 /**
- * Runs a command-line agent in a folder that is its home as well, with nothing of this process's environment but the path of
- * programs.
- * @param input what it reads from its standard input
+ * Runs a command-line agent in a folder that is also its home, with nothing of this process's environment but the PATH.
+ * @param input content of its standard input
  */
 export function runAgent(
   command: string,

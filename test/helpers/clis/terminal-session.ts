@@ -9,7 +9,7 @@ export const enter = '\r';
 
 /**
  * Starts a program in a pseudo-terminal of 140 columns, which `script` of util-linux provides.
- * @param command for a POSIX shell
+ * @param command command for a POSIX shell
  */
 export function openTerminal(command: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const inside = `stty cols 140 rows 50; exec ${command}`;
@@ -20,7 +20,7 @@ export function openTerminal(command: string, { cwd, env }: { cwd: string; env: 
   });
   const text = (): string => stripVTControlCharacters(shown).replaceAll(/\s+/g, '');
   return {
-    /** Waits until this appears after what was waited for before, whatever blanks and colours stand in between, and then presses keys. */
+    /** Waits until this text appears after the text of the previous wait, with any blanks and colours in between, and then presses keys. */
     see: async (words: string, keys: string = '') => {
       const wanted = words.replaceAll(/\s+/g, '');
       await until(() => text().includes(wanted), 30_000).catch((error: unknown) => {
@@ -43,7 +43,6 @@ export function openTerminal(command: string, { cwd, env }: { cwd: string; env: 
   };
 }
 
-/** The single keys of a text. */
 function pressed(keys: string): string[] {
   return keys.split(arrowUp).flatMap((part, index) => [...(index === 0 ? [] : [arrowUp]), ...part.split('')]);
 }

@@ -3,31 +3,30 @@ import { expect } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { user, type clientTool, type OpenedCli } from './open-real-cli.ts';
 
-/** What three turns came to. */
 export interface ThreeTurns {
   /** The ids of their calls: two of the first, one of the second. */
   ids: [string, string, string];
-  /** What the client was told of tokens in the first and in the last turn. */
+  /** Token counts that the client got in the first and in the last turn. */
   usages: (OpenAI.CompletionUsage | undefined)[];
-  /** What the upstream was sent in each. */
+  /** Bodies that the upstream got in each turn. */
   bodies: [JsonObject, JsonObject, JsonObject];
-  /** The last result, which is longer than agents keep those of their own tools. */
+  /** The last result, which is longer than agents keep results of their own tools. */
   long: string;
 }
 
-/** How one agent takes them. */
+/** Differences between agents in these turns. */
 export interface TurnsOptions {
   tools: ReturnType<typeof clientTool>;
   name: string;
-  /** The question, which asks the fake upstream for two calls. */
+  /** The question, which makes the fake upstream answer with two calls. */
   asked: string;
-  /** Arguments of a call, as the client gets them. */
+  /** Returns the arguments of a call, as the client gets them. */
   argumentsOf: (n: number) => string;
   /** Whether the results come in another order than the calls. */
   crossed: boolean;
 }
 
-/** A chat client has three turns, whole and streamed in turn: two calls, one call, an answer. Each is one request to the upstream. */
+/** Runs three turns of a chat client, whole and streamed in turn: two calls, one call, an answer. Each is one request to the upstream. */
 export async function chatThreeTurns(
   { api, chat, lastBody }: OpenedCli,
   { tools, name, asked, argumentsOf, crossed }: TurnsOptions,
@@ -66,7 +65,10 @@ export async function chatThreeTurns(
   return { ids: [one, two, three], usages: [first.usage, third.usage], bodies: [asFirst, asSecond, asThird], long };
 }
 
-/** A Responses client has three turns, whole and streamed in turn. What an answer has is what its next request has. @returns the first answer */
+/**
+ * Runs three turns of a Responses client, whole and streamed in turn. Each request repeats the items of the answers before.
+ * @returns the first answer
+ */
 export async function responsesThreeTurns(
   { openai, model }: OpenedCli,
   { tools, asked, reasoning }: Pick<TurnsOptions, 'tools' | 'asked'> & { reasoning?: OpenAI.Reasoning },

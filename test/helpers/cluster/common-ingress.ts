@@ -1,6 +1,6 @@
 import { withRegistry } from './with-registry.ts';
 
-/** The registry of that ingress, for a batch runner, too. A token of `demo` costs a dollar for a million of input, two of output. */
+/** Returns the registry of that ingress, also for a batch runner. A million tokens of `demo` cost one dollar as input and two as output. */
 export function commonRegistry(): Record<string, string> {
   return withRegistry(
     JSON.stringify({
@@ -27,8 +27,8 @@ export function commonRegistry(): Record<string, string> {
 }
 
 /**
- * What many files need of an ingress beside the usual one, so that they share it: a registry with hosted tools and prices, short keep-alives,
- * and room for one recording of 25 MiB in base64, and not for two.
+ * Returns the settings of an ingress that many files share: a registry with hosted tools and prices, short keep-alives, and room for one
+ * recording of 25 MiB in base64, but not for two.
  */
 export function commonIngress(): Record<string, string> {
   return { ...commonRegistry(), KEEP_ALIVE_MS: '200', MAX_HELD_BYTES: String(64 * 1024 * 1024) };

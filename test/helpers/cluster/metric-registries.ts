@@ -17,7 +17,6 @@ import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
 import { watchWorkers } from '#services/ingress/metrics/watch-workers.ts';
 
-/** One metric as the code defines it. */
 export interface DefinedMetric {
   name: string;
   help: string;
@@ -25,10 +24,10 @@ export interface DefinedMetric {
   labelNames: readonly string[];
 }
 
-/** The parts that have metrics of their own. */
+/** The components with metrics of their own. */
 export type MeasuredPart = 'ingress' | 'batch-runner' | 'worker';
 
-/** The router's own metrics of a part, without those that Node and the process have by themselves. */
+/** Returns the router's own metrics of a component, without the default metrics of Node and the process. */
 export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   const registry = new Registry();
   showRelease(registry, part);
@@ -73,6 +72,6 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     watchServers(registry, () => []);
     watchFailingTools(registry, () => []);
   }
-  // The library's declarations leave out what its objects have.
+  // The library's declarations leave out fields of its objects.
   return registry.getMetricsAsArray() as unknown as DefinedMetric[];
 }

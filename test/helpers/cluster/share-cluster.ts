@@ -5,16 +5,16 @@ import { startProcess, type ServiceProcess } from '../processes/start-process.ts
 import { until } from '../until.ts';
 import { useStarted } from '../use-started.ts';
 
-/** What clusters that files share may differ in. Redis, NATS and prefix are those of the run. */
+/** Options in which clusters that files share may differ. Redis, NATS and prefix are those of the run. */
 export type SharedOptions = Omit<ClusterOptions, 'prefix' | 'natsUrl' | 'redisUrl'> & {
-  /** Settings of the ingress that no other file has: it stops with this one. Instead of `ingress`. */
+  /** Settings of an ingress that no other file uses: it stops with this file. Instead of `ingress`. */
   ingressOnce?: Record<string, string>;
 };
 
 type Node = Awaited<ReturnType<Cluster['addIngress']>>;
 
 export interface SharedCluster extends Cluster {
-  /** A second ingress with the same settings, which later files use, too. */
+  /** Starts a second ingress with the same settings, which later files also use. */
   otherIngress: () => Promise<Node>;
   /** Starts one more demo engine, and a gpu-worker for it. */
   addEngine: (
@@ -23,7 +23,6 @@ export interface SharedCluster extends Cluster {
   ) => Promise<{ engine: ServiceProcess; engineUrl: string; worker: ServiceProcess }>;
 }
 
-/** A cluster, and its ingress nodes by their settings. */
 interface Running {
   cluster: Promise<Cluster>;
   nodes: Map<string, Promise<Node>>;
@@ -35,9 +34,10 @@ const { sharedClusters: running } = ((
 ).rtrTests ??= { sharedClusters: new Map() });
 
 /**
- * A cluster that test files of this process with equal options use one after the other: only the first one waits for its start. Where only the
- * settings of the ingress differ, they share the rest. It has a key of its own and no log lines from before, and `stop`, which belongs into
- * `afterAll`, stops what was added to it. For tests that kill or stop nothing of it, and count only what their own keys and models did.
+ * Returns a cluster that test files of this process with equal options use one after the other: only the first one waits for its start.
+ * Where only the settings of the ingress differ, they share the rest. It has a key of its own and no earlier log lines. Its `stop`, for
+ * `afterAll`, stops the services that were added to it. For tests that kill or stop nothing of it, and count only the effects of their own
+ * keys and models.
  */
 export async function shareCluster(options: SharedOptions = {}): Promise<SharedCluster> {
   const { key, ingressOnce, ingress: settings = ingressOnce, ...others } = options;
@@ -65,7 +65,6 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
   const { process: ingress, url, adminUrl } = await findNode();
   ingress.lines.length = 0;
 
-  /** The workers that were added. */
   const workers: string[] = [];
   const addKept =
     (add: (environment: Record<string, string>) => Promise<ServiceProcess>) =>
@@ -111,7 +110,7 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
     stop: async () => {
       await Promise.all(added.map((process) => process.stop()));
       cluster.workers.length = workersBefore;
-      // The next file begins without them. An ingress that has stopped says nothing more.
+      // The next file begins without these workers. A stopped ingress logs nothing more.
       for (const node of ingressOnce ? [cluster.ingress] : [cluster.ingress, ingress])
         for (const id of workers)
           await until(() => hasSaid(node, id, 'worker left', 'worker is lost', 'worker was restarted'));
@@ -119,5 +118,5 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
   };
 }
 
-/** Shares a cluster for the tests of the file, or of the suite, in which it is called. */
+/** Shares a cluster for the tests of the calling file or suite. */
 export const useCluster = (options?: SharedOptions): SharedCluster => useStarted(() => shareCluster(options));

@@ -10,7 +10,7 @@ export interface Balancer {
 }
 
 /**
- * Starts a load balancer with kept-alive connections to its nodes. It uses those whose `/health` answers 200, and repeats nothing.
+ * Starts a load balancer with kept-alive connections to its nodes. It uses the nodes whose `/health` answers 200, and repeats no request.
  * @param nodes their addresses; may change while it runs
  */
 export async function startBalancer(nodes: ReadonlySet<string>): Promise<Balancer> {

@@ -7,12 +7,12 @@ import { startProcess, type ServiceProcess } from '../processes/start-process.ts
 
 export interface CliWorker {
   service: ServiceProcess;
-  /** Ids of all processes that descend from the worker, without its guard. */
+  /** Returns the ids of all processes that descend from the worker, without its guard. */
   processes(): number[];
   stop(): Promise<void>;
 }
 
-/** Starts a cli-worker in a cluster and waits until the ingress knows it, which may be after the start of a process. */
+/** Starts a cli-worker in a cluster and waits until the ingress lists it, which may need the start of a process. */
 export async function startCliWorker(cluster: Cluster, environment: Record<string, string>): Promise<CliWorker> {
   const id = `c${randomBytes(4).toString('hex')}`;
   const service = startProcess('services/cli-worker/main.ts', {
@@ -34,13 +34,13 @@ export async function startCliWorker(cluster: Cluster, environment: Record<strin
   };
 }
 
-/** What a process was started with: its environment, as Linux reports it. */
+/** Returns the environment with which a process was started, as Linux reports it. */
 export function environmentOf(pid: number): Record<string, string> {
   const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
   return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2) as [string, string]));
 }
 
-/** Whether a process with this id runs. A zombie does not: in a container it may stay. */
+/** Whether a process with this id runs. A zombie does not count: in a container it may stay. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -50,7 +50,7 @@ export function isAlive(pid: number): boolean {
   return process.platform !== 'linux' || !statOf(String(pid)).isDead;
 }
 
-/** Ids of all processes that descend from one, guards left out. */
+/** Returns the ids of all processes that descend from a process, without guards. */
 export function descendants(pid: number): number[] {
   const parents = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -70,7 +70,7 @@ function statOf(name: string): { parent: number; isGuard: boolean; isDead: boole
     const isGuard = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('\0guard\0');
     return { parent: Number(parent), isGuard, isDead: state === 'Z' };
   } catch {
-    // It ended between the two looks.
+    // It ended between the two readings.
     return { parent: 0, isGuard: false, isDead: true };
   }
 }

@@ -22,7 +22,7 @@ export interface ClusterOptions {
   ingressFlags?: readonly string[];
   worker?: Record<string, string>;
   engine?: Record<string, string>;
-  /** How many gpu-workers serve the demo engine. Default 1. */
+  /** Number of gpu-workers for the demo engine. Default 1. */
   workers?: number;
   /** Another engine's URL instead of the demo engine. */
   engineUrl?: string;
@@ -30,7 +30,7 @@ export interface ClusterOptions {
   key?: KeySettings;
 }
 
-/** What a test may decide of a key that belongs to nobody. */
+/** Settings of a router key that a test may change. */
 export type KeySettings = Partial<Omit<NewKey, 'ownerId'>>;
 
 const fakeClaude = {
@@ -42,10 +42,9 @@ const fakeClaude = {
 
 /** A whole cluster of real processes on the shared servers: demo engine, gpu-workers, ingress. */
 export interface Cluster {
-  /** Where clients connect to, as `http://127.0.0.1:1234`. */
+  /** Address for clients, such as `http://127.0.0.1:1234`. */
   url: string;
   adminUrl: string;
-  /** A valid router key. */
   key: string;
   keyId: string;
   prefix: string;
@@ -53,17 +52,17 @@ export interface Cluster {
   ingress: ServiceProcess;
   workers: ServiceProcess[];
   engine: ServiceProcess | undefined;
-  /** Starts one more gpu-worker and waits until the ingress knows it. */
+  /** Starts one more gpu-worker and waits until the ingress lists it. */
   addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
-  /** Starts a tools-worker and waits until the ingress knows it. */
+  /** Starts a tools-worker and waits until the ingress lists it. */
   addToolsWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
-  /** Starts a cli-worker and waits until the ingress knows it. It drives `fake-claude.ts` unless the environment says otherwise. */
+  /** Starts a cli-worker and waits until the ingress lists it. It drives `fake-claude.ts` unless the environment sets another CLI. */
   addCliWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a batch runner and waits until it works. */
   addBatchRunner: (environment?: Record<string, string>) => Promise<ServiceProcess>;
-  /** Makes one more key that belongs to nobody. */
+  /** Creates one more router key. */
   addKey: (settings: KeySettings) => Promise<{ raw: string; id: string }>;
   /** Starts one more ingress on the same broker and accounts. */
   addIngress: (
@@ -72,7 +71,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Starts a cluster and waits until it serves. Its `stop` belongs into `afterAll`. */
+/** Starts a cluster and waits until it serves. Call its `stop` in `afterAll`. */
 export function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   return timeStart('cluster', () => start(options));
 }
@@ -83,7 +82,7 @@ async function start(options: ClusterOptions): Promise<Cluster> {
     NATS_URL: options.natsUrl ?? inject('natsUrl'),
     REDIS_URL: options.redisUrl ?? inject('redisUrl'),
     RTR_PREFIX: prefix,
-    // All clusters have theirs in one NATS server, which sets the room of each aside.
+    // All clusters store files in one NATS server, which reserves the room of each.
     FILES_MAX_BYTES: String(512 * 1024 * 1024),
   };
   const started: ServiceProcess[] = [];

@@ -11,14 +11,17 @@ import { shareCluster, type SharedCluster, type SharedOptions } from './share-cl
 import { until } from '../until.ts';
 import { useStarted } from '../use-started.ts';
 
-/** What of a fetch a test may change. @property url of another ingress of the cluster */
+/**
+ * Changes of a test to a fetch.
+ * @property url address of another ingress of the cluster
+ */
 type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; url?: string };
 
 /** A real ingress process, served by scripted workers in the test's own process. */
 export type ScriptedCluster = Cluster & Scripted;
 
 interface Scripted {
-  /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
+  /** Starts a worker of the model `demo`, and resolves when the ingress lists it. */
   addScripted: (options?: Partial<WorkerOptions>, onStep?: OnStep) => Promise<Worker>;
   /** Posts a chat request with a script for the worker. */
   post: (steps: Step[], fields?: Record<string, unknown>, init?: Init) => Promise<Response>;
@@ -26,27 +29,27 @@ interface Scripted {
   postRaw: (body: RequestInit['body'], init?: Init) => Promise<Response>;
 }
 
-/** A chat request with a script for a scripted worker. */
+/** Returns a chat request with a script for a scripted worker. */
 export function chatRequest(steps: Step[], fields: Record<string, unknown> = {}): object {
   return { model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps, ...fields };
 }
 
 const noWorkers = { workers: 0, engineUrl: 'http://127.0.0.1:9' };
 
-/** Starts an ingress without any worker. Its `stop` belongs into `afterAll` or `onTestFinished`. */
+/** Starts an ingress without workers. Call its `stop` in `afterAll` or `onTestFinished`. */
 export async function startScriptedCluster(options: ClusterOptions = {}): Promise<ScriptedCluster> {
   return withScripted(await startCluster({ ...options, ...noWorkers }), options.natsUrl);
 }
 
-/** The same as a [shared cluster](./share-cluster.ts): its workers go with `stop`, which belongs into `afterAll`. */
+/** Returns the same on a [shared cluster](./share-cluster.ts). Its `stop`, for `afterAll`, also stops its workers. */
 export async function shareScriptedCluster(options: SharedOptions = {}): Promise<SharedCluster & Scripted> {
   return withScripted(await shareCluster({ ...options, ...noWorkers }));
 }
 
 /**
- * Shares a cluster for the tests of the file, or of the suite, in which it is called. What it returns has it in these tests, and in hooks that
- * are added after it.
- * @param worker a scripted worker that it has; default: none
+ * Shares a cluster for the tests of the calling file or suite. The returned object has the cluster's fields in these tests, and in hooks
+ * that are added after it.
+ * @param worker a scripted worker to start; default: none
  */
 export function useScriptedCluster(
   options: SharedOptions = {},
@@ -58,7 +61,7 @@ export function useScriptedCluster(
   return cluster;
 }
 
-/** A cluster to which scripted workers can be added, too. */
+/** Adds the functions of scripted workers to a cluster. */
 export function withScripted<T extends Cluster>(cluster: T, natsUrl = inject('natsUrl')): T & Scripted {
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const releases: (() => Promise<void>)[] = [];

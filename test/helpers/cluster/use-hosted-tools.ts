@@ -8,8 +8,8 @@ import { commonIngress } from './common-ingress.ts';
 import { useCluster } from './share-cluster.ts';
 
 /**
- * Shares a cluster for the tests of a file whose ingress runs hosted tools for engines that have none, by `mcp-test-server.ts`. An ingress of
- * the cluster has no such tools. The diary is the file in which the MCP server notes its calls.
+ * Shares a cluster for the tests of a file. Its ingress runs hosted tools through `mcp-test-server.ts`, for engines without their own; an
+ * ingress of the plain cluster has no such tools. The diary is the file in which the MCP server records its calls.
  */
 export function useHostedTools() {
   const folder = useFolder();

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The environment of an ingress with this registry. Equal ones are one file. */
+/** Returns the environment of an ingress with this registry. Equal registries share one file. */
 export function withRegistry(text: string): Record<string, string> {
   const folder = join(tmpdir(), `rtr-test-registry-${process.pid}`);
   mkdirSync(folder, { recursive: true });

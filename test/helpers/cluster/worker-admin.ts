@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { until } from '../until.ts';
 import type { ServiceProcess } from '../processes/start-process.ts';
 
-/** Sends requests until a worker, started with an admin port, has taken one without a ticket: from then on it waits for more. */
+/** Sends requests until a worker, started with an admin port, has taken one without a ticket: from then on it waits for offers. */
 export async function untilItTakesOffers(
   worker: ServiceProcess | undefined,
   ask: () => Promise<unknown>,
@@ -15,14 +15,17 @@ export async function untilItTakesOffers(
   });
 }
 
-/** The address of the admin port of a worker or a batch runner that was started with `ADMIN_PORT=0`. */
+/** Returns the address of the admin port of a worker or batch runner that was started with `ADMIN_PORT=0`. */
 export async function adminOf(worker: ServiceProcess | undefined): Promise<string> {
   if (!worker) throw new Error('there is no such worker');
   const { admin } = await worker.line('the admin port is open');
   return `http://127.0.0.1:${(admin as AddressInfo).port}`;
 }
 
-/** The value of a series at an admin port, undefined where there is none. @param series with its labels, as `rtr_jobs{state="claimed"}` */
+/**
+ * Returns the value of a series at an admin port; undefined if there is none.
+ * @param series with its labels, such as `rtr_jobs{state="claimed"}`
+ */
 export async function metricOf(adminUrl: string, series: string): Promise<number | undefined> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 
-/** The environment of a cli-worker whose model `cat` answers with its prompt. @param ms how long it takes */
+/**
+ * Returns the environment of a cli-worker whose model `cat` answers with its prompt.
+ * @param ms milliseconds until the answer
+ */
 export function slowCat(ms = 0): Record<string, string> {
   return {
     CLI_KIND: 'command',
@@ -9,7 +12,10 @@ export function slowCat(ms = 0): Record<string, string> {
   };
 }
 
-/** The environment of a cloud-worker for an upstream of any address. @param format which its models speak */
+/**
+ * Returns the environment of a cloud-worker for an upstream of any address.
+ * @param format format of its models
+ */
 export function customProvider(url: string, format: 'chat' | 'messages' | 'responses'): Record<string, string> {
   return { PROVIDER: 'custom', PROVIDER_FORMAT: format, PROVIDER_URL: `${url}/v1`, PROVIDER_KEY: 'none' };
 }

@@ -24,13 +24,13 @@ export async function restart(container: string): Promise<void> {
   await docker('start', container);
 }
 
-/** How many of these requests ended in one of these ways. */
+/** Counts the requests that ended in one of these ways. */
 export function count(outcomes: readonly Outcome[], ...endings: Ending[]): number {
   return outcomes.filter(({ ending }) => endings.includes(ending)).length;
 }
 
 /**
- * Has eight clients request streams, injects a fault, and checks every answer until the cluster serves normally again: none may be
+ * Makes eight clients request streams, injects a fault, and checks every answer until the cluster serves normally again: none may be
  * silently wrong.
  * @returns the outcomes of the requests that ended after the fault began
  */

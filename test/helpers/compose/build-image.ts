@@ -10,8 +10,8 @@ export const testImage = 'model-router:test';
 const buildMs = 600_000;
 
 /**
- * Builds the image as docs/configuration.md describes. Packages come from the registry of this machine's npm; its credentials are
- * passed as build secrets, which stay out of the image.
+ * Builds the image as docs/configuration.md describes. Packages come from the registry of this machine's npm; its credentials are passed as
+ * build secrets, which stay out of the image.
  */
 export async function buildImage(): Promise<void> {
   const setting = async (name: string): Promise<string> =>

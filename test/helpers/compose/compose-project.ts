@@ -39,19 +39,18 @@ export class ComposeProject {
     this.#env = { RTR_PORT: String(port), ...env };
   }
 
-  /** Runs `docker compose` with these arguments. */
   run(...args: readonly string[]): Promise<string> {
     return runCommand('docker', [...this.#words, ...args], { env: this.#env, timeoutMs: 240_000 });
   }
 
-  /** Starts what is not running, and waits until everything is healthy. */
+  /** Starts everything that is not running, and waits until it is healthy. */
   async up(...args: readonly string[]): Promise<void> {
     await this.run('up', '--detach', '--wait', '--no-build', ...args);
   }
 
   /**
-   * Stops and removes everything, including volumes. The engine sometimes keeps the endpoint of a container that it has removed, and
-   * then cannot remove its network either: such a network is reported and left.
+   * Stops and removes everything, including volumes. The engine sometimes keeps the endpoint of a removed container, and then cannot remove
+   * its network either: such a network is reported and left.
    */
   async down(): Promise<void> {
     const args = ['--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5'];
@@ -81,7 +80,6 @@ export class ComposeProject {
     return id;
   }
 
-  /** The output of a service's containers. */
   logs(service: string): Promise<string> {
     return this.run('logs', '--no-log-prefix', service);
   }
@@ -93,7 +91,7 @@ export class ComposeProject {
     return key;
   }
 
-  /** Address of a container in a network of the project; reachable from this machine. */
+  /** Returns the address of a container in a network of the project; reachable from this machine. */
   async address(container: string, network: string): Promise<string> {
     const template = `{{(index .NetworkSettings.Networks "${this.name}_${network}").IPAddress}}`;
     return (await docker('inspect', '--format', template, container)).trim();

@@ -22,7 +22,6 @@ export async function runCommand(
   }
 }
 
-/** Runs `docker` with these arguments. */
 export function docker(...args: readonly string[]): Promise<string> {
   return runCommand('docker', args);
 }

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How a request ended: with its whole answer; refused with a readable error; failed with an error within the stream; cut, which
- * every client notices; or silently wrong, which must never happen.
+ * How a request ended: with its whole answer; refused with a readable error; failed with an error within the stream; cut, which every
+ * client notices; or silently wrong, which must never happen.
  */
 export type Ending = 'whole' | 'refused' | 'failed' | 'cut' | 'silent';
 
 export interface Outcome {
   ending: Ending;
-  /** What was received, unless it was the whole answer. */
+  /** The received bytes, unless they are the whole answer. */
   seen: string;
-  /** When it began and ended, on the clock of `performance.now()`. */
+  /** Begin and end, on the clock of `performance.now()`. */
   began: number;
   ended: number;
 }
@@ -109,7 +109,7 @@ interface Where {
   model: string;
 }
 
-/** The request of a format for a stream, and patterns of its pieces, errors and end. */
+/** A format's request for a stream, and patterns of its pieces, errors and end. */
 interface Format {
   path: string;
   body: (model: string) => object;

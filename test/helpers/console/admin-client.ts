@@ -5,7 +5,6 @@ export class AdminClient {
   readonly url: string;
   readonly token: string;
 
-  /** @param url of the router */
   constructor(url: string, token: string) {
     this.url = url;
     this.token = token;

@@ -1,12 +1,12 @@
 import { post } from '../clients/keyed-requests.ts';
 
-/** Whom to ask, with which key: such as a cluster. */
+/** A router's address and a key, such as those of a cluster. */
 export interface Asked {
   url: string;
   key: string;
 }
 
-/** Asks a model, `demo` unless the fields say otherwise, and reads its answer, which is returned for its status and headers. */
+/** Sends a chat request, by default for the model `demo`, and reads its answer, which is returned for its status and headers. */
 export async function askChat(
   { url, key }: Asked,
   content = 'Hello!',

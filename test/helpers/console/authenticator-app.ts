@@ -2,12 +2,12 @@ import { Secret, TOTP } from 'otpauth';
 import type { ConsoleClient } from './console-client.ts';
 import { goodPassword } from './good-password.ts';
 
-/** The code that an authenticator app shows, some seconds from now. */
+/** Returns the code that an authenticator app shows, some seconds from now. */
 export function codeOf(secret: string, seconds = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + seconds * 1_000 });
 }
 
-/** Sets up an authenticator app, which uses its present code up, and returns its secret and the recovery codes. */
+/** Sets up an authenticator app, which uses up its present code, and returns its secret and the recovery codes. */
 export async function setUpApp(
   person: ConsoleClient,
   password = goodPassword,

@@ -1,4 +1,3 @@
-/** An answer of the console's API. */
 export interface ApiAnswer {
   status: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
@@ -6,7 +5,7 @@ export interface ApiAnswer {
   headers: Headers;
 }
 
-/** A client of the console's API that keeps the cookie and sends the session's CSRF token, as the pages do. */
+/** A client of the console's API that keeps the cookie and sends the sign-in session's CSRF token, as the pages do. */
 export class ConsoleClient {
   readonly url: string;
   /** `name=value`, as a browser sends it. */
@@ -49,12 +48,12 @@ export class ConsoleClient {
     return this.post('/session', { email, password });
   }
 
-  /** The same session at another node. */
+  /** Returns a client with the same sign-in session at another node. */
   at(url: string): ConsoleClient {
     return Object.assign(new ConsoleClient(url), { cookie: this.cookie, csrfToken: this.csrfToken });
   }
 
-  /** The session's id, which the cookie holds. */
+  /** The id of the sign-in session, from the cookie. */
   get sessionId(): string {
     return this.cookie?.split('=')[1] ?? '';
   }

@@ -12,7 +12,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 export interface WatchedPage {
   page: Page;
   context: BrowserContext;
-  /** Violations of the page's policy, uncaught errors, and requests to other hosts, so far. A test with any fails. */
+  /** Violations of the page's policy, uncaught errors, and requests to other hosts, so far. A test with any of them fails. */
   troubles: string[];
 }
 
@@ -27,7 +27,9 @@ export interface LookOptions {
 export interface PageOptions {
   /** Default: wide and light. */
   look?: LookOptions;
-  /** Other origins that the test visits. The font that the pages of a provider ask for is not fetched: a machine without the internet waits for it. */
+  /**
+   * Other origins that the test visits. The font of a provider's pages is not fetched, because a machine without the internet waits for it.
+   */
   visits?: readonly string[];
 }
 
@@ -54,21 +56,21 @@ export async function openContext(
   });
 }
 
-/** Opens a window in which nobody is signed in, with a page, for the running test. */
+/** Opens a window without a sign-in, with a page, for the running test. */
 export async function openConsolePage(origin: string, { look, ...options }: PageOptions = {}): Promise<WatchedPage> {
   const context = await openContext(origin, look);
   onTestFinished(() => context.close());
   return openWatched(context, origin, options);
 }
 
-/** Opens a page in a window for the running test, which fails for its troubles. */
+/** Opens a page in a window for the running test, which fails if the page has troubles. */
 export async function openWatched(
   context: BrowserContext,
   origin: string,
   { visits = [] }: Omit<PageOptions, 'look'> = {},
 ): Promise<WatchedPage> {
   const page = await context.newPage();
-  // Ends what hangs; a busy machine takes several times as long as a quiet one.
+  // Ends a page that hangs; a busy machine takes several times as long as a quiet one.
   page.setDefaultTimeout(60_000);
   const troubles: string[] = [];
   const allowed = new Set([origin, ...visits, ...(visits.length > 0 ? [fonts] : [])]);
@@ -113,12 +115,12 @@ interface AxeResult {
   violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }
 
-/** Rules of axe that look at colours: the others find the same in both colour schemes. */
+/** Rules of axe about colours: the others find the same in both colour schemes. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
 /**
- * The serious and critical accessibility violations that axe finds on the page.
- * @param rules the only ones that are looked at; default: all
+ * Returns the serious and critical accessibility violations that axe finds on the page.
+ * @param rules only these rules; default: all
  */
 async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axeSource);
@@ -132,10 +134,10 @@ async function violationsOn(page: Page, rules?: readonly string[]): Promise<stri
     );
 }
 
-/** Those in the colour scheme that the page has. */
+/** Returns the violations in the page's present colour scheme. */
 export const seriousViolations = (page: Page): Promise<string[]> => violationsOn(page);
 
-/** Those in both colour schemes. */
+/** Returns the violations in both colour schemes. */
 export async function violationsInBothSchemes(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' });
   const found = await violationsOn(page);
@@ -143,14 +145,13 @@ export async function violationsInBothSchemes(page: Page): Promise<string[]> {
   return [...found, ...(await violationsOn(page, colourRules))];
 }
 
-/** Signs in by the form that the page shows. */
 export async function signInAt(page: Page, email: string, password = goodPassword): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Expects that nothing stands out of the page sideways. */
+/** Expects that nothing extends beyond the page sideways. */
 export async function expectFits(page: Page): Promise<void> {
   await until(async () =>
     expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(

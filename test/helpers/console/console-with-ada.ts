@@ -6,25 +6,24 @@ import { firstAdministrator } from './first-administrator.ts';
 import { closeWindows, inviteToConsole, type InvitationFields, type KnownPerson } from './open-as.ts';
 import { buildConsole } from './start-console.ts';
 
-/** What most tests of the console's pages need. */
+/** A console for most tests of its pages. */
 export interface ConsoleWithAda {
   cluster: Cluster;
   /** The first administrator. */
   ada: KnownPerson;
-  /** Makes an account of somebody with a name of their own, as `Bob-1a2b3c`. */
+  /** Creates the account of a person with a unique name, such as `Bob-1a2b3c`. */
   invite: (name: string, fields?: InvitationFields) => Promise<KnownPerson>;
 }
 
 /**
- * Starts a console, with its first administrator signed in, before the tests of the suite in which it is called, and stops it afterwards.
- * What it returns has them in these tests, and in hooks that the suite adds after it.
- * @param options of the cluster, or what finds them before it starts
+ * Starts a console, with its first administrator signed in, before the tests of the calling suite, and stops it afterwards. The returned
+ * object has its fields in these tests, and in hooks that the suite adds after it.
+ * @param options options of the cluster, or a function that finds them before it starts
  */
 export function ownConsole(options: ClusterOptions | (() => Promise<ClusterOptions>) = {}): ConsoleWithAda {
   return useConsole(async () => startCluster(typeof options === 'function' ? await options() : options));
 }
 
-/** The same, with a [shared cluster](../cluster/share-cluster.ts) of the models `demo` and `other`: tests look for what they have made in it. */
 export function shareConsole(): ConsoleWithAda {
   return useConsole(() => shareCluster({ engine: { DEMO_MODELS: 'demo,other' } }));
 }

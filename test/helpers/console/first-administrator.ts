@@ -4,7 +4,7 @@ import { goodPassword } from './good-password.ts';
 import { joinConsole, type KnownPerson } from './open-as.ts';
 import { firstLinkToken } from './start-console.ts';
 
-/** Signs the first administrator of a cluster in, Ada, `ada@example.com`, with `goodPassword`, and makes the account where there is none. */
+/** Signs in the first administrator of a cluster, Ada, `ada@example.com`, with `goodPassword`, and creates the account if there is none. */
 export async function firstAdministrator({
   url,
   prefix,

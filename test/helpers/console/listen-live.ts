@@ -14,13 +14,13 @@ export interface LivePage {
     failures?: Failure[];
     refused?: RefusedLately[];
   };
-  /** Every byte that came. */
+  /** Returns every received byte. */
   text: () => string;
   isOver: () => boolean;
   leave: () => void;
 }
 
-/** Connects to the live feed as a page does, until the test is over. */
+/** Connects to the live feed as a page does, until the end of the test. */
 export async function listenLive({ cookie = '', url: own }: ConsoleClient, url = own): Promise<LivePage> {
   const controller = new AbortController();
   onTestFinished(() => controller.abort());

@@ -11,8 +11,8 @@ interface TraceEvent {
 }
 
 /**
- * The longest task of a page's main thread meanwhile, in milliseconds of the processor: others may run on this machine, and time of the
- * clock would count them as well.
+ * Measures the longest task of a page's main thread during `act`, in milliseconds of processor time: wall time would include other programs
+ * of this machine.
  */
 export async function longestTask(page: Page, act: () => Promise<unknown>): Promise<number> {
   const browser = await shareBrowser();

@@ -4,12 +4,11 @@ import { uniqueName } from '../unique-name.ts';
 import { ConsoleClient } from './console-client.ts';
 import { joinConsole, type SignedInPerson } from './open-as.ts';
 
-/** An e-mail address that nobody has yet. */
 export function newEmail(name: string): string {
   return `${uniqueName(name.toLowerCase())}@example.com`;
 }
 
-/** Makes an administrator of a cluster that may have others, with `goodPassword`, signed in. */
+/** Creates an administrator of a cluster that may have others, with `goodPassword`, signed in. */
 export async function newAdministrator(
   cluster: Pick<Cluster, 'url' | 'prefix'>,
   name = 'Ada',

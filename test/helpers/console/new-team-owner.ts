@@ -11,7 +11,7 @@ export interface TeamOwner {
   teamId: string;
 }
 
-/** Makes both in a cluster that other files use, too. */
+/** Creates both in a cluster that other files also use. */
 export async function newTeamOwner(cluster: Parameters<typeof newAdministrator>[0]): Promise<TeamOwner> {
   const { client: ada } = await newAdministrator(cluster);
   const { client: bob, id: bobId } = await inviteToConsole({ client: ada }, 'Bob', { email: newEmail('Bob') });

@@ -13,19 +13,21 @@ import {
 import { goodPassword } from './good-password.ts';
 import { linkPath } from './link-path.ts';
 
-/** Somebody who is signed in at the console, by their client of the API. */
 export interface SignedInPerson {
   client: ConsoleClient;
   id: string;
 }
 
-/** The same, with what their account says of them. */
+/** A signed-in person, with the facts of the account. */
 export interface KnownPerson extends SignedInPerson {
   name: string;
   email: string;
 }
 
-/** Makes the account of a one-time link, with `goodPassword`. @param link as `/link/<token>`, with or without an origin */
+/**
+ * Creates the account of a one-time link, with `goodPassword`.
+ * @param link path `/link/<token>`, with or without an origin
+ */
 export async function joinConsole(
   client: ConsoleClient,
   link: string,
@@ -38,7 +40,6 @@ export async function joinConsole(
   return { client, id: String(body.user.id), name, email };
 }
 
-/** What an invitation says. */
 export interface InvitationFields {
   /** Default: the name at example.com. */
   email?: string;
@@ -47,7 +48,7 @@ export interface InvitationFields {
   role?: 'admin' | 'member';
 }
 
-/** Makes the account of somebody whom an administrator invites. */
+/** Creates the account of a person whom an administrator invites. */
 export async function inviteToConsole(
   { client }: Pick<SignedInPerson, 'client'>,
   name: string,
@@ -58,17 +59,17 @@ export async function inviteToConsole(
 }
 
 export interface TabOptions extends PageOptions {
-  /** Where the console is, for instance by another name. Default: where the person has signed in. */
+  /** Address of the console, for instance by another name. Default: the address at which the person signed in. */
   origin?: string;
-  /** Has a window of its own, where the test changes cookies, or what the browser keeps. */
+  /** Whether the person has a window of its own, because the test changes cookies or browser storage. */
   isAlone?: boolean;
 }
 
 const windows = new Map<string, Promise<BrowserContext>>();
 
 /**
- * Opens a page, for the running test, in a window in which a person is signed in already. The pages of a file that are opened for a
- * person with the same look have one window, which has loaded the code of the console: see `closeWindows`.
+ * Opens a page, for the running test, in a window in which a person is already signed in. The pages of a file for the same person with the
+ * same look share one window, which has loaded the console's code: see `closeWindows`.
  */
 export async function openAs(
   { client: { url, cookie = '' } }: Pick<SignedInPerson, 'client'>,
@@ -96,7 +97,10 @@ export async function closeWindows(): Promise<void> {
   await Promise.all(open.map((context) => context.close()));
 }
 
-/** Opens a page as `openAs` does, and waits until it has loaded. @param path of the page */
+/**
+ * Opens a page as `openAs` does, and waits until it has loaded.
+ * @param path path of the page
+ */
 export async function openPageAs(
   person: Pick<SignedInPerson, 'client'>,
   path: string,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 import { timeStart } from '../processes/starts.ts';
 
-/** The first one has no window to draw in the background, and takes a third less processor time. */
+/** The first one draws no window in the background, and takes a third less processor time. */
 const places = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
   (name) => `/usr/bin/${name}`,
 );
@@ -20,7 +20,9 @@ const flags = [
 
 let running: Promise<Browser> | undefined;
 
-/** This machine's Chromium, headless. All test files of a process have the same one: they close their pages, and it ends with the process. */
+/**
+ * Returns this machine's Chromium, headless. All test files of a process share it: they close their pages, and it ends with the process.
+ */
 export function shareBrowser(): Promise<Browser> {
   running ??= timeStart('browser', launch);
   return running;

@@ -24,25 +24,25 @@ import { openExternals } from '../accounts/open-externals.ts';
 import { serveInTest } from '../servers/serve-http.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
-/** The console's API and the Admin API on their own server in this process, with its own prefix in the shared Redis. */
+/** The console's API and the Admin API on their own server in this process, with a prefix of their own in the shared Redis. */
 export interface OpenConsole extends OpenKeyStore {
   url: string;
   webhooks: Webhooks;
   recordings: Recordings;
   secondFactors: SecondFactorStore;
-  /** Everything that the API has logged. */
+  /** All log lines of the API. */
   apiLog: string[];
-  /** The actions in the audit trail, the newest first. */
+  /** Returns the actions in the audit trail, newest first. */
   actions: () => Promise<string[]>;
   /** The announced changes, in order. */
   announced: string[];
   /** Verifies keys as an ingress that receives the announcements. */
   verifier: KeyVerifier;
-  /** A browser in which nobody is signed in. */
+  /** Returns a client without a sign-in. */
   browser: () => ConsoleClient;
   /** The first administrator, `ada@example.com`, signed in. */
   firstAdmin: () => Promise<Person>;
-  /** A person who has accepted an invitation, signed in. */
+  /** Invites a person and accepts the invitation; returns the person, signed in. */
   join: (admin: Person, email: string, parameters?: { role?: 'admin' | 'member'; teamId?: string }) => Promise<Person>;
 }
 
@@ -153,7 +153,7 @@ export async function openConsole({
 
 const hashes = new Map<string, Promise<string>>();
 
-/** The passwords of a console, of which each is hashed once in all tests: hashing one takes longer than all else that makes a person. */
+/** The passwords of a console, each hashed only once in all tests: hashing takes longer than all other steps of creating a person. */
 class RememberedPasswords extends Passwords {
   override hash(owner: string, password: string): Promise<string> {
     const hash = hashes.get(password) ?? super.hash(owner, password);
@@ -162,7 +162,7 @@ class RememberedPasswords extends Passwords {
   }
 }
 
-/** A console with its first administrator, Ada, and with members who have joined in this order, all signed in. */
+/** Opens a console with its first administrator, Ada, and with members who have joined in this order, all signed in. */
 export async function openHouse<Name extends string = never>(
   members: readonly Name[] = [],
   options: ConsoleOptions = {},
@@ -174,7 +174,7 @@ export async function openHouse<Name extends string = never>(
   return { ...console, ada, ...(Object.fromEntries(joined) as Record<Name, Person>) };
 }
 
-/** The same, with a team, Blue: Bob owns it, and Eve is a member. Further members of the house are in no team. */
+/** Opens the same with a team, Blue: Bob owns it, and Eve is a member. Further members of the console are in no team. */
 export async function openTeam<Name extends string = never>(others: readonly Name[] = [], options?: ConsoleOptions) {
   const house = await openHouse<Name | 'bob' | 'eve'>(['bob', 'eve', ...others], options);
   const { body: team } = await house.ada.post('/teams', { name: 'Blue' });

@@ -20,7 +20,7 @@ const viewers = {
 
 export type Viewer = keyof typeof viewers;
 
-/** What each of the viewers may see, and the names of Ada and of the team t1. */
+/** The rights of each viewer, and the names of Ada and of the team t1. */
 export const people = {
   viewerOf: ({ id }: { id: string }): UsageViewer => viewers[id as Viewer],
   namesOf: async () =>
@@ -31,8 +31,8 @@ export const people = {
 };
 
 /**
- * Serves operations for as long as the running test. An administrator asks, unless it is somebody else.
- * @param path where they are; there, programs without the header of a viewer are the administrator
+ * Serves operations for the duration of the running test. The viewer is an administrator unless a header names another.
+ * @param path their path; there, programs without the header of a viewer are the administrator
  */
 export async function serveOperations(operations: readonly Operation[], path = '/') {
   const app = express();
@@ -50,7 +50,6 @@ export async function serveOperations(operations: readonly Operation[], path = '
   return {
     origin,
     ask,
-    /** The body of an answer. */
     read: async <T>(asked: string, viewer?: Viewer) => (await (await ask(asked, viewer)).json()) as T,
   };
 }

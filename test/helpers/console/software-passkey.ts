@@ -22,12 +22,12 @@ export function softwarePasskey(origin: string) {
       transports: [],
       createdAt: Date.now(),
     },
-    /** What a browser sends for a challenge. Each answer has a higher counter than the one before. */
+    /** Returns a browser's answer to a challenge. Each answer has a higher counter than the one before. */
     answer: (challenge: string) => {
       const clientData = Buffer.from(JSON.stringify({ type: 'webauthn.get', challenge, origin }));
       const count = Buffer.alloc(4);
       count.writeUInt32BE((counter += 1));
-      // The flags say that the person was present, and verified (WebAuthn Level 2, section 6.1).
+      // The flags state that the person was present, and verified (WebAuthn Level 2, section 6.1).
       const data = Buffer.concat([sha256(new URL(origin).hostname), Buffer.from([0b101]), count]);
       const signature = sign('sha256', Buffer.concat([data, sha256(clientData)]), privateKey);
       const response = {

@@ -14,7 +14,7 @@ export async function buildConsole(): Promise<void> {
   await timeStart('build', () => build(process.execPath, ['services/console/main.ts'], { cwd: root }));
 }
 
-/** The token of a link for the first administrator of a cluster, while there is none. */
+/** Returns the token of a link for the first administrator of a cluster, while there is none. */
 export function firstLinkToken(prefix: string, redisUrl?: string): Promise<string | undefined> {
   return useRedis((redis) => openAccounts(redis, `${prefix}:`).links.issueFirstAdmin(), redisUrl);
 }

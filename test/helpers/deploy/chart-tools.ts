@@ -7,13 +7,11 @@ import type { Rendered } from './kubernetes-objects.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** The chart's folder. */
 export const chartFolder = join(root, 'deploy', 'kubernetes', 'model-router');
 
 /** Complete example values files of the chart. */
 export const examples = ['small', 'production', 'scale-to-zero'] as const;
 
-/** The file of an example. */
 export function exampleFile(name: string): string {
   return join(root, 'deploy', 'kubernetes', 'examples', `${name}.yaml`);
 }
@@ -24,7 +22,6 @@ export const chartTools: string | undefined =
     encoding: 'utf8',
   }).trim() || undefined;
 
-/** How one of the tools ended. */
 export interface ToolResult {
   succeeded: boolean;
   out: string;
@@ -45,7 +42,7 @@ export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly 
 }
 
 /**
- * The chart as `helm template rtr --namespace llm` renders it.
+ * Renders the chart as `helm template rtr --namespace llm` does.
  * @throws Error with helm's output
  */
 export async function renderChart(...args: readonly string[]): Promise<{ text: string; objects: Rendered[] }> {

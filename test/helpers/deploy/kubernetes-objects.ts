@@ -1,9 +1,8 @@
 /*
- * The parts of Kubernetes objects that the tests of the chart read. Schemas validate the rest; here every field is optional, so that
- * a test names the missing one.
+ * The fields of Kubernetes objects that the tests of the chart read. Schemas validate the rest; here every field is optional, so that a
+ * test names the missing one.
  */
 
-/** An object as the chart renders it. */
 export interface Rendered {
   kind: string;
   metadata: Metadata & { name: string };
@@ -16,7 +15,6 @@ export interface Metadata {
   annotations?: Record<string, string>;
 }
 
-/** A label selector. */
 export interface Selector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] }[];
@@ -36,7 +34,7 @@ export interface PolicyRule {
   ports?: { protocol?: string; port?: number | string }[];
 }
 
-/** The `spec` of any kind: the pod's own, and what Deployments, Services, policies and scalers have. */
+/** The `spec` of any kind: the pod's own, and the fields of Deployments, Services, policies and scalers. */
 export interface Spec extends PodSpec {
   template?: { metadata: Metadata; spec: PodSpec };
   replicas?: number;

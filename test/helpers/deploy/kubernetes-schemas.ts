@@ -2,7 +2,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** The parts of a JSON schema that are read here. */
+/** The read fields of a JSON schema. */
 interface Schema {
   $ref?: string;
   type?: string;
@@ -53,7 +53,7 @@ export function writeKubernetesSchemas(tools: string, folder: string): void {
   };
   for (const [name, schema] of Object.entries(strict)) {
     const known = definitions[name]?.['x-kubernetes-group-version-kind'] ?? [];
-    // A definition of many kinds is a call's option, not an object.
+    // A definition of many kinds is the option of a call, not an object.
     if (known.length === 1) for (const { group, version, kind } of known) write(group, version, kind, schema);
   }
   for (const file of globSync(join(tools, 'crds', '*.yaml'))) {

@@ -12,8 +12,8 @@ export interface Port {
 }
 
 /**
- * Whether policies allow a connection, by the rules of networking.k8s.io/v1: a pod that no policy selects for a direction is open in
- * it, a selected pod is open to what any of its policies allows, and both ends must allow the connection.
+ * Whether policies allow a connection, by the rules of networking.k8s.io/v1: a pod that no policy selects for a direction is open in it; a
+ * selected pod is open to everything that any of its policies allows; both ends must allow the connection.
  * @param policies the policies of one namespace
  */
 export function letsThrough(
@@ -39,7 +39,7 @@ export function letsThrough(
   return allows(from, 'Egress', to) && allows(to, 'Ingress', from);
 }
 
-/** Whether a selector matches these labels. An empty one matches everything. */
+/** Whether a selector matches these labels. An empty selector matches everything. */
 export function chooses(
   { matchLabels = {}, matchExpressions = [] }: Selector,
   labels: Record<string, string>,

@@ -32,7 +32,6 @@ const rule = z.object({
   annotations: z.object({ summary: z.string(), description: z.string(), runbook: z.string() }),
 });
 
-/** The dashboards, by file. */
 export function readDashboards(): Map<string, z.output<typeof dashboard>> {
   const files = globSync('grafana/dashboards/*.json', { cwd: observabilityFolder });
   return new Map(
@@ -52,7 +51,6 @@ export function dashboardQueries(): { where: string; expr: string }[] {
   );
 }
 
-/** The alerts' rules. */
 export function readAlerts(): z.output<typeof rule>[] {
   const file = parse(readFileSync(join(observabilityFolder, 'alerts.yml'), 'utf8')) as unknown;
   return z

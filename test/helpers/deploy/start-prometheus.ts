@@ -57,7 +57,10 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
   }
   return {
     stop,
-    /** The number of series of an expression over the last seconds. @throws Prometheus' error message */
+    /**
+     * Returns the number of series of an expression over the last seconds.
+     * @throws Prometheus' error message
+     */
     seriesOf: async (expr: string, seconds: number) => {
       const end = Date.now() / 1000;
       const parameters = { query: expr, start: String(end - seconds), end: String(end), step: '1' };
@@ -65,12 +68,10 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
       if (found.status !== 'success') throw new Error(`${found.error}: ${expr}`);
       return found.data?.result.length ?? 0;
     },
-    /** The firing alerts, by name. */
     firing: async () => {
       const now = alerts.parse(await ask('/api/v1/alerts'));
       return now.data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? '');
     },
-    /** The reachable targets. */
     targetsUp: async () => {
       const found = answer.parse(await ask('/api/v1/query?query=up%20%3D%3D%201'));
       return found.data?.result.length ?? 0;

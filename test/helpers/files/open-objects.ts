@@ -6,8 +6,8 @@ import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
 import { silentLog as log } from '../silent-log.ts';
 
 /**
- * A store of objects in JetStream, for the duration of the running test.
- * @param options `natsUrl` of another server than that of all test files
+ * Opens a store of objects in JetStream, for the duration of the running test.
+ * @param options `natsUrl` of a server other than that of all test files
  */
 export async function openObjects(options: { natsUrl?: string; maxBytes?: number; retryForMs?: number } = {}) {
   const { natsUrl = inject('natsUrl'), maxBytes = 64 * 1024 * 1024, retryForMs } = options;
@@ -16,7 +16,7 @@ export async function openObjects(options: { natsUrl?: string; maxBytes?: number
   const manager = await jetstreamManager(broker.nc, { checkAPI: false });
   const { objectStream } = broker.subjects;
   onTestFinished(async () => {
-    // What it may hold is taken from what others may.
+    // Its reserved room reduces the room of other stores.
     await manager.streams.delete(objectStream).catch(() => undefined);
     await broker.close();
   });
@@ -24,9 +24,9 @@ export async function openObjects(options: { natsUrl?: string; maxBytes?: number
     store: new JetStreamObjects(broker, { maxBytes, log, ...(retryForMs !== undefined && { retryForMs }) }),
     broker,
     deleteStream: async (): Promise<void> => void (await manager.streams.delete(objectStream)),
-    /** Messages that the stream holds: the parts of all objects. */
+    /** Returns the number of messages in the stream: the parts of all objects. */
     parts: async () => (await manager.streams.info(objectStream)).state.messages,
-    /** Bytes that the stream may hold. */
+    /** Returns the maximum bytes of the stream. */
     room: async () => (await manager.streams.info(objectStream)).config.max_bytes,
   };
 }

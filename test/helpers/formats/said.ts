@@ -1,4 +1,4 @@
-/** A message of a conversation, in the formats that have a role and a content. */
+/** Returns a message of a conversation, in the formats that have a role and a content. */
 export function said<const Role extends string, Content>(
   role: Role,
   content: Content,
@@ -6,7 +6,6 @@ export function said<const Role extends string, Content>(
   return { role, content };
 }
 
-/** A text block of a content. */
 export function textBlock(text: string): { type: 'text'; text: string } {
   return { type: 'text', text };
 }

@@ -34,7 +34,7 @@ export async function openTestMails(isMailed = true) {
   let names = 0;
   return {
     ...open,
-    /** The server that the mails come to. */
+    /** The server that receives the mails. */
     smtp,
     mails,
     states,
@@ -44,7 +44,6 @@ export async function openTestMails(isMailed = true) {
       const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
       return states.change({ kind: 'tests', field: name, to: 'reported', event });
     },
-    /** Makes somebody with an account, `<name>@example.com`. */
     addPerson: async (
       name: string,
       more: { role?: 'admin'; blockedAt?: string; limits?: string } = {},
@@ -57,14 +56,14 @@ export async function openTestMails(isMailed = true) {
     deliver,
     outcomes,
     logged,
-    /** Tries everything that is due, and returns what came of it. */
+    /** Tries everything that is due, and returns the outcomes. */
     deliverDue: async () => {
       const before = outcomes.length;
       const due = await mails.takeDue(1_000);
       await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
       return outcomes.slice(before);
     },
-    /** Makes every mail due now, whatever it waits for: as if what had begun was lost. */
+    /** Makes every mail due now, including mails in progress: as if their runner was lost. */
     makeDue: async () => {
       for (const id of await redis.zrange(`${prefix}alert-mails-due`, '0', '-1')) {
         await redis.zadd(`${prefix}alert-mails-due`, 1, id);

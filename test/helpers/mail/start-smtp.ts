@@ -2,20 +2,19 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
-/** A mail that came in. */
 export interface ReceivedMail {
   to: string[];
-  /** As it was sent, with its header. */
+  /** The mail as sent, with its header. */
   raw: string;
-  /** Of its header, unfolded, by name in lower case. */
+  /** Header fields, unfolded, by name in lower case. */
   headers: ReadonlyMap<string, string>;
-  /** Decoded. */
+  /** The decoded text. */
   text: string;
   isEncrypted: boolean;
   user: string | undefined;
 }
 
-/** A real mail server on this machine. By default without TLS and without a login. */
+/** Starts a real mail server on this machine, by default without TLS and without a login. */
 export async function startSmtp(options: SMTPServerOptions = {}, port = 0) {
   const mails: ReceivedMail[] = [];
   const answers: (number | 'hang')[] = [];
@@ -53,7 +52,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0) {
   return {
     port: (server.server.address() as AddressInfo).port,
     mails,
-    /** What it answers to the next mails: an SMTP code for the recipient, or `hang` to say nothing after the mail. */
+    /** Its answers to the next mails: an SMTP code for the recipient, or `hang` to be silent after the mail. */
     answers,
     close,
   };
@@ -78,7 +77,7 @@ function readMail(raw: string): { headers: ReadonlyMap<string, string>; text: st
   return { headers, text: isQuoted ? decodeQuoted(body.replace(/=\r\n/g, '')) : body };
 }
 
-/** Encoded words of RFC 2047. */
+/** Decodes the encoded words of RFC 2047. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?= =\?/g, '?==?')

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { resolved, type BodySchema } from './schemas.ts';
 
-/** A value that can be changed, to see what becomes of it. */
+/** A value that can be changed, to see the effect. */
 export class Leaf {
-  /** Variant 0 is the value of the body; others differ from it. */
+  /** Returns a variant. Variant 0 is the value of the body; others differ from it. */
   readonly make: (variant: number) => Json | undefined;
-  /** A text in the value that occurs nowhere else; undefined for words of the format, switches and counts. */
+  /** Returns a text in the value that occurs nowhere else; undefined for words of the format, switches and counts. */
   readonly marker: ((variant: number) => string) | undefined;
 
   constructor(make: (variant: number) => Json | undefined, marker?: (variant: number) => string) {
@@ -14,23 +14,22 @@ export class Leaf {
   }
 }
 
-/** A body whose values can be changed. */
+/** A body with changeable values. */
 export type Tree = Leaf | Json | readonly Tree[] | { readonly [field: string]: Tree };
 
-/** A leaf with another value, or none. */
 export interface Change {
   leaf: Leaf;
   variant: number | 'absent';
 }
 
-/** A body with one field, or member of a union, that no case before it has. */
+/** A body with one field, or member of a union, that no earlier case has. */
 export interface Case {
   tree: Tree;
   /** The leaves of that field. */
   focus: Leaf[];
 }
 
-/** Values that fields of these names need, or that are in range: by variant, with a marker. */
+/** Values for fields of these names that need a certain shape or range: by variant, with a marker. */
 const special: Readonly<Record<string, (marker: string, variant: number) => Json>> = {
   url: (marker) => `https://${marker}.example/a`,
   image_url: (marker) => `https://${marker}.example/a.png`,
@@ -50,7 +49,7 @@ const special: Readonly<Record<string, (marker: string, variant: number) => Json
   top_logprobs: (_, variant) => 2 + variant,
   n: (_, variant) => 2 + variant,
   budget_tokens: (_, variant) => 2000 + variant * 3000,
-  // More than the counts of which it is the sum.
+  // More than the counts that it sums up.
   input_tokens: (_, variant) => 50_000 + variant,
   output_tokens: (_, variant) => 50_000 + variant,
   prompt_tokens: (_, variant) => 50_000 + variant,
@@ -60,7 +59,7 @@ const special: Readonly<Record<string, (marker: string, variant: number) => Json
   max_output_tokens: (_, variant) => 20_000 + variant,
 };
 
-/** The special value of a field, if the schema takes it. */
+/** Returns the special value of a field, if the schema accepts it. */
 function specialFor(field: string, { type, properties, anyOf }: JsonObject): (typeof special)[string] | undefined {
   // The arguments of a search are an object.
   const own = special[field === 'arguments' && type === undefined ? 'input' : field];
@@ -78,7 +77,7 @@ function schemaWith(name: string): JsonObject {
   return { type: 'object', properties: { [name]: { type: 'string' } }, required: [name], additionalProperties: false };
 }
 
-/** Makes the cases of one type: each optional field and each member of a union is in one of them, beside as little as possible. */
+/** Creates the cases of one type: each optional field and each member of a union is in one of them, with as little else as possible. */
 export class Cases {
   readonly #schema: BodySchema;
   readonly #expanded = new Set<string>();
@@ -105,7 +104,7 @@ export class Cases {
   #cases(schema: JsonObject, field: string): Case[] {
     const { $ref: reference } = schema;
     if (typeof reference === 'string') {
-      // Each definition is taken apart once, where it is met first.
+      // Each definition is expanded once, where it is met first.
       if (this.#expanded.has(reference)) return [this.#least(schema, field)];
       this.#expanded.add(reference);
       return this.#cases(this.#resolve(schema), field);
@@ -153,7 +152,7 @@ export class Cases {
       return leafCase(new Leaf((variant) => words[variant % words.length] ?? null), words.length > 1);
     }
     const members = membersOf(schema);
-    // Plain values rather than objects, which may hold themselves.
+    // Plain values rather than objects, which may contain themselves.
     if (members) return this.#least(members.find((each) => each['$ref'] === undefined) ?? members[0] ?? {}, field);
     switch (schema['type']) {
       case 'string': {
@@ -212,7 +211,7 @@ export class Cases {
   }
 }
 
-/** An optional field without a leaf is one itself: it may be absent. */
+/** Returns an optional field without a leaf as a leaf: it may be absent. */
 function withField(base: Record<string, Tree>, name: string, tree: Tree, focus: Leaf[], isOptional: boolean): Case {
   if (focus.length > 0 || !isOptional || tree === null) return { tree: { ...base, [name]: tree }, focus };
   const value = valueOf(tree);
@@ -220,7 +219,7 @@ function withField(base: Record<string, Tree>, name: string, tree: Tree, focus: 
   return { tree: { ...base, [name]: leaf }, focus: [leaf] };
 }
 
-/** Puts a tree's values in the places of its leaves; that of one of them may be another variant. */
+/** Replaces the leaves of a tree by their values; one of them may be another variant. */
 export function valueOf(tree: Tree, changed?: Change): Json {
   if (tree instanceof Leaf) {
     const variant = changed?.leaf === tree ? changed.variant : 0;
@@ -232,7 +231,7 @@ export function valueOf(tree: Tree, changed?: Change): Json {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-/** The path of a leaf, with `[]` for every element, and the types of the objects that it is in. */
+/** Returns the path of a leaf, with `[]` for every element, and the types of the objects that contain it. */
 export function placeOf(tree: Tree, leaf: Leaf, path = '', types: string[] = []): Place | undefined {
   if (tree === leaf) return { path, types };
   if (tree instanceof Leaf || tree === null || typeof tree !== 'object') return undefined;
@@ -268,7 +267,7 @@ function isWords(schema: JsonObject): boolean {
   return schema['const'] !== undefined || Array.isArray(schema['enum']);
 }
 
-/** The members of a union; several types of one schema are one, too. */
+/** Returns the members of a union; several types of one schema count as a union, too. */
 function membersOf(schema: JsonObject): JsonObject[] | undefined {
   const union = schema['anyOf'] ?? schema['oneOf'];
   if (Array.isArray(union)) return union.filter(isJsonObject);

@@ -1,15 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { resolved, type BodySchema } from './schemas.ts';
 
-/** The paths of the fields that a type requires and a value of it lacks, at any depth. */
+/** Returns the paths of the fields that a type requires and a value lacks, at any depth. */
 export function lackedFields(schema: BodySchema, value: Json, of: JsonObject = schema.root, path = ''): string[] {
   const { anyOf, const: word, type, items, required, properties } = resolved(schema, of);
   if (Array.isArray(anyOf)) {
-    // The member of the union that fits best.
+    // Takes the member of the union that fits best.
     const members = anyOf.filter(isJsonObject).map((member) => lackedFields(schema, value, member, path));
     return members.toSorted((one, other) => one.length - other.length)[0] ?? [];
   }
-  // Another member of the union.
+  // Another member of the union fits.
   if (word !== undefined && word !== value) return Array<string>(100).fill(`${path} is not ${JSON.stringify(word)}`);
   if (Array.isArray(value) && isJsonObject(items))
     return value.flatMap((each) => lackedFields(schema, each, items, `${path}[]`));

@@ -18,7 +18,7 @@ export interface BodySchema {
   definitions: Record<string, JsonObject>;
 }
 
-/** A schema itself, or the one that it refers to. */
+/** Returns the schema itself, or the one that it refers to. */
 export function resolved(schema: BodySchema, of: JsonObject): JsonObject {
   const { $ref: reference } = of;
   if (typeof reference !== 'string') return of;

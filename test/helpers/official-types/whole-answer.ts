@@ -1,10 +1,10 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** Adds to the fields of an answer what every answer of its format has. */
+/** Adds the common fields of an answer of its format. */
 export function wholeAnswer(upstream: string, fields: JsonObject): JsonObject {
-  // What explains a refusal comes with one.
+  // The explanation of a refusal needs a refusal.
   const refused = fields['stop_details'] === undefined ? {} : { stop_reason: 'refusal' };
-  // As is the reason of an answer that is not complete.
+  // The reason of an incomplete answer needs an incomplete answer.
   const cut = fields['incomplete_details'] === undefined ? {} : { status: 'incomplete' };
   return { ...answers[upstream], ...refused, ...cut, ...fields };
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 const known = 'known_tool';
 
-/** Adds to the fields of a request what makes it one that a client would send: a question, and the calls that results belong to. */
+/** Completes a request to one that a client would send: with a question, and the calls that results belong to. */
 export function wholeRequest(client: string, fields: JsonObject): JsonObject {
   switch (client) {
     case 'chat':
@@ -62,7 +62,7 @@ function responsesRequest(fields: JsonObject): JsonObject {
     input: 'Hi',
     ...(fields['prompt_cache_options'] !== undefined && { prompt_cache_key: 'k' }),
     ...fields,
-    // Thinking is shown where there is some.
+    // Summaries of thinking need thinking.
     ...(isJsonObject(reasoning) && { reasoning: { effort: 'low', ...reasoning } }),
   };
   const choice = isJsonObject(body['tool_choice']) ? body['tool_choice']['name'] : undefined;
@@ -84,7 +84,7 @@ function responsesRequest(fields: JsonObject): JsonObject {
 
 const user: JsonObject = { role: 'user', content: 'Hi' };
 
-/** A conversation begins and ends with the user. */
+/** Makes a conversation begin and end with the user. */
 function framed(messages: JsonObject[]): JsonObject[] {
   return messages.at(-1)?.['role'] === 'user' && messages[0]?.['role'] === 'user'
     ? messages

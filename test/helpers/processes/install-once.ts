@@ -20,18 +20,21 @@ const begun = new Map<string, Promise<string>>();
 const lanes = Array.from({ length: atOnce }, () => Promise.resolve());
 let next = 0;
 
-/** The folder of an installation in the cache, whether or not it is there. @param name of the folder, with the version */
+/**
+ * Returns the folder of an installation in the cache, whether or not it exists.
+ * @param name name of the folder, with the version
+ */
 export function installedIn(name: string): string {
   return join(cache, name);
 }
 
 /**
  * Installs something into a folder of its own in the cache, once for all copies of the project, a few at a time.
- * @param name of the folder, with the version
- * @param steps are carried out in a folder beside it, which is moved when it is complete
- * @param files to write into the folder before, by name
+ * @param name name of the folder, with the version
+ * @param steps run in a temporary folder, which is moved when it is complete
+ * @param files files to write into the folder before, by name
  * @returns the folder
- * @throws Error with the last line that the failed step wrote
+ * @throws Error with the last output line of the failed step
  */
 export function installOnce(
   name: string,

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { treeUsage } from './process-tree.ts';
 
-/** Takes 200 ms of CPU time, on a busy machine too. */
+/** Takes 200 ms of CPU time, also on a busy machine. */
 const busy = 'while (process.cpuUsage().user < 200_000);';
 
 describe('the usage of a tree of processes', { tags: ['linux'] }, () => {
-  it('contains children, and those that have ended', async () => {
+  it('includes children, and those that have ended', async () => {
     // A shell with a child that works and ends, and one that stays.
     const script = `"${process.execPath}" -e '${busy}'; echo done; sleep 20; true`;
     const shell = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
@@ -21,7 +21,7 @@ describe('the usage of a tree of processes', { tags: ['linux'] }, () => {
     }
   });
 
-  it('is nothing without processes', () => {
+  it('is zero without processes', () => {
     expect(treeUsage([])).toEqual({ cpuMs: 0, rssBytes: 0 });
   });
 });

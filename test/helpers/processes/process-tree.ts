@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Milliseconds of one tick in /proc. */
 const tickMs = 10;
 
-/** What processes and all their children, ended ones included, have used and hold. */
+/** CPU time and memory of processes and all their children, ended ones included. */
 export interface TreeUsage {
   /** CPU time in milliseconds, user and system, so far. */
   cpuMs: number;
@@ -20,7 +20,7 @@ interface ProcessStat {
 
 const pageBytes = 4_096;
 
-/** Reads what these processes with all that they started use. Children that have ended count with the parent that awaited them. */
+/** Reads the usage of these processes and of everything that they started. Ended children count with the parent that awaited them. */
 export function treeUsage(roots: readonly number[]): TreeUsage {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readStat(name) : []));
   const children = Map.groupBy(all, ({ parent }) => parent);
@@ -35,7 +35,7 @@ export function treeUsage(roots: readonly number[]): TreeUsage {
   return usage;
 }
 
-/** Of /proc/<pid>/stat: see proc_pid_stat(5). Nothing for a process that has ended meanwhile. */
+/** Reads /proc/<pid>/stat: see proc_pid_stat(5). Empty for a process that has ended in the meantime. */
 function readStat(pid: string): ProcessStat[] {
   let stat: string;
   try {

@@ -5,7 +5,7 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { hostNode, runCommand, type RunningCommand } from './run-command.ts';
 import { until } from '../until.ts';
 
-/** Copies what a cluster needs; the dependencies are shared with the original. */
+/** Copies the files that a cluster needs; the dependencies are shared with the original. */
 export async function copyProject() {
   const root = mkdtempSync(join(tmpdir(), 'rtr-project-'));
   for (const part of ['services', 'shared', 'package.json', 'package-lock.json']) {
@@ -25,11 +25,11 @@ export async function copyProject() {
     root,
     /** The port its clusters listen on. */
     port,
-    /** Runs `rtr` with these arguments, on the Node of the machine. */
+    /** Runs `rtr` with these arguments, on the machine's Node. */
     rtr,
     /** The same with further variables. */
     rtrWith,
-    /** Runs `rtr up` and returns when it says that the cluster is up. */
+    /** Runs `rtr up` and returns when it reports that the cluster is up. */
     async up() {
       const run = rtr('up');
       running = run;
@@ -43,7 +43,6 @@ export async function copyProject() {
     },
     /** Stops the cluster that runs, if any. */
     down,
-    /** Stops the cluster and removes the copy. */
     async remove() {
       await down();
       rmSync(root, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A command that a user gives, and what it printed so far. */
+/** A user's command, and its output so far. */
 export interface RunningCommand {
   child: ChildProcess;
   /** Standard output so far. */
@@ -39,13 +39,13 @@ export function runCommand(
   };
 }
 
-/** The Node that the user's machine has, which may be older than the one that runs the tests. */
+/** Returns the Node of the user's machine, which may be older than the one that runs the tests. */
 export function hostNode(): string {
   const found = folders(process.env['PATH']).map((folder) => join(folder, 'node'));
   return found.find((file) => existsSync(file)) ?? process.execPath;
 }
 
-/** The environment of the test run without what npm and the test runner have put into it. */
+/** Returns the environment of the test run without the variables of npm and the test runner. */
 function userEnvironment(): Record<string, string> {
   const { HOME = '/', PATH, LANG = 'C.UTF-8' } = process.env;
   return { HOME, LANG, PATH: folders(PATH).join(delimiter) };

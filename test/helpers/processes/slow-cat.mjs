@@ -1,4 +1,4 @@
-// A program that answers a prompt with itself, after as many milliseconds as its first argument says: the simplest agent.
+// A program that answers a prompt with itself, after as many milliseconds as its first argument: the simplest agent.
 import { text } from 'node:stream/consumers';
 
 const prompt = await text(process.stdin);

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 export const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');
 
 /**
- * Starts a service's main file. The IPC channel makes it stop by itself when the test process dies.
- * @param nodeFlags Default: those of this process
+ * Starts a service's main file. The IPC channel stops it when the test process dies.
+ * @param nodeFlags default: those of this process
  */
 export function startProcess(
   file: string,
@@ -33,9 +33,9 @@ export function startProcess(
   const gone = once(child, 'exit');
   return {
     child,
-    /** Its log lines, as objects; a line that is no JSON stands as `{ msg }`. */
+    /** Its log lines, as objects; a line that is not JSON becomes `{ msg }`. */
     lines,
-    /** The first line with this message, waiting for it if need be; rejects when the process and its output end, or time is up. */
+    /** Waits for the first line with this message; rejects when the process and its output end, or after the timeout. */
     line: (message: string, ms = 30_000) =>
       new Promise<Record<string, unknown>>((resolve, reject) => {
         const timer = setTimeout(() => fail(`did not log "${message}" within ${ms} ms`), ms);
@@ -55,7 +55,7 @@ export function startProcess(
         child.once('close', (code) => fail(`ended with code ${code}`));
         look();
       }),
-    /** Asks it to stop, with SIGTERM, and waits until it is gone. */
+    /** Sends SIGTERM and waits until it is gone. */
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       await gone;
@@ -69,7 +69,7 @@ export function startProcess(
   };
 }
 
-/** A service's process, started for a test, with every line it logged. */
+/** A service's process of a test, with every line that it logged. */
 export type ServiceProcess = ReturnType<typeof startProcess>;
 
 function readLine(line: string): Record<string, unknown> {

@@ -1,4 +1,3 @@
-/** Something that takes long to start, and how long it took. */
 export interface Start {
   kind: 'cluster' | 'server' | 'browser' | 'build' | 'process';
   ms: number;
@@ -6,7 +5,7 @@ export interface Start {
 
 let starts: Start[] = [];
 
-/** Starts something, and keeps how long it took for the times of the run. */
+/** Starts something, and records the duration for the times of the run. */
 export async function timeStart<Started>(kind: Start['kind'], start: () => Promise<Started>): Promise<Started> {
   const begun = performance.now();
   try {
@@ -16,7 +15,7 @@ export async function timeStart<Started>(kind: Start['kind'], start: () => Promi
   }
 }
 
-/** What was started since this was called last. */
+/** Returns the starts since the last call. */
 export function takeStarts(): Start[] {
   const taken = starts;
   starts = [];

@@ -10,10 +10,9 @@ import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
 import { adminSettings } from '#services/rtr/config.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 
-/** What a command has printed, and how it has ended. */
 export interface AdminOutcome {
   lines: string[];
-  /** Content that is no line. */
+  /** Content other than lines. */
   content: string;
   code: number;
 }
@@ -21,9 +20,9 @@ export interface AdminOutcome {
 export interface AdminCommands {
   /** Runs a command and returns the lines that it prints. */
   (...words: string[]): Promise<string[]>;
-  /** The same with all that comes of it. */
+  /** Runs a command and returns everything about it. */
   whole: (...words: string[]) => Promise<AdminOutcome>;
-  /** The object that a command prints with `--json`. */
+  /** Returns the object that a command prints with `--json`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
   json: (...words: string[]) => Promise<any>;
 }
@@ -31,15 +30,15 @@ export interface AdminCommands {
 export interface AdminCommandOptions {
   url: string;
   prefix: string;
-  /** An admin token; without it, commands make one in the store. */
+  /** An admin token; without it, commands create one in the store. */
   token?: string;
-  /** What the standard input has. */
+  /** Content of the standard input. */
   piped?: string;
-  /** Settings besides these, or instead of them. */
+  /** Further settings, which override these. */
   environment?: Record<string, string>;
 }
 
-/** Runs the commands of the Admin API against a cluster, as a person types them. It may start later. */
+/** Creates a function that runs the commands of the Admin API against a cluster, as a person types them. The cluster may start later. */
 export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
   const whole = async (...words: string[]): Promise<AdminOutcome> => {
     const { url, prefix, token = '', piped = '' } = cluster;
@@ -85,7 +84,7 @@ function commandsOf(run: RunAdminCommand): Command[] {
   return [...adminCommands(run), keys, ...everybodys];
 }
 
-/** Has mistakes thrown instead of ending this process. */
+/** Makes mistakes throw instead of ending this process. */
 function silent(command: Command): Command {
   for (const each of command.commands) silent(each);
   return command.exitOverride().configureOutput({ writeErr: () => undefined });

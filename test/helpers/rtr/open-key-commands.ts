@@ -2,10 +2,9 @@ import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
-/** A store of accounts, and what the commands on it say and announce. */
+/** A store of accounts, and the output and announcements of commands on it. */
 export interface OpenKeyCommands extends OpenKeyStore {
   context: KeyCommandContext;
-  /** The printed lines. */
   lines: string[];
   /** The announced changes, in order. */
   announced: string[];

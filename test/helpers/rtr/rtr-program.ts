@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { vi } from 'vitest';
 
-/** The real command line, which would parse this process's arguments otherwise. */
+/** Loads the real command line, which would otherwise parse this process's arguments. */
 export async function rtrProgram(): Promise<Command> {
   const parsed: Command[] = [];
   const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(function (this: Command) {

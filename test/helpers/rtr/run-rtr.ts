@@ -8,7 +8,7 @@ export interface EndedRtr {
   err: string;
 }
 
-/** Runs `rtr` as a process, for a cluster on the stores of the run unless the environment says otherwise. */
+/** Runs `rtr` as a process, for a cluster on the stores of the run unless the environment names others. */
 export async function runRtr(
   { prefix }: { prefix: string },
   words: readonly string[],

@@ -20,7 +20,7 @@ const startsWithinMs = 60_000;
 
 /**
  * Runs a server in a container whose port is bound to a fixed free port of this machine, so that it can come back there.
- * @throws when the image cannot be had or the container does not start
+ * @throws when the image cannot be pulled or the container does not start
  */
 export async function startContainerServer(kind: ServerKind): Promise<TestServer> {
   const { image, port: containerPort, command } = images[kind];
@@ -61,8 +61,8 @@ export async function startContainerServer(kind: ServerKind): Promise<TestServer
 }
 
 /**
- * Waits for the server itself to answer. Its log does not do: what a quick server has written before the engine noted
- * when it was started again does not count as new, and would never be found.
+ * Waits for the server itself to answer. Its log is not enough: lines that a quick server wrote before the engine recorded its restart do
+ * not count as new, and would never be found.
  */
 function answersAt(where: { host: string; port: number }, kind: ServerKind): WaitStrategy {
   const { question, ready } = images[kind];

@@ -12,15 +12,15 @@ import type { ServerKind, TestServer } from './test-server.ts';
 
 const start = { nats: startNatsServer, redis: startRedisServer };
 
-/** The program runs under a guard, in a group of its own. */
+/** Signals the group of the program, which runs under a guard. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (pid !== undefined) process.kill(-pid, signal);
   return Promise.resolve();
 }
 
 /**
- * Runs a server program of this machine (installed first when it is missing and that needs no password) on a free port,
- * with a temporary folder. It ends with the test process, however that ends.
+ * Runs a server program of this machine on a free port, with a temporary folder; installs a missing program first if that needs no
+ * password. It ends with the test process, however that ends.
  */
 export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
   const program = await provideServer(kind, process.env, (line) => console.info(line));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files in PEM of an authority that nobody knows, and of a server's certificate that it signed. */
+/** PEM files of an unknown authority, and of a server's certificate that it signed. */
 export interface Certificates {
   caFile: string;
   ca: string;
@@ -10,7 +10,7 @@ export interface Certificates {
   keyFile: string;
 }
 
-/** Makes them in a folder, for a server at these addresses. */
+/** Creates them in a folder, for a server at these addresses. */
 export function makeCertificates(folder: string, addresses: readonly string[] = ['127.0.0.1']): Certificates {
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startPausableProxy } from './pausable-proxy.ts';
 
 it.each(['end', 'reset'] as const)(
-  'a delayed proxy delivers what was sent before the %s of a connection',
+  'a delayed proxy delivers all bytes from before the %s of a connection',
   async (end) => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
@@ -18,7 +18,7 @@ it.each(['end', 'reset'] as const)(
     accepted.on('data', (piece: Buffer) => void received.push(piece.toString()));
     proxy.delay(50);
     client.write('the last word');
-    // It is with the proxy.
+    // The bytes are with the proxy.
     await sleep(10);
     if (end === 'end') client.destroy();
     else client.resetAndDestroy();

@@ -13,21 +13,21 @@ export async function startPausableProxy(...ports: readonly number[]) {
     let last = 0;
     socket.setNoDelay(true);
     socket.on('data', (piece) => {
-      // Before the first delay no clock is asked: a test may have another one.
+      // Reads no clock before the first delay: a test may have replaced it.
       if (delayMs === 0 && last === 0) return void other.write(piece);
       const now = performance.now();
-      // A delay that ends must not let a piece overtake those before it.
+      // A delay that ends must not let a piece overtake earlier ones.
       const at = Math.max(now + delayMs, last);
       last = at;
       if (at <= now) other.write(piece);
       else setTimeout(() => other.write(piece), at - now);
     });
-    // Its close follows.
+    // `close` follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       sockets.delete(socket);
       answering.delete(socket);
-      // What was sent before arrives, unless the connection is cut.
+      // Earlier pieces arrive, unless the connection is cut.
       const waitMs = isCut ? 0 : Math.max(delayMs, last - performance.now());
       if (waitMs <= 0) other.destroy();
       else setTimeout(() => other.destroySoon(), waitMs);
@@ -39,7 +39,7 @@ export async function startPausableProxy(...ports: readonly number[]) {
     if (isCut) return void client.destroy();
     sockets.add(client);
     client.once('close', () => sockets.delete(client));
-    // Reading begins when somebody takes what is read.
+    // Reading begins when the pieces have a receiver.
     void connectFirst(ports).then((server) => {
       if (!server || client.destroyed || isCut) {
         server?.destroy();
@@ -60,7 +60,7 @@ export async function startPausableProxy(...ports: readonly number[]) {
       paused = 'all';
       for (const socket of sockets) socket.pause();
     },
-    /** Keeps only what the server answers: it gets all that is asked of it. */
+    /** Holds back only the server's answers: it gets all requests. */
     pauseAnswers: () => {
       paused = 'answers';
       for (const socket of answering) socket.pause();
@@ -70,14 +70,14 @@ export async function startPausableProxy(...ports: readonly number[]) {
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
-    /** Lets every piece pass this much later, in both directions. */
+    /** Delays every piece by this time, in both directions. */
     delay: (ms: number) => (delayMs = ms),
-    /** Ends what the others began. */
+    /** Ends the effects of the other functions. */
     resume: () => {
       paused = 'nothing';
       isCut = false;
       delayMs = 0;
-      // A client that has no server yet would be read by nobody.
+      // The pieces of a client without a server would have no reader.
       for (const socket of sockets) if (socket.listenerCount('data') > 0) socket.resume();
     },
     close: () => {
@@ -87,10 +87,12 @@ export async function startPausableProxy(...ports: readonly number[]) {
   };
 }
 
-/** Stands between clients and a server, and can keep or delay everything that passes, as a frozen server or a slow network does. */
+/** A proxy between clients and a server. It can hold back or delay everything that passes, as a frozen server or a slow network does. */
 export type PausableProxy = Awaited<ReturnType<typeof startPausableProxy>>;
 
-/** A connection to the first port that accepts one. A server that is stopped may leave a client waiting: half a second, if there is another. */
+/**
+ * Connects to the first port that accepts a connection. A stopped server may leave a client waiting: half a second, if there is another.
+ */
 async function connectFirst(ports: readonly number[]): Promise<Socket | undefined> {
   for (const [at, port] of ports.entries()) {
     const socket = connect(port, '127.0.0.1');

@@ -1,13 +1,15 @@
 import { request as send, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What of a request that is passed on is not as it came. */
 export interface Relayed {
   headers?: Record<string, string | number>;
-  /** In place of the request's own. */
+  /** Replaces the request's own body. */
   body?: Buffer;
 }
 
-/** Passes a request on to the server at an address, and its answer back. Each end ends with the other. @returns the request to the server */
+/**
+ * Passes a request on to the server at an address, and its answer back. Each end ends with the other.
+ * @returns the request to the server
+ */
 export function relay(
   server: string,
   request: IncomingMessage,

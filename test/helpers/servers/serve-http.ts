@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface HttpServer {
-  /** As `http://127.0.0.1:1234`. */
+  /** Such as `http://127.0.0.1:1234`. */
   url: string;
   port: number;
   server: Server;
@@ -44,7 +44,10 @@ export async function serveHttp(
   };
 }
 
-/** The same until the running test is over. @returns its address */
+/**
+ * Serves the same until the end of the running test.
+ * @returns its address
+ */
 export async function serveInTest(listener?: Listener): Promise<string> {
   const { url, stop } = await serveHttp(listener);
   onTestFinished(stop);

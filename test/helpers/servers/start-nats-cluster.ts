@@ -7,20 +7,19 @@ import { until } from '../until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
-/** Where the servers keep what they write. */
+/** Folders of the servers' data. */
 export interface NatsDisks {
-  /** The folder of each, by name. */
   folderOf: (name: string) => string;
-  /** A command with arguments that starts a program where these folders are. */
+  /** A command with arguments that starts a program with access to these folders. */
   enter: readonly string[];
 }
 
 const healthy = 'ok';
 
-/** Milliseconds in which a server has all that the others have. */
+/** Milliseconds for a server to catch up with the others. */
 const catchUpMs = 30_000;
 
-/** `ok`, or what a server says, or the error, if it cannot be asked. */
+/** Returns `ok`, or a server's report, or the error if it does not answer. */
 async function healthOf(monitor: number): Promise<string> {
   try {
     const answer = await fetch(`http://127.0.0.1:${monitor}/healthz`, { signal: AbortSignal.timeout(2_000) });
@@ -30,7 +29,7 @@ async function healthOf(monitor: number): Promise<string> {
   }
 }
 
-/** Ports that clusters of this process were given: two that start at the same time get none twice. */
+/** Ports of this process's clusters, so that two that start at the same time share none. */
 const given = new Set<number>();
 
 async function newPort(): Promise<number> {
@@ -41,9 +40,9 @@ async function newPort(): Promise<number> {
 }
 
 /**
- * Starts a cluster of NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
- * @param settings.names of the servers. Default: three
- * @param settings.limits of what each server keeps
+ * Starts a cluster of NATS servers with JetStream, on ports of their own. Call its `stop` in `onTestFinished`.
+ * @param settings.names names of the servers; default: three
+ * @param settings.limits limits of each server's data
  * @param settings.config further lines of each server's `cluster` block
  * @param settings.disks default: the folder of the configuration
  */
@@ -97,24 +96,24 @@ export async function startNatsCluster({
     if (states.some((state) => state !== healthy)) throw new Error(`Not every server is healthy: ${states.join(', ')}`);
   };
   return {
-    /** The address of one of them, which names the others to whoever connects. */
+    /** The address of one server, which announces the others to its clients. */
     url: `nats://127.0.0.1:${nodes[0]?.port}`,
     /** The port of each, by name. */
     ports: Object.fromEntries(nodes.map(({ name, port }) => [name, port])),
-    /** The port of the monitor of each, by name. */
+    /** The monitor port of each, by name. */
     monitors: Object.fromEntries(nodes.map(({ name, monitor }) => [name, monitor])),
-    /** Ends one at once, as a crash does. */
+    /** Ends one server at once, as a crash does. */
     kill: (name: string) => void servers.get(name)?.kill('SIGKILL'),
-    /** Sends one a signal, such as SIGSTOP. */
+    /** Sends a signal to one server, such as SIGSTOP. */
     signal: (name: string, signal: NodeJS.Signals) => void servers.get(name)?.kill(signal),
-    /** The process of one, while it runs. */
+    /** Returns the process id of one server, while it runs. */
     pid: (name: string) => servers.get(name)?.pid,
-    /** Starts one again that was killed, with the data that it had. */
+    /** Starts a killed server again, with its data. */
     restart,
     /**
-     * Waits until every server has all that it keeps for JetStream, so that any one may leave. A server that has not after half a
-     * minute is started again, as an operator does, and then the others, one after the other: NATS 2.9 sometimes never catches up
-     * after it stood still under load.
+     * Waits until every server has all of its JetStream data, so that any one may leave. A server that has not after half a minute is
+     * started again, as an operator does, and then the others, one after the other: NATS 2.9 sometimes never catches up after it stood
+     * still under load.
      */
     whole: async () => {
       const isWhole = (): Promise<boolean> =>
@@ -125,7 +124,7 @@ export async function startNatsCluster({
       if (await isWhole()) return;
       for (const { name, monitor } of nodes) if ((await healthOf(monitor)) !== healthy) await startAgain(name);
       if (await isWhole()) return;
-      // The one that the others catch up from may be at fault.
+      // The server from which the others catch up may be at fault.
       for (const { name } of nodes) {
         await startAgain(name);
         if (await isWhole()) return;

@@ -5,20 +5,20 @@ import { Redis } from 'ioredis';
 import { until } from '../until.ts';
 import { startRedisProgram, type RedisProgram } from './start-redis-program.ts';
 
-/** Where the two keep what they write, each in a folder of its own. */
+/** Folders of the two servers' data, one each. */
 export interface RedisPairDisks {
   primary: string;
   replica: string;
-  /** A command with arguments that starts a program where these folders are. */
+  /** A command with arguments that starts a program with access to these folders. */
   enter: readonly string[];
 }
 
-/** The file of writes is replaced by one of the present content before it fills a small disk. */
+/** The append-only file is rewritten before it fills a small disk. */
 const appending = ['--appendonly', 'yes', '--auto-aof-rewrite-min-size', '8mb'];
 
 /**
- * Starts the pair and waits until all know each other. Its `stop` belongs into `afterAll`.
- * @param disks where the two append every write to a file; without, they write nothing
+ * Starts the pair and waits until all servers are linked. Call its `stop` in `afterAll`.
+ * @param disks disks for the two append-only files; without, nothing is written
  */
 export async function startRedisPair(disks?: RedisPairDisks) {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-sentinel-'));
@@ -59,11 +59,11 @@ export async function startRedisPair(disks?: RedisPairDisks) {
   return {
     primary,
     replica,
-    /** Names the sentinels, as `REDIS_URL` takes it. */
+    /** Address of the sentinels in the form of `REDIS_URL`. */
     url: `redis+sentinel://:pw@${hosts}/rtr?sentinel-password=sp`,
-    /** The one that sentinels name as the primary now. */
+    /** Returns the server that sentinels name as the primary now. */
     current,
-    /** Waits until the other one follows the current primary, and sentinels would promote it. */
+    /** Waits until the other server follows the current primary, and sentinels would promote it. */
     whole: (ms = 60_000) =>
       until(async () => {
         const other = (await current()) === primary ? replica : primary;
@@ -76,16 +76,16 @@ export async function startRedisPair(disks?: RedisPairDisks) {
   };
 }
 
-/** A primary and a replica that three sentinels watch. */
+/** A primary and a replica under three sentinels. */
 export type RedisPair = Awaited<ReturnType<typeof startRedisPair>>;
 
-/** Whether the replica has all that the primary has. A primary lets new replicas wait for some seconds before it sends it. */
+/** Whether the replica has all data of the primary. A primary lets new replicas wait for some seconds before it sends the data. */
 async function replicaFollows({ port }: RedisProgram): Promise<boolean> {
   const facts = await ask(port, 'pw', (redis) => redis.info('replication'));
   return facts.includes('master_link_status:up');
 }
 
-/** Whether every sentinel knows the replica and the other two, and sees both servers. */
+/** Whether every sentinel lists the replica and the other two sentinels, and sees both servers. */
 async function sentinelsAgree(sentinels: readonly RedisProgram[]): Promise<boolean> {
   const seen = await Promise.all(
     sentinels.map(async (sentinel) => {
@@ -103,16 +103,16 @@ async function sentinelsAgree(sentinels: readonly RedisProgram[]): Promise<boole
   return seen.every(Boolean);
 }
 
-/** What a sentinel says of the primary. */
+/** Returns a sentinel's facts about the primary. */
 async function factsOf({ port }: RedisProgram): Promise<Map<string, string>> {
   const list = (await ask(port, 'sp', (redis) => redis.call('SENTINEL', 'MASTER', 'rtr'))) as string[];
   return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])));
 }
 
-/** Asks a server over a connection of its own. */
+/** Runs a query on a server over a connection of its own. */
 async function ask<T>(port: number, password: string, question: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis({ port, password, lazyConnect: true, retryStrategy: () => null, commandTimeout: 1_000 });
-  // What fails is told by the question.
+  // A failure is reported by the query.
   redis.on('error', () => undefined);
   try {
     await redis.connect();

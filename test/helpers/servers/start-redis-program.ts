@@ -9,7 +9,7 @@ import { until } from '../until.ts';
 
 /**
  * Starts redis-server in a folder and waits until it listens.
- * @param settings by the free port that it is given; a sentinel keeps its own in a file, so they come as lines of one
+ * @param settings settings by its free port; a sentinel writes into its own file, so its settings are lines of that file
  * @param enter a command with arguments that starts the program, which is appended to it
  */
 export async function startRedisProgram(
@@ -26,7 +26,7 @@ export async function startRedisProgram(
   const [command, ...before] = [...enter, program];
   const start = (): Child => {
     const started = spawnGuarded(command, [...before, ...args], { env: process.env });
-    // Who fills the pipe of its log waits for a reader.
+    // A program whose log pipe is full waits for a reader.
     for (const log of [started.stdout, started.stderr]) log.resume();
     return started;
   };
@@ -34,11 +34,11 @@ export async function startRedisProgram(
   await until(() => isListening(port));
   return {
     port,
-    /** The process that runs, or that ran last. */
+    /** The running process, or the last one. */
     get child() {
       return child;
     },
-    /** Starts it again after its end, on the same port, with the data that it had. */
+    /** Starts it again after its end, on the same port, with its data. */
     restart: async () => {
       child = start();
       await until(() => isListening(port));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
 
-/** The part of the library that is used, which has no types of its own. */
+/** The used part of the library, which has no types of its own. */
 interface S3Server {
   httpServer: Server;
   run(): Promise<AddressInfo>;
@@ -15,7 +15,7 @@ interface S3ServerOptions {
   address: string;
   port: number;
   silent: boolean;
-  /** Whether requests count whose signature it computes otherwise: it knows no parts whose content is not signed. */
+  /** Whether requests are accepted whose signature it computes differently: it does not support parts with unsigned content. */
   allowMismatchedSignatures: boolean;
   directory: string;
   configureBuckets: { name: string }[];
@@ -25,9 +25,9 @@ const bucket = 'files';
 /** The only key that the library accepts. */
 const key = 'S3RVER';
 
-/** Starts the server in this process; its `stop` belongs into `onTestFinished` or `afterAll`. */
+/** Starts the server in this process. Call its `stop` in `onTestFinished` or `afterAll`. */
 export async function startS3() {
-  // Loaded only where it is used: the library takes a second to load.
+  // Loaded only where it is used: loading the library takes a second.
   const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: S3ServerOptions) => S3Server;
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-s3-'));
   const options = { address: '127.0.0.1', port: 0, silent: true, allowMismatchedSignatures: true, directory: folder };
@@ -44,7 +44,6 @@ export async function startS3() {
       FILES_S3_ACCESS_KEY_ID: key,
       FILES_S3_SECRET_ACCESS_KEY: key,
     },
-    /** Where its objects are, as files. */
     folder,
     stop: async () => {
       server.httpServer.closeAllConnections();
@@ -54,10 +53,10 @@ export async function startS3() {
   };
 }
 
-/** An S3 server with one bucket, which keeps it in a temporary folder. */
+/** An S3 server with one bucket, stored in a temporary folder. */
 export type TestS3 = Awaited<ReturnType<typeof startS3>>;
 
-/** The names of all objects: what of an upload is not over is none. The server keeps the content of each in a file of its own. */
+/** Returns the names of all objects, without those of unfinished uploads. The server stores the content of each in a file of its own. */
 export function objectsIn({ folder }: Pick<TestS3, 'folder'>): string[] {
   const names = readdirSync(join(folder, bucket), { recursive: true }).map(String);
   return names.filter((name) => name.endsWith('._S3rver_object')).toSorted();

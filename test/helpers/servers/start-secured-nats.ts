@@ -22,7 +22,7 @@ export interface SecuredNatsOptions {
   config?: string[];
 }
 
-/** Starts a server that knows a new trust, made as `rtr credentials` makes it. Its `stop` belongs into `afterAll`. */
+/** Starts a server with a new trust, created as `rtr credentials` creates it. Call its `stop` in `afterAll`. */
 export async function startSecuredNats(options: SecuredNatsOptions) {
   const { prefix, ca, host = '127.0.0.1', config = [] } = options;
   const program = await provideServer('nats', process.env, (line) => console.info(line));
@@ -63,14 +63,14 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
     folder,
     /** File with the credential of each role that every cluster has. */
     files,
-    /** Makes one more credential without touching the server, and returns its file. */
+    /** Creates one more credential without touching the server, and returns its file. */
     issue,
-    /** Revokes a credential by its name and has the server read its configuration again. */
+    /** Revokes a credential by its name and makes the server read its configuration again. */
     revoke: async (name: string) => {
       await changeAuthority(folder, (authority) => void revokeCredentials(authority, (one) => one.name === name));
       reload();
     },
-    /** Has the server read its configuration again. */
+    /** Makes the server read its configuration again. */
     reload,
     stop: async () => {
       await stopChild(child, 5_000);
@@ -79,5 +79,5 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
   };
 }
 
-/** A NATS server of a test's own that takes nobody without a credential. */
+/** A NATS server of a test's own that accepts no client without a credential. */
 export type SecuredNats = Awaited<ReturnType<typeof startSecuredNats>>;

@@ -7,11 +7,11 @@ import { startServer } from './start-server.ts';
 import type { ServerSource } from './test-server.ts';
 import { until } from '../until.ts';
 
-/** Where containers can be had the programs of this machine are tried as well: some machine has only these. */
+/** Where containers are available, the programs of this machine are tried as well: some machines have only these. */
 const sources: ServerSource[] = inject('serverSource') === 'containers' ? ['containers', 'local'] : ['local'];
 
 describe('the servers for tests', () => {
-  it('are there for every test file', async () => {
+  it('answer in every test file', async () => {
     const nc = await connect({ servers: inject('natsUrl') });
     const redis = new Redis(inject('redisUrl'));
     expect(await redis.ping()).toBe('PONG');

@@ -5,9 +5,9 @@ export interface TestServer {
   /** `nats://127.0.0.1:<port>` or `redis://127.0.0.1:<port>` */
   readonly url: string;
   readonly port: number;
-  /** Ends it in good order and removes what it stored. Safe to call again, and after `kill`. */
+  /** Ends it in good order and removes its data. Safe to call again, and after `kill`. */
   stop(): Promise<void>;
-  /** Ends it at once, as `kill -9` does; returns when it is gone. What it wrote to disk stays for `restart`. */
+  /** Ends it at once, as `kill -9` does; returns when it is gone. Its data on disk stays for `restart`. */
   kill(): Promise<void>;
   /** Stops it with SIGSTOP: its connections stay, and nothing is answered until `resume`. */
   pause(): Promise<void>;

@@ -2,8 +2,8 @@ import { Redis } from 'ioredis';
 import { until } from '../until.ts';
 
 /**
- * Waits until Redis has handed everything that was written to its append-only file over to the system, so that it survives the end of the
- * process. While a slow disk syncs the file, Redis keeps up to two seconds of writes in its own memory.
+ * Waits until Redis has passed all writes to its append-only file on to the system, so that they survive the end of the process. While a
+ * slow disk syncs the file, Redis keeps up to two seconds of writes in its own memory.
  */
 export async function untilAppended(url: string): Promise<void> {
   const redis = new Redis(url);

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A command as a Redis server received it: its name and arguments, without those that scripts call. */
+/** A command as a Redis server received it: name and arguments, without commands of scripts. */
 export type RedisCommand = readonly string[];
 
 /**
- * Watches the commands that a Redis server executes, by `MONITOR`. Settles when the server has begun to tell them. (`ioredis` takes a
- * command that arrives in one piece with the reply to `MONITOR` for a reply that nobody waits for, and fails.)
+ * Observes the commands that a Redis server executes, with `MONITOR`. Settles when the server has begun to report them. (`ioredis` takes a
+ * command that arrives in one piece with the reply to `MONITOR` for an unexpected reply, and fails.)
  */
 export async function watchRedisCommands(
   url: string,

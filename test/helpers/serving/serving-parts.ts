@@ -8,7 +8,7 @@ import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 
 const nothing = (): undefined => undefined;
 
-/** A client that reads its answer and shows nothing of it. */
+/** Returns a client that reads its answer and shows nothing of it. */
 export function modelSink(changes: Partial<ModelSink> = {}): ModelSink {
   return {
     relayedTokens: 0,
@@ -21,7 +21,7 @@ export function modelSink(changes: Partial<ModelSink> = {}): ModelSink {
   };
 }
 
-/** What serves a request, up to the dispatcher. Nothing is limited or recorded. */
+/** Returns the dependencies for serving a request, up to the dispatcher. Nothing is limited or recorded. */
 export function servingParts(
   dispatch: ServingParts['dispatcher']['dispatch'],
   pools: readonly LivePool[],
@@ -55,7 +55,7 @@ export function callerOf(identity: KeyIdentity = identityOf(), changes: Partial<
   return { requestId: 'r', identity, trace: undefined, onStanding: nothing, isGone: () => false, ...changes };
 }
 
-/** What a request is that says nothing of itself besides its body. */
+/** A request with no properties besides its body. */
 export const plainRequest = {
   headers: undefined,
   session: undefined,

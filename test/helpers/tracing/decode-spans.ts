@@ -3,10 +3,10 @@ export interface ReceivedSpan {
   service: string;
   traceId: string;
   spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the first span of a trace. */
   parentId: string;
   name: string;
-  /** As OTLP numbers them: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** Number in OTLP: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number;
   /** Nanoseconds since 1970. */
   start: bigint;
@@ -17,7 +17,7 @@ export interface ReceivedSpan {
 
 type Field = { number: number; value: bigint | Buffer };
 
-/** Reads an OTLP `ExportTraceServiceRequest` in protobuf, as far as tests look at it (opentelemetry/proto/trace/v1). */
+/** Reads the fields of an OTLP `ExportTraceServiceRequest` in protobuf that tests check (opentelemetry/proto/trace/v1). */
 export function decodeSpans(body: Buffer): ReceivedSpan[] {
   return messages(body, 1).flatMap((resourceSpans) => {
     const attributes = attributesOf(messages(resourceSpans, 1)[0] ?? Buffer.alloc(0), 1);

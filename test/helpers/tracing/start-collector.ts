@@ -3,19 +3,19 @@ import { decodeSpans, type ReceivedSpan } from './decode-spans.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 import { until } from '../until.ts';
 
-/** A collector of traces that keeps what it gets. */
+/** A collector of traces that keeps everything it receives. */
 export interface Collector {
-  /** Environment that has a service send its traces here. */
+  /** Environment of a service that sends its traces here. */
   environment: Record<string, string>;
   spans: ReceivedSpan[];
-  /** Everything that was sent, byte by byte. */
+  /** All received bodies. */
   raw: Buffer[];
-  /** The spans of one trace, waiting until as many are there, and a moment for any that would be too many. */
+  /** Waits for this number of spans of one trace, and a moment longer for surplus ones. */
   trace(traceId: string, count: number): Promise<ReceivedSpan[]>;
   stop(): Promise<void>;
 }
 
-/** Starts a server that takes OTLP over HTTP, in protobuf. */
+/** Starts a server that accepts OTLP over HTTP, in protobuf. */
 export async function startCollector(): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
   const raw: Buffer[] = [];

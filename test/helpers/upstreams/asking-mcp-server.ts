@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CreateMessageResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
-/* An MCP server of the older revisions that asks its client for an answer of a model, without looking whether it gives any. */
+/* An MCP server of the older revisions that requests an answer of a model from its client, without checking for the capability. */
 
 const server = new McpServer({ name: 'asking', version: '1' });
 server.registerTool('sample', { description: 'Asks for an answer of a model.' }, async () => {

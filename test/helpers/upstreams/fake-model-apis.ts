@@ -5,42 +5,40 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 import { messageEvents } from './start-messages-upstream.ts';
 
-/** One call that a command-line agent made. */
 export interface UpstreamCall {
   path: string;
   headers: IncomingMessage['headers'];
   body: JsonObject;
-  /** When it came, on the clock of `performance.now()`. */
+  /** When it arrived, on the clock of `performance.now()`. */
   at: number;
-  /** Whether the caller went before the answer was complete. */
+  /** Whether the caller left before the answer was complete. */
   aborted: boolean;
 }
 
-/** A server that speaks the APIs that command-line agents ask: messages, responses, chat completions, generateContent. */
+/** A server with the APIs that command-line agents use: messages, responses, chat completions, generateContent. */
 export interface FakeModelApis {
   url: string;
   calls: UpstreamCall[];
   close(): Promise<void>;
 }
 
-/** What an answer is made of, whatever the API. */
+/** Elements of an answer, for all APIs. */
 interface Answer {
   thinking: string;
   pieces: string[];
-  /** Inputs of the calls of the first tool that was offered, made after the text. */
+  /** Inputs of the calls of the first offered tool, made after the text. */
   calls: JsonObject[];
   /** Milliseconds before each piece. */
   delayMs: number;
 }
 
 /**
- * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
- * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
- * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`. In all
- * APIs also `calls=2`, which calls the first tool twice (in the responses API, that of the last name in `tools`; in chat
- * completions a forced tool, once and unasked); `waits`
- * adds an argument of Gemini CLI's to these calls; results of tools count as text there, and output formats are kept. In the messages API limits and stop sequences are
- * kept, too. In the responses API `always` refuses not to think, in OpenAI's words.
+ * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and follows a line `[fake …]` in that text:
+ * `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first piece), `drop` (the connection, after the
+ * first piece), `cut` (the same, but as if that were the end), `pieces=100`. In all APIs also `calls=2`, which calls the first tool twice
+ * (in the responses API, that of the last name in `tools`; in chat completions a forced tool, once and unasked); `waits` adds an argument
+ * of Gemini CLI's to these calls. Results of tools count as text there, and output formats are kept. In the messages API limits and stop
+ * sequences are kept, too. In the responses API `always` refuses not to think, in OpenAI's words.
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
   const calls: UpstreamCall[] = [];
@@ -148,7 +146,7 @@ function messagesEvents(answer: Answer, body: JsonObject, nth: number): Event[] 
   });
 }
 
-/** The answer as the limits, stop sequences and format of a messages request leave it. One piece is one token. */
+/** Cuts the answer as the limits, stop sequences and format of a messages request demand. One piece is one token. */
 function withinLimits(
   { pieces }: Answer,
   { max_tokens: limit, stop_sequences: stops, output_config: output }: JsonObject,
@@ -215,7 +213,7 @@ function* responsesEvents(answer: Answer, body: JsonObject, nth: number): Genera
       call_id: `call_${nth}_${at}`,
       name,
     };
-    // No other program would write it so.
+    // A spelling that no other program would write.
     const json = JSON.stringify(input).replaceAll(':', ' : ');
     yield named('response.output_item.added', { output_index: index, item: { ...call, arguments: '' } });
     for (const delta of smallPieces(json)) {
@@ -314,7 +312,7 @@ function split(text: string): string[] {
   return text.match(/\S+\s*/g) ?? [text];
 }
 
-/** The last text of the last turn by the user, in any of the three shapes. */
+/** Returns the last text of the last turn by the user, in any of the three shapes. */
 function lastText({ messages, input, contents }: JsonObject): string {
   const turns = [messages, input, contents].find(Array.isArray) ?? [];
   const last = turns.findLast(
@@ -328,7 +326,7 @@ function lastText({ messages, input, contents }: JsonObject): string {
   return textsIn(content).at(-1) ?? '';
 }
 
-/** The texts of a turn's parts, and of the results of tools in it. */
+/** Returns the texts of a turn's parts, including those of tool results. */
 function textsIn(content: Json | undefined): string[] {
   return (Array.isArray(content) ? content : []).flatMap((part) => {
     if (!isJsonObject(part)) return [];

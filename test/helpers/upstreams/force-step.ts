@@ -8,9 +8,9 @@ export interface ForcingTokens {
 }
 
 /**
- * A request, chat or Responses, that llama-server can answer only with this step, whatever its weights say: a call by the grammar
- * that it makes of the tool's parameters, each pinned to one value, and a text by a grammar of that text. Without a step, or
- * where its tool is not offered, it may say what it likes, but shortly, and calls nothing.
+ * Returns a request, chat or Responses, that llama-server can answer only with this step, whatever its weights. A call is forced by the
+ * grammar of the tool's parameters, each pinned to one value; a text by a grammar of that text. Without a step, or where its tool is not
+ * offered, the model may answer any short text, but calls nothing.
  */
 export function forceStep(request: JsonObject, step: ScriptStep | undefined, tokens: ForcingTokens): JsonObject {
   const { tools, tool_choice: _choice, response_format: _format, ...plain } = request;
@@ -27,7 +27,7 @@ export function forceStep(request: JsonObject, step: ScriptStep | undefined, tok
     tools: [isChat ? { type: 'function', function: called } : { type: 'function', ...called }],
     tool_choice: 'required',
     parallel_tool_calls: false,
-    // The grammar forbids an end before the call, and allows text before it and further calls behind it.
+    // The grammar forbids an end before the call, and allows text before it and further calls after it.
     logit_bias: [
       [tokens.call, 20],
       [tokens.end, 40],
@@ -39,7 +39,7 @@ function nameOf(tool: JsonObject): Json | undefined {
   return isJsonObject(tool['function']) ? tool['function']['name'] : tool['name'];
 }
 
-/** A JSON schema that only this object fulfils. */
+/** Returns a JSON schema that only this object fulfils. */
 function pinned(value: JsonObject): JsonObject {
   const properties = Object.fromEntries(Object.entries(value).map(([name, only]) => [name, { const: only }]));
   return { type: 'object', properties, required: Object.keys(value), additionalProperties: false };

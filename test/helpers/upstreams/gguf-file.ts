@@ -38,7 +38,7 @@ export const i32 = (value: number): Value => ({ type: 5, bytes: bytesOf(Int32Arr
 export const f32 = (value: number): Value => ({ type: 6, bytes: bytesOf(Float32Array.of(value)) });
 export const bool = (value: boolean): Value => ({ type: 7, bytes: Buffer.from([value ? 1 : 0]) });
 
-/** An array of values of one type, that of the first. */
+/** Creates an array of values of one type, that of the first. */
 export function array(values: Value[]): Value {
   const type = values[0]?.type ?? 0;
   return { type: 9, bytes: Buffer.concat([uint32(type), uint64(values.length), ...values.map(({ bytes }) => bytes)]) };
@@ -52,7 +52,7 @@ function text(value: string): Buffer {
 const uint32 = (value: number): Buffer => bytesOf(Uint32Array.of(value));
 const uint64 = (value: number): Buffer => bytesOf(BigUint64Array.of(BigInt(value)));
 
-/** The bytes of numbers, of which the least significant comes first here as in the file. */
+/** Returns the bytes of numbers, little-endian here as in the file. */
 function bytesOf({ buffer }: { buffer: ArrayBufferLike }): Buffer {
   return Buffer.from(buffer);
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** What is asked of llama-server, when its answers are recorded and when its adapter is tested. */
+/** A request to llama-server, for recording its answers and for testing its adapter. */
 export interface LlamaCase {
   name: string;
   method: 'GET' | 'POST';
@@ -10,7 +10,7 @@ export interface LlamaCase {
 
 const chat = '/v1/chat/completions';
 
-/** The text by which a chat case is known again. */
+/** Returns messages with the text by which a chat case is recognized. */
 export function asking(text: string): Json[] {
   return [{ role: 'user', content: text }];
 }
@@ -84,7 +84,7 @@ function chatCase(name: string, request: JsonObject): LlamaCase {
   return { name, method: 'POST', path: chat, request };
 }
 
-/** A request without input, by which a worker finds out what the server does. */
+/** A request without input, with which a worker finds out the server's operations. */
 function probeCase(name: string, request: JsonObject): LlamaCase {
   return { name: `empty-${name}`, method: 'POST', path: `/v1/${name}`, request: { model: 'tiny', ...request } };
 }

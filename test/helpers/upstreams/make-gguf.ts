@@ -2,13 +2,12 @@ import { seededRandom } from '../seeded-random.ts';
 import { array, bool, f32, i32, string, tokenType, u32, writeGguf, type Fact, type Tensor } from './gguf-file.ts';
 
 /**
- * Makes a language model small enough to be made on the spot: llama architecture, one layer, random weights from a
- * fixed seed, about 200 KiB. It babbles, but everything around it is real: tokenizer, chat template with tools and
- * thinking, grammar-bound tool calls.
- * @param context tokens of context the model says it was trained for
- * @param infills whether it has the tokens by which it writes between a prefix and a suffix
- * @param rereads whether it reads the words that it has said as the tokens that they were, as other models do: by tokens for the
- * beginnings of all words, which it never says. Without them it reads letters
+ * Creates a language model on the spot: llama architecture, one layer, random weights from a fixed seed, about 200 KiB. Its texts are
+ * random, but everything around it is real: tokenizer, chat template with tools and thinking, grammar-bound tool calls.
+ * @param context tokens of context for which the model claims to be trained
+ * @param infills whether it has the tokens for writing between a prefix and a suffix
+ * @param rereads whether it reads its own words as the same tokens, as other models do: by tokens for the beginnings of all words, which it
+ * never writes. Without them it reads letters
  */
 export function makeGguf({ context = 65_536, infills = false, rereads = false } = {}): Buffer {
   const tokens = vocabulary(infills, rereads);
@@ -49,7 +48,7 @@ interface Token {
   text: string;
   type: number;
   score: number;
-  /** How likely the model says it, as an addition to its logit. */
+  /** Likelihood of the token, as an addition to its logit. */
   bias: number;
 }
 
@@ -93,7 +92,9 @@ function vocabulary(infills: boolean, rereads: boolean): Token[] {
   ];
 }
 
-/** The beginnings of words, of two characters or more, that are no words. A word is read by merging one character after the other. */
+/**
+ * Returns the beginnings of words, of two characters or more, that are not words. A word is read by merging one character after the other.
+ */
 function beginnings(): string[] {
   const all = words.map((word) => `\u2581${word}`);
   const parts = all.flatMap((word) => Array.from({ length: word.length - 2 }, (_, at) => word.slice(0, at + 2)));
@@ -101,8 +102,8 @@ function beginnings(): string[] {
 }
 
 /**
- * Random weights, but for dimension 0: every embedding carries 1 there, the layer adds nothing to it, and so the output
- * matrix's column 0 acts as the bias of each token.
+ * Returns random weights, except for dimension 0: every embedding has 1 there, the layer adds nothing to it, and so the output matrix's
+ * column 0 acts as the bias of each token.
  */
 function weights(tokens: Token[]): Tensor[] {
   const next = seededRandom(20_250_101);

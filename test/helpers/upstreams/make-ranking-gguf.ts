@@ -5,15 +5,15 @@ const width = 32;
 const feedForward = 64;
 const context = 512;
 
-/** How a server pools the outputs of a model's tokens: it takes that of the first, and its classifier gives it a score. */
+/** How a server pools the outputs of a model's tokens: it takes that of the first, and its classifier turns it into a score. */
 const poolByRank = 4;
 
 const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at));
 const special = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
 
 /**
- * Makes a model that ranks documents, small enough to be made on the spot: BERT architecture, one layer, random weights from a fixed
- * seed. Its scores mean nothing, but everything around them is real.
+ * Creates a model that ranks documents on the spot: BERT architecture, one layer, random weights from a fixed seed. Its scores mean
+ * nothing, but everything around them is real.
  */
 export function makeRankingGguf(): Buffer {
   // A letter that begins a word, and one within it.

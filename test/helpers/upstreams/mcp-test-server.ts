@@ -4,10 +4,7 @@ import { McpServer, ProtocolError, UrlElicitationRequiredError } from '@modelcon
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
-/*
- * An MCP server over stdio that misbehaves on demand. What it lives through it writes to the file that its first argument
- * names, a line each.
- */
+/* An MCP server over stdio that misbehaves on demand. It writes its events to the file of its first argument, one per line. */
 
 const diary = process.argv[2];
 const note = (line: string): void => {

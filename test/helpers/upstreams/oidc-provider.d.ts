@@ -1,4 +1,4 @@
-/** What tests use of oidc-provider, whose own package has no types. */
+/** The used part of oidc-provider, whose own package has no types. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

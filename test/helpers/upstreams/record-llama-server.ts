@@ -30,7 +30,7 @@ try {
     writeFileSync(join(folder, file), Buffer.from(await answer.arrayBuffer()));
     const { messages, input } = request ?? {};
     const asked = messages ? { messages } : input && { input };
-    // What is too long for the engine is too long for the index.
+    // A text too long for the engine is too long for the index.
     const when = JSON.stringify(asked ?? null).includes(overlong) ? undefined : asked;
     const headers = { 'content-type': type, server: answer.headers.get('server') ?? '' };
     index.push({ name, method, path, ...(when && { when }), status: answer.status, headers, file });

@@ -6,29 +6,28 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** One answer of an engine, as `index.json` of a fixture folder lists it. */
+/** One answer of an engine, as in the `index.json` of a fixture folder. */
 export interface Exchange {
   name: string;
   method: 'GET' | 'POST';
   path: string;
-  /** What the request must contain for this answer, at any depth. The first exchange that fits answers. */
+  /** Content that the request must have for this answer, at any depth. The first exchange that fits answers. */
   when?: Json;
   status: number;
   headers: Record<string, string>;
-  /** The body's bytes, in the same folder. */
   file: string;
 }
 
 export interface ReplayEngine {
   url: string;
-  /** The bodies of the chat requests that came, in order. */
+  /** Bodies of the received chat requests, in order. */
   requests: Json[];
-  /** Everything that was asked, in order. */
+  /** All received requests, in order. */
   seen: { path: string; headers: IncomingHttpHeaders; body: Json }[];
   stop(): Promise<void>;
 }
 
-/** An engine that answers with the bytes of a fixture folder, each body in pieces of 700 bytes; 404 to anything else. */
+/** Starts an engine that answers with the bytes of a fixture folder, each body in pieces of 700 bytes; 404 to anything else. */
 export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
   const index: Exchange[] = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
   const requests: Json[] = [];
@@ -37,7 +36,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = await text(request);
-    // Forms come only to find out whether a path is served.
+    // Forms come only as probes of a path.
     const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
     const body: Json = asked === '' || isForm ? null : JSON.parse(asked);
     seen.push({ path: request.url ?? '', headers: request.headers, body });
@@ -59,7 +58,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
   return { url, requests, seen, stop };
 }
 
-/** Whether a value has everything that another has, at any depth; lists are compared item by item from the first. */
+/** Whether a value contains another, at any depth; lists are compared item by item from the first. */
 function contains(value: Json | undefined, part: Json | undefined): boolean {
   if (part === null) return true;
   if (Array.isArray(part)) return Array.isArray(value) && part.every((item, index) => contains(value[index], item));

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { chatRequestSchema, type ChatMessage } from '#services/demo-engine/request/chat-request.ts';
 
-/** The conversation of a Responses request, as far as a script needs it: texts of users, rounds of calls, results. */
+/** Returns the parts of a Responses conversation that a script needs: texts of users, rounds of calls, results. */
 export function messagesOfInput({ input }: JsonObject): ChatMessage[] {
   const items: Json[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input as Json[]);
   const messages = items.filter(isJsonObject).flatMap((item, at): JsonObject[] => {

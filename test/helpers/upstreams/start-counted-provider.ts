@@ -7,11 +7,14 @@ export type TokenAnswer = () => Answer | Promise<Answer>;
 interface Answer {
   status?: number;
   headers?: Record<string, string>;
-  /** As JSON, or as text. */
+  /** JSON, or text. */
   body: object | string;
 }
 
-/** Starts a provider for the running test. It is asked as a public client, and signs with no key: nobody verifies that over its own connection. */
+/**
+ * Starts a provider for the running test. Its client is public, and its tokens are unsigned: over a direct connection no signature is
+ * verified.
+ */
 export async function startCountedProvider() {
   const exchanged: string[] = [];
   const refreshed: string[] = [];
@@ -36,13 +39,13 @@ export async function startCountedProvider() {
     /** The token of each refresh, in order. */
     refreshed,
     /**
-     * Answers exchanges and refreshes otherwise from now on; undefined: as a provider that lets the person in, gives another token each time, and
-     * ends all that it gave when one comes twice.
+     * Replaces its answers to exchanges and refreshes from now on; undefined restores the default: a provider that accepts the person,
+     * issues another token each time, and revokes all tokens when one is used twice.
      */
     answerTokens,
-    /** The address that leads back from the provider's page at `url`, for somebody with these claims. */
+    /** Returns the address that leads back from the provider's page at `url`, for a person with these claims. */
     answer,
-    /** From now on nobody can reach it. */
+    /** Makes it unreachable from now on. */
     close: stop,
   };
 
@@ -86,10 +89,10 @@ export async function startCountedProvider() {
   }
 }
 
-/** A provider without pages: a test plays the person there, and learns which codes are exchanged. */
+/** A provider without pages: a test acts as the person there, and sees which codes are exchanged. */
 export type CountedProvider = Awaited<ReturnType<typeof startCountedProvider>>;
 
-/** A token that says something of somebody, as such a provider gives it. */
+/** Returns an unsigned id token with these claims. */
 export function idToken(claims: Record<string, unknown>): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part(claims)}.${Buffer.from('no signature').toString('base64url')}`;

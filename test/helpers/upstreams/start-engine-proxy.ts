@@ -2,19 +2,19 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** Stands before an engine and sees what it is asked. */
+/** A proxy in front of an engine that records its requests. */
 export interface EngineProxy {
   url: string;
   /** Headers of every request to generate. */
   asked: IncomingHttpHeaders[];
-  /** How many of the next requests to generate are answered with 500 instead. */
+  /** Number of the next requests to generate that are answered with 500 instead. */
   failNext: number;
   /** Answers requests to generate instead of the engine, while it is set. */
   fault: ((response: ServerResponse) => void) | undefined;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy before an engine. `engineUrl` returns the engine's address when the first request comes. */
+/** Starts a proxy in front of an engine. `engineUrl` returns the engine's address when the first request comes. */
 export async function startEngineProxy(engineUrl: () => string): Promise<EngineProxy> {
   const asked: IncomingHttpHeaders[] = [];
   const { url, stop } = await serveHttp((request, response) => {

@@ -11,11 +11,11 @@ export interface LlamaServer {
   kill(): void;
 }
 
-/** What `get-llama-server.sh` unpacks, seen from the root of the project. */
+/** Path of the llama-server that `get-llama-server.sh` unpacks, from the root of the project. */
 const unpacked = '.rtr/cache/llama-server/llama-server';
 
 /**
- * The llama-server of this machine: `LLAMA_SERVER`, one on the PATH, or the one that `get-llama-server.sh` has unpacked.
+ * Returns the path of this machine's llama-server: `LLAMA_SERVER`, one on the PATH, or the one that `get-llama-server.sh` has unpacked.
  * Undefined when there is none.
  */
 export function findLlamaServer(): string | undefined {
@@ -30,13 +30,13 @@ export interface LlamaOptions {
   slots?: number;
   context?: number;
   alias?: string;
-  /** Bytes of the model's file. Default: the tiny model that converses. */
+  /** Bytes of the model's file. Default: the tiny chat model. */
   weights?: Buffer;
   /** Further flags, such as `--embeddings`. */
   flags?: readonly string[];
 }
 
-/** Runs llama-server on a free port, with the tiny model, slots that share the tokens of a context, and nothing else to its name. */
+/** Runs llama-server on a free port, with the tiny model, slots that share the tokens of a context, and no further settings. */
 export async function startLlamaServer(
   program: string,
   { slots = 2, context = 16_384, alias = 'tiny', weights = makeGguf({ context }), flags = [] }: LlamaOptions = {},

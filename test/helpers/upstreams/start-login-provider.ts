@@ -1,7 +1,6 @@
 import { Provider } from 'oidc-provider';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** Somebody at the provider. */
 export interface ProvidedAccount {
   name?: string;
   email?: string;
@@ -11,7 +10,10 @@ export interface ProvidedAccount {
 
 export const loginClient = { id: 'router', secret: 'secret-of-the-router-at-its-provider' };
 
-/** @param redirectUrls the callbacks of the router */
+/**
+ * Starts the provider.
+ * @param redirectUrls the callbacks of the router
+ */
 export async function startLoginProvider(redirectUrls: readonly string[]) {
   const accounts = new Map<string, ProvidedAccount>();
   let lifetime = 3_600;
@@ -56,15 +58,15 @@ export async function startLoginProvider(redirectUrls: readonly string[]) {
   serve = provider.callback();
   return {
     issuer,
-    /** Accounts by name. One that is removed is refused from then on, also when its tokens are refreshed. */
+    /** Accounts by name. A removed account is refused from then on, also when its tokens are refreshed. */
     accounts,
-    /** Seconds for which access tokens last from now on. */
+    /** Sets the lifetime of access tokens from now on, in seconds. */
     setLifetime: (seconds: number) => void (lifetime = seconds),
-    /** Has it answer everything with 503. */
+    /** Makes it answer everything with 503. */
     break: (broken: boolean) => void (isBroken = broken),
     close: stop,
   };
 }
 
-/** A company's provider (oidc-provider), at which everybody signs in under the name of their account. */
+/** A company's provider (oidc-provider), at which people sign in with the name of their account. */
 export type LoginProvider = Awaited<ReturnType<typeof startLoginProvider>>;

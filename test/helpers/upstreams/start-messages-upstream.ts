@@ -4,7 +4,6 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A request to the upstream. */
 export interface MessagesCall {
   headers: IncomingHttpHeaders;
   /** The body's bytes, as text. */
@@ -12,23 +11,22 @@ export interface MessagesCall {
   body: JsonObject & { messages: (JsonObject & { role: string; content: string | JsonObject[] })[] };
 }
 
-/** What a test has the upstream answer: the blocks of a message, with further headers, usage and stop reason or without, or an error. */
+/** A test's answer for the upstream: the blocks of a message, optionally with headers, usage and stop reason, or an error. */
 export type MessagesAnswer =
   | JsonObject[]
   | { content: JsonObject[]; headers?: Record<string, string>; usage?: JsonObject; stopReason?: string }
   | { status: number; headers?: Record<string, string>; error: JsonObject & { type: string } };
 
-/** An upstream that speaks Anthropic's messages, signs its thinking, and answers what a test decides. */
+/** An upstream of Anthropic's messages format that signs its thinking, and answers as a test decides. */
 export interface MessagesUpstream {
   url: string;
-  /** Its requests for messages, in order. */
   calls: MessagesCall[];
   stop: () => Promise<void>;
 }
 
 /**
  * Starts an upstream that lists these models.
- * @param answer is called with each request for a message, and its number from 0
+ * @param answer called with each request for a message, and its number from 0
  */
 export async function startMessagesUpstream(
   models: readonly string[],
@@ -101,7 +99,10 @@ interface Cut {
 
 const uncut: Cut = { text: (text) => [text], json: (json) => [json] };
 
-/** The events of a streamed message. @param usage that comes with its end */
+/**
+ * Returns the events of a streamed message.
+ * @param usage usage at its end
+ */
 export function messageEvents(
   message: JsonObject,
   content: JsonObject[],

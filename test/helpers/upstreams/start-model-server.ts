@@ -1,12 +1,11 @@
 import { serveHttp, type HttpServer } from '../servers/serve-http.ts';
 
-/** Starts a server that answers `GET /v1/models` and nothing else, and can be stopped and started on the same port. */
+/** Starts a server that answers only `GET /v1/models`, and can be stopped and started on the same port. */
 export async function startModelServer(models: string[]) {
   let asked = 0;
   let server: HttpServer | undefined;
   const self = {
     url: '',
-    /** How often it was asked. */
     get asked() {
       return asked;
     },

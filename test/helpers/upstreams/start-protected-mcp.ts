@@ -8,13 +8,13 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CookieClient } from '../clients/cookie-client.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A client that the authorization server knows without a registration. */
+/** A client that the authorization server accepts without a registration. */
 export const knownClient = { id: 'known-client', secret: 'secret-of-the-known-client' };
 
 /**
- * An authorization server (oidc-provider) and an MCP server (the official SDK) that takes its tokens. Everybody can sign in under any name;
- * `whoami` answers that name, and `payroll` is there for Grace alone.
- * @param redirectUrls where the known client may lead people back to
+ * Starts an authorization server (oidc-provider) and an MCP server (the official SDK) that accepts its tokens. Any name can sign in;
+ * `whoami` answers that name, and only Grace has `payroll`.
+ * @param redirectUrls addresses to which the known client may lead people back
  */
 export async function startProtectedMcp(redirectUrls: readonly string[] = []) {
   const asked: string[] = [];
@@ -80,7 +80,7 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []) {
         server.registerTool('payroll', {}, () => ({ content: [{ type: 'text', text: 'secret figures' }] }));
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
       response.on('close', () => void server.close());
-      // The SDK's own types differ in what may be undefined.
+      // The SDK's own types differ in optional fields.
       await server.connect(transport);
       await transport.handleRequest(request, response, request.body);
     });
@@ -88,19 +88,18 @@ export async function startProtectedMcp(redirectUrls: readonly string[] = []) {
   }
 
   return {
-    /** Address of the MCP server. */
     url: resource,
     issuer: authorization.url,
     provider,
-    /** Paths that the authorization server was asked for so far, without their parameters. */
+    /** Requested paths of the authorization server so far, without parameters. */
     asked,
-    /** Tokens that the MCP server has been sent, in order. */
+    /** Tokens that the MCP server has received, in order. */
     tokens,
-    /** Seconds for which access tokens last from now on. */
+    /** Sets the lifetime of access tokens from now on, in seconds. */
     setLifetime: (seconds: number) => void (lifetime = seconds),
-    /** Has the authorization server answer requests for tokens with 503. */
+    /** Makes the authorization server answer requests for tokens with 503. */
     breakTokens: (broken: boolean) => void (isBroken = broken),
-    /** Has the MCP server refuse a token from now on, though it has not ended. */
+    /** Makes the MCP server refuse a token from now on, although it has not expired. */
     refuse: (token: string) => void refused.add(token),
     close: async () => {
       await Promise.all([authorization.stop(), mcp.stop()]);
@@ -121,7 +120,7 @@ function clientWith(redirectUrls: readonly string[]) {
 
 /**
  * Grants access as a person with a browser does: signs in at the authorization server, and consents.
- * @returns the address that the browser is sent back to, which is not visited
+ * @returns the address to which the browser is sent back, which is not visited
  */
 export async function grantAccess(authorizationUrl: string, login: string): Promise<URL> {
   const { origin } = new URL(authorizationUrl);

@@ -2,8 +2,8 @@ import { json } from 'node:stream/consumers';
 import { serveHttp } from '../servers/serve-http.ts';
 
 /**
- * Starts an engine with the model `quoter` that fails every request. A prompt that begins with a status is answered with
- * it, one that begins with `event` with an error in the middle of a stream.
+ * Starts an engine with the model `quoter` that fails every request. For a prompt that begins with a status it answers with that status,
+ * for one that begins with `event` with an error in the middle of a stream.
  */
 export async function startQuotingEngine() {
   const { url, stop } = await serveHttp(async (request, response) => {

@@ -3,9 +3,9 @@ import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
 /**
- * Starts a proxy before the server at an address such as `http://127.0.0.1:1234`.
- * @param given headers that every request has, whatever the client sends
- * @param rewrite what the server gets of the body of a POST request
+ * Starts a proxy in front of the server at an address such as `http://127.0.0.1:1234`.
+ * @param given headers that every request gets, whatever the client sends
+ * @param rewrite returns the body of a POST request for the server
  */
 export async function startRecordingProxy(
   server: string,
@@ -25,9 +25,9 @@ export async function startRecordingProxy(
   proxy.server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\n\r\n'));
   return {
     url: proxy.url,
-    /** The bodies of its POST requests, in order. */
+    /** Bodies of its POST requests, in order. */
     bodies,
-    /** Method, path and status of every request that was answered. */
+    /** Method, path and status of every answered request. */
     answered,
     stop: proxy.stop,
   };

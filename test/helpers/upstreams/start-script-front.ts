@@ -7,7 +7,7 @@ import { relay } from '../servers/relay.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 import { buffer } from 'node:stream/consumers';
 
-/** Stands before an engine and keeps the chat and Responses requests that reach it. */
+/** A proxy in front of an engine that records the chat and Responses requests. */
 export interface ScriptFront {
   url: string;
   /** Bodies of these requests so far, as the worker sent them. */
@@ -16,8 +16,8 @@ export interface ScriptFront {
 }
 
 /**
- * Starts a front before an engine. The demo engine follows the script in a prompt by itself; with `force`, a llama-server of any
- * weights is made to.
+ * Starts a proxy in front of an engine. The demo engine follows the script in a prompt by itself; with `force`, a llama-server of any
+ * weights is made to follow it.
  */
 export async function startScriptFront(engineUrl: string, { force }: { force: boolean }): Promise<ScriptFront> {
   const asked: JsonObject[] = [];
@@ -46,7 +46,7 @@ function forced(body: JsonObject, tokens: ForcingTokens): JsonObject {
   return forceStep(body, readTurn(messages).scriptStep, tokens);
 }
 
-/** Asks llama-server for the ids of the tokens that the test model's template uses. */
+/** Reads the ids of the tokens of the test model's template from llama-server. */
 async function findTokens(engineUrl: string): Promise<ForcingTokens> {
   const body = JSON.stringify({ content: '<tool_call><|im_end|>', parse_special: true, add_special: false });
   const answer = await fetch(`${engineUrl}/tokenize`, { method: 'POST', body });

@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** @param answer gets the chat request, read to its end, and what to answer with; it may leave the answer open */
+/**
+ * Starts the engine.
+ * @param answer gets the chat request, read to its end, and its response, which it may leave open
+ */
 export async function startScriptedEngine(answer: (response: ServerResponse, request: IncomingMessage) => void) {
   let abandoned = 0;
   const bodies: string[] = [];
@@ -15,7 +18,7 @@ export async function startScriptedEngine(answer: (response: ServerResponse, req
   });
   return {
     url,
-    /** Chat requests whose client went away before the answer's end. */
+    /** Number of chat requests whose client left before the answer's end. */
     get abandoned() {
       return abandoned;
     },
@@ -28,7 +31,7 @@ export async function startScriptedEngine(answer: (response: ServerResponse, req
 /** An engine that handles chat requests as a test decides. */
 export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>;
 
-/** A chunk of a stream in the chat format, as its server-sent event. */
+/** Returns a chunk of a stream in the chat format, as its server-sent event. */
 export function chunk(delta: object, finishReason: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason: finishReason }];
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices })}\n\n`;

@@ -4,7 +4,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** An MCP server over HTTP with one tool, `shaky`, that lists its tools in any case and answers calls with 500 while it is broken. */
+/** Starts an MCP server over HTTP with one tool, `shaky`. It always lists its tools, and answers calls with 500 while it is broken. */
 export async function startShakyMcp() {
   let isBroken = false;
   let calls = 0;
@@ -25,7 +25,6 @@ export async function startShakyMcp() {
   const { url, stop } = await serveHttp(answer);
   return {
     url: `${url}/mcp`,
-    /** Calls that have come so far. */
     calls: () => calls,
     breaks: (broken: boolean) => void (isBroken = broken),
     close: async () => {

@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** Whose signatures an upstream has: Gemini's on calls and text, or OpenRouter's list of reasoning. */
+/** Signatures of an upstream: Gemini's on calls and text, or OpenRouter's list of reasoning. */
 export type Signer = 'gemini' | 'openrouter';
 
 export interface SigningUpstream {
@@ -18,8 +18,8 @@ export const signingModel = (signer: Signer): string => `signing-${signer}`;
 
 /**
  * Starts a chat upstream whose model makes two parallel calls of the first tool, then a single one, then answers with a text. As Gemini
- * does, it refuses a request if the first call of a step has not the signature that it gave it; of OpenRouter's list it
- * refuses any but the whole of a step's.
+ * does, it refuses a request in which the first call of a step lacks its signature. Of OpenRouter's list it accepts only the whole list of
+ * a step.
  */
 export async function startSigningUpstream(signer: Signer): Promise<SigningUpstream> {
   const bodies: JsonObject[] = [];
@@ -56,7 +56,7 @@ function answer(signer: Signer, body: JsonObject, response: ServerResponse): voi
 export const callSignature = (step: number): string => `c2lnbmF0dXJl${step}+/=`;
 export const textSignature = 'dGV4dA==';
 
-/** What OpenRouter has streamed of a step, put together. */
+/** Returns OpenRouter's streamed reasoning of a step, joined. */
 export const detailsOf = (step: number): JsonObject[] => [
   {
     type: 'reasoning.text',
@@ -75,7 +75,7 @@ function isSigned(signer: Signer, step: JsonObject, at: number): boolean {
   return isJsonObject(first) && JSON.stringify(first['extra_content']) === JSON.stringify(wanted);
 }
 
-/** The deltas of a step, as the providers stream them. */
+/** Returns the deltas of a step, as the providers stream them. */
 function stepOf(signer: Signer, step: number, name: Json): JsonObject[] {
   const isLast = step === 2;
   const calls = isLast

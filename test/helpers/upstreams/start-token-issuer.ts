@@ -6,7 +6,10 @@ import { serveHttp } from '../servers/serve-http.ts';
 
 export const audience = 'router';
 
-/** @param tls certificates, to serve https */
+/**
+ * Starts the issuer.
+ * @param tls certificates, to serve https
+ */
 export async function startTokenIssuer(tls?: Certificates) {
   let keysAsked = 0;
   let other: RequestListener | undefined;
@@ -32,19 +35,17 @@ export async function startTokenIssuer(tls?: Certificates) {
   const { url: issuer, stop } = await serveHttp(listener, secure);
   return {
     issuer,
-    /** How often its keys were asked for so far. */
+    /** Returns the number of requests for its keys so far. */
     keysAsked: () => keysAsked,
-    /** A token for `router`, valid for five minutes, of the newest key. An undefined claim is left out. */
+    /** Returns a token for `router`, valid for five minutes, with the newest key. An undefined claim is left out. */
     sign: (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) => {
       const now = Math.floor(Date.now() / 1_000);
       const payload: JWTPayload = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 300, ...claims };
       return new SignJWT(payload).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header }).sign(key.privateKey);
     },
-    /** The public keys. */
     jwks,
-    /** Replaces the key by a new one. */
     rotate,
-    /** Has every request answered in this way from now on; undefined: as usual. */
+    /** Replaces the answer to every request from now on; undefined restores the usual answers. */
     answerWith: (next: RequestListener | undefined) => void (other = next),
     close: stop,
   };

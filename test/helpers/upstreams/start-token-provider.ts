@@ -3,12 +3,15 @@ import { Provider } from 'oidc-provider';
 import { grantAccess } from './start-protected-mcp.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** The client, and so the audience of id tokens; that of access tokens as well. */
+/** The client, and so the audience of id tokens, and of access tokens as well. */
 export const clientId = 'router';
 const resource = 'https://llm.example.com';
 const redirectUri = 'https://desktop.example.com/callback';
 
-/** @param verified whether the provider has verified an address */
+/**
+ * Starts the provider.
+ * @param verified whether the provider has verified an address
+ */
 export async function startTokenProvider(verified: (email: string) => boolean = () => true) {
   let serve: ReturnType<Provider['callback']> | undefined;
   const { url: issuer, stop } = await serveHttp((request, response) => serve?.(request, response));
@@ -73,11 +76,11 @@ export async function startTokenProvider(verified: (email: string) => boolean = 
   };
   return {
     issuer,
-    /** The tokens of somebody who signs in with this name, whose address is `<name>@example.com`. Both are for `router`. */
+    /** Returns the tokens of a person with this name, whose address is `<name>@example.com`. Both are for `router`. */
     signIn,
     close: stop,
   };
 }
 
-/** An identity provider (oidc-provider) that people sign in to by the name of their account. */
+/** An identity provider (oidc-provider) at which people sign in with the name of their account. */
 export type TokenProvider = Awaited<ReturnType<typeof startTokenProvider>>;

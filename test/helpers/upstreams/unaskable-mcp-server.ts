@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 
-/* An MCP server of the older revisions that ends when anything but the handshake comes first, as those made with the Rust SDK do. */
+/* An MCP server of the older revisions that ends when anything but the handshake comes first, as servers made with the Rust SDK do. */
 
 process.stdin.once('data', (first: Buffer) => {
   if (!first.toString().includes('"initialize"')) process.exit(1);

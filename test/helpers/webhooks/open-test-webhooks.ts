@@ -11,7 +11,10 @@ import { silentLog } from '../silent-log.ts';
 import { made } from '../accounts/made.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
 
-/** @param given how messages are posted, and the prefix of a cluster whose runner this is to be */
+/**
+ * Opens webhooks.
+ * @param given how messages are posted, and the prefix of a cluster whose runner this replaces
+ */
 export async function openTestWebhooks({
   prefix: ofCluster,
   ...options
@@ -36,34 +39,33 @@ export async function openTestWebhooks({
     ...webhooks,
     keys,
     states: new AlertStates(redis, prefix),
-    /** An endpoint of the router for `batch.*`, unless another owner or other events are given. */
+    /** Adds an endpoint of the router for `batch.*`, unless another owner or other events are given. */
     add: async (
       url: string,
       { owner = 'router', events = ['batch.*'] }: { owner?: WebhookOwner; events?: string[] } = {},
     ) => made(await endpoints.create(owner, { url, events }, undefined)),
-    /** An event of a batch of the router, unless another owner is given. */
+    /** Returns an event of a batch of the router, unless another owner is given. */
     batchEvent: (owner: WebhookOwner = 'router'): WebhookEvent => ({
       id: mintEventId(),
       type: 'batch.completed',
       owners: [owner],
       data: { id: 'batch_1' },
     }),
-    /** The events that an endpoint is sent, the oldest first. */
+    /** Returns the events of an endpoint, oldest first. */
     sent: async (endpoint: string) => {
       const found = await deliveries.list(endpoint, { limit: 100 });
       return found.map(({ type, body }) => ({ type, data: (JSON.parse(body) as { data: object }).data })).toReversed();
     },
     deliver,
-    /** What came of each attempt so far. */
     outcomes,
-    /** Tries everything that is due, and returns what came of it. */
+    /** Tries everything that is due, and returns the outcomes. */
     deliverDue: async () => {
       const before = outcomes.length;
       const due = await deliveries.takeDue(100);
       await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
       return outcomes.slice(before);
     },
-    /** Makes every delivery of an endpoint due now, whatever it waits for. */
+    /** Makes every delivery of an endpoint due now, including those in progress. */
     makeDue: async (endpoint: string) => {
       const pending = `${prefix}webhook-pending:${endpoint}`;
       for (const id of await redis.zrange(pending, '0', '-1')) await redis.zadd(pending, 1, id);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('finding command-line agents', () => {
-  it('finds those on the PATH, and whether they are signed in', async () => {
+  it('finds agents on the PATH, and whether they are signed in', async () => {
     const found = await findClis({ PATH: `relative:${folder}`, HOME: join(folder, 'home') });
     expect(found.map(({ kind, signedIn, program }) => ({ kind, signedIn, program }))).toEqual([
       { kind: 'claude', signedIn: false, program: join(folder, 'claude') },

@@ -86,7 +86,7 @@ describe('a job on a CLI worker', () => {
     );
   });
 
-  it('lets no conversation see another one', async () => {
+  it('isolates conversations from each other', async () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, async (_, at) => (await worker.run({ messages: [user(`I am number-${at}.`)] })).text),
     );
@@ -96,7 +96,7 @@ describe('a job on a CLI worker', () => {
     }
   });
 
-  it('keeps the environment, the folders and the arguments clean', async () => {
+  it('keeps the environment, the folders and the arguments free of other data', async () => {
     const { text } = await worker.run({ messages: [user('my secret question [status]')] });
     const status = JSON.parse(JSON.parse(text).choices[0].message.content);
     expect(status.files).toEqual([]);
@@ -120,21 +120,21 @@ describe('a job on a CLI worker', () => {
     expect(fields).toEqual({ stop_sequences: ['STOP'], max_tokens: 30, temperature: 0 });
   });
 
-  it.each(['die', 'rubbish'])('costs one attempt when the CLI fails: %s', async (fault) => {
+  it.each(['die', 'rubbish'])('fails the job when the CLI fails: %s', async (fault) => {
     await expect(worker.run({ messages: [user(`[${fault}]`)], stream: true })).rejects.toEqual(
       errorWith('upstream_failed', { movable: true }),
     );
     expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
   });
 
-  it('costs no attempt when a ready CLI dies', async () => {
+  it('does not fail when a ready CLI dies', async () => {
     await until(() => worker.ready() === 2);
     const ready = descendants(process.pid).filter((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-claude'),
     );
     expect(ready.length).toBeGreaterThanOrEqual(2);
     for (const pid of ready) process.kill(pid, 'SIGKILL');
-    // The set has not noticed it yet.
+    // The set has not detected the death yet.
     expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
   });
 
@@ -164,7 +164,7 @@ describe('a job on a CLI worker', () => {
     expect(events[0]?.['input_tokens']).toBeGreaterThan(2);
   });
 
-  it('refuses what this version of the CLI cannot serve and names it', async () => {
+  it('is refused with the name of the feature that this version of the CLI lacks', async () => {
     const refused = { code: 'unsupported_parameter', param: 'tools' };
     const chat = { messages: [user('hello')], tools: [{ type: 'function', function: { name: 'x' } }] };
     await expect(worker.run(chat)).rejects.toMatchObject(refused);

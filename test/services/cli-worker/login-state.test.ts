@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe('a login that the upstream refuses', () => {
-  it('lets the worker take no jobs, and say until when', () => {
+  it('makes the worker take no jobs, and announce until when', () => {
     expect(login.restrict(facts)).toEqual(facts);
     login.refused();
     const resumesAt = Date.now() + 60_000;
@@ -47,7 +47,7 @@ describe('a login that the upstream refuses', () => {
     expect(login.restrict(facts).accepting).toBe(true);
   });
 
-  it('is tried again as soon as somebody has signed in anew', () => {
+  it('is tried again as soon as a person has signed in anew', () => {
     login.refused();
     vi.advanceTimersByTime(5_000);
     expect(login.restrict(facts).accepting).toBe(false);

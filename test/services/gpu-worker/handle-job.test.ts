@@ -28,7 +28,6 @@ const ending = `${chunk({}, 'stop')}data: [DONE]\n\n`;
 const json = { 'content-type': 'application/json' };
 const isCount = (path = ''): boolean => path.includes('/input_tokens');
 
-/** The engine of the running test. */
 let engine: ScriptedEngine | undefined;
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => unknown;
@@ -64,7 +63,7 @@ async function serve(
   return runJob({ engine: openai, ...(await start(script)), models, options }, fields, signal, onPiece);
 }
 
-describe('a request', () => {
+describe('a request to an engine', () => {
   const steering = { priority: -9, kv_transfer_params: { remote_host: 'evil' }, lora_path: '/x', cache_salt: 'mine' };
   const sent = async (options: Partial<HandleJobOptions>, fields: Partial<JobFields> = {}) => {
     await serve(sendOne, { body: { ...streamed, ...steering, top_k: 3 }, ...fields }, options);
@@ -88,7 +87,7 @@ describe('a request', () => {
   });
 });
 
-describe('a streamed answer', () => {
+describe('a streamed answer of an engine', () => {
   it('is relayed piece by piece while the engine generates', async () => {
     let next = (): void => undefined;
     const seen: string[] = [];
@@ -149,7 +148,7 @@ describe('a long request with lists that the worker need not read', () => {
   it.each([
     ['passes them on as they are', {}],
     ['reads them when there are more fields in them than the ingress has seen', { more: 1 }],
-  ])('%s', async (_, { more = 0 }: { more?: number }) => {
+  ])('is served by a worker that %s', async (_, { more = 0 }: { more?: number }) => {
     const lists = { messages: countFields(messages) + more, tools: countFields(tools) };
     const unread = { lists, inputTokens: 12_345 };
     const { end } = await serve(sendOne, { body, model: 'm', unread }, { engine: vllm });
@@ -176,14 +175,14 @@ describe('the usage of a stream', () => {
     expect(last(events)).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
   });
 
-  it('comes in a chunk of its own for clients that ask for it, where that is set', async () => {
+  it('comes in a chunk of its own for clients that request it, where that is set', async () => {
     const { events } = await serve(answer, { body: asks }, { usageChunk: true });
     expect(last(events)).toMatchObject([{ choices: [{ finish_reason: 'stop' }] }, { choices: [], usage }]);
     expect(last(events)[0]).not.toHaveProperty('usage');
     expect(last(events)[1]).toMatchObject({ object: 'chat.completion.chunk', model: 'm', id: events[0]?.['id'] });
   });
 
-  it('does not where a client does not ask for it', async () => {
+  it('comes in no chunk of its own for a client that does not request it', async () => {
     const { events } = await serve(answer, { body: streamed }, { usageChunk: true });
     expect(last(events)).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
   });
@@ -195,7 +194,7 @@ describe('the first event of a messages stream', () => {
   const answer = send(text);
   const inputTokens = ({ events }: { events: readonly JsonObject[] }): unknown => events[0]?.['message'];
 
-  it('has the input tokens as the engine counts them, though the answer is there before', async () => {
+  it('has the input tokens as the engine counts them, even if the answer is there before', async () => {
     let counting: ServerResponse | undefined;
     const result = await serve(
       (response, { url }) => {
@@ -221,13 +220,13 @@ describe('the first event of a messages stream', () => {
     expect(result.events.map(({ type }) => type)).toContain('message_stop');
   });
 
-  it('costs chat clients no count', async () => {
+  it('causes no count for chat clients', async () => {
     await serve(answer, { body: streamed }, { engine: llamaCpp });
     expect(engine?.bodies).toHaveLength(1);
   });
 });
 
-it('a whole answer has its numbers as the engine writes them', async () => {
+it('a whole answer of an engine keeps its numbers as the engine writes them', async () => {
   const numbers = '{"large":12345678901234567890,"float":1.0,"huge":1e400}';
   const message = `{"role":"assistant","content":"a","numbers":${numbers}}`;
   const answer = `{"choices":[{"index":0,"message":${message},"finish_reason":"stop"}],"timings":${numbers}}`;
@@ -235,7 +234,7 @@ it('a whole answer has its numbers as the engine writes them', async () => {
   expect(pieces.join('').split(numbers)).toHaveLength(3);
 });
 
-describe('a timeout', () => {
+describe("a timeout of an engine's answer", () => {
   const pings: Answer = (response) => {
     response.writeHead(200, sse);
     const pinging = setInterval(() => response.write(': still here\n\n'), 20);
@@ -277,7 +276,7 @@ describe('a timeout', () => {
   });
 });
 
-describe('an abort', () => {
+describe('an abort of a job on an engine', () => {
   it.each<[string, Answer, JsonObject]>([
     ['before the first byte', () => undefined, streamed],
     ['in the middle of a stream', begin(chunk({ content: 'a' })), streamed],
@@ -371,7 +370,7 @@ describe('an image that cannot be fetched', () => {
   );
 });
 
-it('connections are reused by later jobs', async () => {
+it('connections to an engine are reused by later jobs', async () => {
   const sockets = new Set<unknown>();
   const parts = await start((response, request) => {
     sockets.add(request.socket);
@@ -380,15 +379,15 @@ it('connections are reused by later jobs', async () => {
   for (let turn = 0; turn < 6; turn += 1) {
     await runJob({ engine: openai, ...parts, models }, { body: streamed });
   }
-  // A job is over at [DONE], just before its connection is free again: two take turns.
+  // A job is over at [DONE], just before its connection is free again: two connections alternate.
   expect(sockets.size).toBeLessThanOrEqual(2);
 });
 
-describe('a request with large images', () => {
+describe('a request with large images for an engine', () => {
   const image = `data:image/png;base64,${randomBytes(100_000).toString('base64')}`;
   const sent = (): unknown => JSON.parse(engine?.bodies[0] ?? '');
 
-  it('reaches the engine unchanged, except for what the engine needs', async () => {
+  it('is sent unchanged, except for the fields that the engine needs', async () => {
     const content = [
       textBlock('Ä "quoted" word'),
       { type: 'image_url', image_url: { url: image } },
@@ -399,7 +398,7 @@ describe('a request with large images', () => {
     expect(sent()).toEqual({ ...body, stream_options: { include_usage: true } });
   });
 
-  it('reaches it from another client format', async () => {
+  it('is sent from another client format', async () => {
     const data = image.slice(image.indexOf(',') + 1);
     const source = { type: 'base64', media_type: 'image/png', data };
     const content = [{ type: 'image', source }];
@@ -408,7 +407,7 @@ describe('a request with large images', () => {
     expect(engine?.bodies[0]).toContain(`"url":"${image}"`);
   });
 
-  it('may name others by address, which are fetched', async () => {
+  it('may name further images by address, which are fetched', async () => {
     const content = [image, 'https://example.com/cat'].map((url) => ({ type: 'image_url', image_url: { url } }));
     const body = { ...streamed, messages: [said('user', content)] };
     const fetchImage = (): Promise<string> => Promise.resolve('data:image/png;base64,AAAA');
@@ -424,7 +423,7 @@ describe('an output limit that the engine refuses', () => {
     response.writeHead(400, json).end(JSON.stringify({ error: { message } }));
   const asks = { ...streamed, max_tokens: 32_000 };
 
-  it('is lowered by the input as the engine counts it, and the client is told', async () => {
+  it("is lowered by the engine's count of the input, and the client is informed", async () => {
     const heads: object[] = [];
     const bodies: JsonObject[] = [];
     const parts = await start((response, request) => {
@@ -463,7 +462,7 @@ describe('an output limit that the engine refuses', () => {
     [{ max_tokens: 64 }, 'at least 8193 input tokens', 63_017, '63017'],
     [{ max_tokens: 4_000 }, 'at least 4193 input tokens', 7_000, '7000'],
     [{ max_tokens: 64 }, '720060 characters (more than 81280 characters', 63_017, '63017'],
-    // What the engine counts here would fit, so it is not what it has refused.
+    // The engine's count here would fit, so the count is not the reason of its refusal.
     [{ max_tokens: 64 }, 'at least 8193 input tokens', 5_000, undefined],
   ])(
     'is an error with all tokens of the input, where the engine has not counted them',
@@ -489,7 +488,7 @@ describe('an output limit that the engine refuses', () => {
     },
   );
 
-  it('is an error behind the first piece of the answer', async () => {
+  it('is an error after the first piece of the answer', async () => {
     const refusal = `data: ${JSON.stringify({ error: { message: tooLarge, code: 400 } })}\n\n`;
     const script = send(chunk({ content: 'a' }) + refusal);
     await expect(serve(script, { body: asks }, { fitsOutput: true })).rejects.toMatchObject({

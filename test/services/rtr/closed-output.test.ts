@@ -6,7 +6,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
 it.each(['--help', 'doctor --json', 'keys list'])(
-  'rtr %s ends without a word when nobody reads its output any more',
+  'rtr %s ends silently when its output has no reader any more',
   async (command) => {
     const { store, prefix } = await openKeyStore();
     await createKey(store, { kind: 'router', name: 'one', class: 'normal' });
@@ -17,7 +17,7 @@ it.each(['--help', 'doctor --json', 'keys list'])(
     rtr.stdout.destroy();
     const [said, [code]] = await Promise.all([text(rtr.stderr), once(rtr, 'exit')]);
     expect(said).toBe('');
-    // What has nothing more to do when it prints may end before it notices.
+    // A command that has nothing more to do when it prints may end before it detects that.
     expect([0, 141]).toContain(code);
   },
 );

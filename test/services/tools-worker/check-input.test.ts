@@ -33,10 +33,10 @@ async function errorOf(checked: Promise<void>): Promise<object> {
   throw new Error('the check passed');
 }
 
-describe('the check of an input', () => {
+describe("the check of a tool's input", () => {
   const check = compileInputCheck(schema);
 
-  it('passes an input that matches', async () => {
+  it('accepts an input that matches', async () => {
     await expect(
       check({ name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } }, bytes),
     ).resolves.toBeUndefined();
@@ -58,14 +58,14 @@ describe('the check of an input', () => {
     [{ name: 'Ada', fixed: 'my-secret' }, 'fixed'],
     [{ name: 'Ada', short: 'my-secret' }, 'short'],
     [{ name: 'Ada', never: 'my-secret' }, 'never'],
-  ])('that is wrong, as %j, names %s and repeats no value', async (input, param, code = 'invalid_request') => {
+  ])('refuses %j with the field %s, and repeats no value', async (input, param, code = 'invalid_request') => {
     const error = await errorOf(check(input, bytes));
     expect(error).toBeInstanceOf(RouterError);
     expect(error).toMatchObject({ code, param: `input.${param}`, message: expect.stringMatching(/input\.\w+/) });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('secret');
   });
 
-  it('names the values that are allowed', async () => {
+  it('lists the allowed values', async () => {
     await expect(check({ name: 'Ada', kind: 'c' }, bytes)).rejects.toThrow(
       `Invalid value for 'input.kind': must be one of "a", "b", 3.`,
     );
@@ -104,7 +104,7 @@ describe('the check of an input', () => {
     expect(ticks).toBeGreaterThan(3);
   });
 
-  it('finds two items that are alike among many, and holds up nothing else', async () => {
+  it('finds two equal items among many, and blocks nothing else', async () => {
     const unique = compileInputCheck({ properties: { a: { type: 'array', uniqueItems: true } } });
     const a = Array.from({ length: 200 }, (_, at) => ({ at, name: `${at}` }));
     await expect(unique({ a }, 10_000)).resolves.toBeUndefined();
@@ -112,7 +112,7 @@ describe('the check of an input', () => {
   });
 });
 
-describe('compiling a schema', () => {
+describe("compiling a tool's schema", () => {
   it('reads a schema of an older draft by its own rules', async () => {
     const tuple = { type: 'object', properties: { pair: { items: [{ type: 'string' }], additionalItems: false } } };
     const check = compileInputCheck({ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' });
@@ -135,7 +135,7 @@ describe('compiling a schema', () => {
       await expect(compileInputCheck(odd)({ a: 'x' }, bytes)).resolves.toBeUndefined();
   });
 
-  it('refuses what is not a valid schema', async () => {
+  it('refuses an invalid schema', async () => {
     expect(() => compileInputCheck({ type: 'any' })).toThrow(InvalidSchemaError);
     const unknown = compileInputCheck({ type: 'object', properties: { a: { $ref: 'https://x.test/y' } } });
     await expect(unknown({}, bytes)).rejects.toThrow(InvalidSchemaError);

@@ -26,7 +26,7 @@ describe('the names of tools', () => {
     });
   });
 
-  it('say which server they belong to', () => {
+  it('include the server that they belong to', () => {
     const { named } = nameTools([source(undefined, ['time']), source('my-wiki', ['find'], true, 'my wiki')]);
     expect([...named.values()].map(({ server }) => server)).toEqual([undefined, 'my wiki']);
   });
@@ -64,7 +64,7 @@ describe('the names of tools', () => {
     expect(dropped).toEqual(['time', 'x']);
   });
 
-  it('are made valid for all formats, and tell which names were given', () => {
+  it('are made valid for all formats, and keep the original names beside', () => {
     const { named } = nameTools([source('a', ['files.read', 'list']), source('b.c', ['list', 'x y'])]);
     expect([...named.values()].map(({ name, givenName }) => [name, givenName])).toEqual([
       ['files_read', 'files.read'],

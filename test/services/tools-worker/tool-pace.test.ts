@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 const tools = ['search', 'other'].map((name): ToolInfo => ({ name, description: '', inputSchema: {} }));
 const never = new AbortController().signal;
 
-/** A pace, and calls whose outcomes the test decides. */
+/** Starts a circuit breaker, and calls whose outcomes the test decides. */
 function start() {
   const pace = new ToolPace({
     log: createLog({ service: 'test', level: 'silent', format: 'json' }),
@@ -38,7 +38,7 @@ function start() {
     expect(await called).toBe(code);
   };
   const offered = () => pace.restrict(tools).map(({ name }) => name);
-  /** Lets a tool fail until it is not offered, and its pause pass. */
+  /** Makes a tool fail until it is not announced, and waits until its pause is over. */
   const pause = async (): Promise<void> => {
     for (let at = 0; at < 3; at += 1) await fail();
     vi.advanceTimersByTime(1_300);
@@ -46,7 +46,7 @@ function start() {
   return { pace, calls, call, fail, pause, offered };
 }
 
-it('a tool whose server fails three calls in a row is not offered, the others are, and one call shows that it works', async () => {
+it('a tool whose server fails three calls in a row is not announced, other tools are, and one call shows that it works', async () => {
   const { pace, calls, call, fail, offered } = start();
   await fail();
   await fail();
@@ -64,7 +64,7 @@ it('a tool whose server fails three calls in a row is not offered, the others ar
   expect(pace.failing).toEqual([]);
 });
 
-it('calls that come while the probe runs wait for it and fail with it, and the next probe comes later', async () => {
+it('calls that arrive during a probe of a tool wait for it and fail with it, and the next probe comes later', async () => {
   const { calls, call, pause, offered } = start();
   await pause();
   const probe = call();
@@ -79,7 +79,7 @@ it('calls that come while the probe runs wait for it and fail with it, and the n
   expect(offered()).toEqual(['search', 'other']);
 });
 
-it('calls that wait for a probe run when it is served; when it says nothing, the next is a probe', async () => {
+it('calls that wait for a probe of a tool run when it is served; without a result of the probe, the next call is a probe', async () => {
   const { calls, call, pause, offered } = start();
   await pause();
   const refused = call();
@@ -97,7 +97,7 @@ it('calls that wait for a probe run when it is served; when it says nothing, the
   expect(await third).toBe('served');
 });
 
-it('a call that waits for a probe ends when its client is gone', async () => {
+it('a call that waits for a probe of a tool ends when its client is gone', async () => {
   const { calls, call, pause } = start();
   await pause();
   const probe = call();
@@ -110,7 +110,7 @@ it('a call that waits for a probe ends when its client is gone', async () => {
   expect(await probe).toBe('served');
 });
 
-it('wrong inputs, calls that take too long, and failures with an answer in between close no tool', async () => {
+it('wrong inputs, calls that take too long, and failures with an answer in between do not stop calls of a tool', async () => {
   const { calls, call, fail, offered } = start();
   for (let at = 0; at < 5; at += 1) await fail('invalid_request');
   for (let at = 0; at < 5; at += 1) await fail('upstream_timeout');

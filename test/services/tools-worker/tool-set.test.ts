@@ -22,8 +22,8 @@ class Source implements ToolSource {
   }
 }
 
-describe('a set of tools', () => {
-  it('reports a change of what it announces, and only then', () => {
+describe("the set of a worker's tools", () => {
+  it('reports a change of its announced tools, and only then', () => {
     const source = new Source('a', [tool('one')]);
     const set = new ToolSet([source], log);
     expect(set.infos.map(({ name }) => name)).toEqual(['one']);
@@ -35,7 +35,7 @@ describe('a set of tools', () => {
     expect(set.infos).toEqual([]);
   });
 
-  it('does not offer a tool that is not available', () => {
+  it('does not announce a tool that is not available', () => {
     const source = new Source('a', [tool('one')]);
     const set = new ToolSet([source], log);
     expect(set.get('one')).toBe(source.tools[0]);
@@ -45,7 +45,7 @@ describe('a set of tools', () => {
     expect(() => set.get('other')).toThrow('not available');
   });
 
-  it('leaves out what is too large to announce', () => {
+  it('leaves out tools that are too large to announce', () => {
     const large = 'x'.repeat(60_000);
     const many = Array.from({ length: 10 }, (_, index) => tool(`tool-${index}`, { type: 'object' }, large));
     const set = new ToolSet([new Source('a', [tool('huge', {}, 'x'.repeat(70_000)), ...many])], log);
@@ -62,7 +62,7 @@ describe('a set of tools', () => {
     ]);
   });
 
-  it('passes every input of a tool whose schema is not valid', async () => {
+  it('accepts every input of a tool whose schema is not valid', async () => {
     const odd = tool('odd', { type: 'any' });
     const unknown = tool('unknown', { properties: { a: { $ref: 'https://x.test/y' } } });
     const set = new ToolSet([new Source('a', [odd, unknown])], log);

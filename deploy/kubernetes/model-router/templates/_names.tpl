@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The image of all parts. */}}
+{{/* The image of all components. */}}
 {{- define "model-router.image" -}}
 {{- with .Values.image -}}
 {{- if .digest -}}
@@ -28,7 +28,7 @@ model-router/worker: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* All labels of an object. Takes the same. */}}
+{{/* All labels of an object. Takes {root, component, worker?}. */}}
 {{- define "model-router.labels" -}}
 {{ include "model-router.selector" . }}
 app.kubernetes.io/part-of: model-router

@@ -4,7 +4,7 @@
 {{- end -}}
 
 {{/*
-Settings of a part as environment variables, sorted. The part's own values override those of all parts, which override the
+Settings of a component as environment variables, sorted. The component's own values override the common ones, which override the
 chart's. Takes {root, part, common, chart}: `part` with settings, secrets, natsCredentials.
 */}}
 {{- define "model-router.env" -}}
@@ -69,7 +69,7 @@ chart's. Takes {root, part, common, chart}: `part` with settings, secrets, natsC
 {{- end }}
 {{- end -}}
 
-{{/* The mounts of these volumes. Takes the same. */}}
+{{/* The mounts of the volumes that settings refer to. Takes {root, part, redis}. */}}
 {{- define "model-router.mounts" -}}
 - { name: tmp, mountPath: /tmp }
 {{- if .part.natsCredentials }}
@@ -91,7 +91,7 @@ chart's. Takes {root, part, common, chart}: `part` with settings, secrets, natsC
 {{- end }}
 {{- end -}}
 
-{{/* Common to all pods: the restricted Pod Security Standard, and no token for the API server, which no part uses. */}}
+{{/* Common to all pods: the restricted Pod Security Standard, and no token for the API server, which no component uses. */}}
 {{- define "model-router.pod" -}}
 serviceAccountName: {{ include "model-router.name" . }}
 automountServiceAccountToken: false
@@ -118,9 +118,9 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{/*
-Probes of a part, on its admin port. Starting may take a minute, because NATS and Redis may start at the same time. An ingress
-is ready until it drains, even while a dependency is down: it serves what it can and refuses the rest. A worker is ready while
-it takes jobs. Neither is restarted for a dependency that is down: both reconnect.
+Probes of a component, on its admin port. Starting may take a minute, because NATS and Redis may start at the same time. An ingress is
+ready until it drains, even while a dependency is down: it serves the requests that it can and refuses the rest. A worker is ready
+while it takes jobs. Neither is restarted for a dependency that is down: both reconnect.
 */}}
 {{- define "model-router.probes" -}}
 startupProbe:

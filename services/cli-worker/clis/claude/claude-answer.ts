@@ -9,8 +9,8 @@ import type { Outcome } from '../../answer/outcome.ts';
 /**
  * Reads an answer from Claude Code's output: the upstream's events under `stream_event`, and a `result` at the end.
  *
- * The answer is over when the upstream gives a reason for its end. Claude Code would go on by itself after some of them: it
- * runs tools, and asks again for what a limit has cut off.
+ * The answer is over when the upstream reports a stop reason. After some of these reasons Claude Code would go on by itself: it runs tools,
+ * and requests again what a limit has cut off.
  */
 export class ClaudeAnswer {
   readonly #onEvent: (event: JsonObject) => void;
@@ -26,8 +26,8 @@ export class ClaudeAnswer {
   }
 
   /**
-   * Takes a message.
-   * @returns how the answer ended, for the last message
+   * Reads a message of the CLI.
+   * @returns how the answer ended, for the last message; undefined for others
    * @throws RouterError when the answer failed
    */
   push(message: JsonObject): Outcome | undefined {
@@ -46,7 +46,7 @@ export class ClaudeAnswer {
 
   #event(event: JsonObject): Outcome | undefined {
     const { type, message, content_block: block, delta, usage } = event;
-    // Claude Code ends a stream that has broken off, and may ask again.
+    // When the upstream's stream breaks off, Claude Code ends it with `message_stop`, or sends another request.
     if (type === 'message_stop' || (type === 'message_start' && this.#started)) throw brokenOff();
     this.#started ||= type === 'message_start';
     this.#calls ||= isJsonObject(block) && block['type'] === 'tool_use';
@@ -58,7 +58,7 @@ export class ClaudeAnswer {
     return { finishReason: finishReasonFor(stopReason, this.#calls), usage: readMessagesUsage(this.#usage) };
   }
 
-  /** An error of the upstream is a `success` with `is_error` set. */
+  /** Returns the error for a `result`. An error of the upstream has the subtype `success`, with `is_error` set. */
   #failure({ api_error_status: status, is_error: isError, result, subtype }: JsonObject): RouterError {
     const sentence = typeof result === 'string' ? result : '';
     if (typeof status === 'number') {
@@ -66,7 +66,7 @@ export class ClaudeAnswer {
     }
     const spent = readSpentAllowance(sentence, this.#limitedFor);
     if (spent) return upstreamError({ status: 429, message: sentence, retryAfter: spent.retryAfter });
-    // Claude Code refuses some prompts by itself.
+    // Claude Code itself refuses some prompts.
     if (/prompt is too long/i.test(sentence)) {
       return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
     }
@@ -81,7 +81,7 @@ function brokenOff(): RouterError {
   return new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
 }
 
-/** Reads `{status: "rejected", resetsAt}`, which is in seconds since 1970. */
+/** Reads `{status: "rejected", resetsAt}`, in seconds since 1970, and returns the seconds until then, at least 1. */
 function secondsOfLimit(info: Json | undefined): number | undefined {
   if (!isJsonObject(info) || info['status'] !== 'rejected' || typeof info['resetsAt'] !== 'number') return undefined;
   return Math.max(1, Math.ceil(info['resetsAt'] - Date.now() / 1000));

@@ -8,7 +8,7 @@ import type { Translation } from '#shared/translate/translation.ts';
 import type { Dialogue } from '../../answer/dialogue.ts';
 import { readClaudeRequest, type ClaudeRequest, type ClientParams } from './claude-request.ts';
 
-/** The dialogue with Claude Code, which shows the events of its upstream's messages as they come. */
+/** The dialogue with Claude Code, which passes on the events of its upstream's messages as they come. */
 export const claudeDialogue: Dialogue<ClaudeRequest, JsonObject> = {
   upstream: messagesUpstream,
   translations: [
@@ -26,7 +26,7 @@ function forClaude(translation: Translation, params: ClientParams): Translation<
     ...translation,
     passesHeaders: false,
     request: (body, target) => {
-      // Claude Code knows the limit of each model.
+      // Claude Code sets the output limit of each model itself.
       const translated = translation.request(body, { ...target, takesFiles: true, limitsItself: true });
       return readClaudeRequest(translated, target, params);
     },

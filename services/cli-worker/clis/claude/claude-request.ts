@@ -10,30 +10,27 @@ import { systemTexts } from '#shared/translate/conversation/system-texts.ts';
 import type { Target } from '#shared/translate/translation.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 
-/** A request to Claude Code. */
 export interface ClaudeRequest {
   model: string;
   /** All system text, joined; empty if there is none. */
   system: string;
-  /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
+  /** Earlier turns, alternating: the first is a user turn, the last an assistant turn. */
   history: Turn<MessagesBlock>[];
-  /** The last turn, which is the user's. */
+  /** The last turn, which is a user turn. */
   question: MessagesBlock[];
-  /** Names of the client's tools. */
   tools: string[];
-  /** Whether the model thinks. */
   thinks: boolean;
-  /** Fields of the upstream's request that Claude Code passes on as they are. */
+  /** Fields of the upstream's request that Claude Code passes on unchanged. */
   fields: JsonObject;
 }
 
-/** The client's names of fields, for errors. */
+/** The client format's names of fields, for errors. */
 export interface ClientParams {
   turns: string;
   format: string;
 }
 
-/** Fields of a messages request that Claude Code cannot pass on, and without which the answer would be wrong. */
+/** Fields of a messages request that Claude Code cannot pass on. They are refused, because the answer would be wrong without them. */
 const refusedFields: Readonly<Record<string, string>> = {
   mcp_servers: 'MCP servers that the upstream connects to',
   container: 'a container on the upstream',
@@ -47,7 +44,7 @@ const passedFields = [
 ].flat();
 
 /**
- * Reads what Claude Code is asked from a request in the messages format.
+ * Reads a request in the messages format into a request to Claude Code.
  * @throws RouterError `unsupported_parameter` with the field that Claude Code cannot serve
  */
 export function readClaudeRequest(body: JsonObject, target: Target, params: ClientParams): ClaudeRequest {
@@ -68,7 +65,7 @@ export function readClaudeRequest(body: JsonObject, target: Target, params: Clie
     ...arrangeTurns(turns, params.turns),
     tools: tools.map(({ name }) => name),
     thinks,
-    // Claude Code knows how each model thinks if no budget is given.
+    // Without a budget, Claude Code sets how each model thinks.
     fields: {
       ...fieldsOf(request),
       ...(thinking?.type === 'enabled' && { thinking }),
@@ -77,7 +74,7 @@ export function readClaudeRequest(body: JsonObject, target: Target, params: Clie
   };
 }
 
-/** `output_format` is the older name of `output_config.format`. */
+/** Moves `output_format`, the older name, to `output_config.format`. */
 function withOutputConfig({ output_format: format, ...request }: MessagesRequest): MessagesRequest {
   if (format === undefined || format === null) return request;
   return { ...request, output_config: { format, ...request.output_config } };
@@ -109,7 +106,7 @@ function fieldsOf(request: MessagesRequest): JsonObject {
   return Object.fromEntries(asked.map((field) => [field, request[field] ?? null]));
 }
 
-/** A tool without hints, and without what the upstream takes only from clients that name a beta. */
+/** Returns a tool without hints, and without fields that the upstream takes only from clients that name a beta. */
 function passedTool(tool: MessagesTool): MessagesTool {
   const {
     cache_control: _,
@@ -126,7 +123,7 @@ function blocksOf(content: string | readonly MessagesBlock[], param: string): Me
   return content.flatMap((block, at) => blockOf(block, `${param}.${at}`));
 }
 
-/** Cache hints are left out: Claude Code sets its own, and the upstream limits their number. */
+/** Drops cache hints: Claude Code sets its own, and the upstream limits their number. */
 function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
   const { cache_control: _, ...kept } = block;
   switch (block.type) {
@@ -144,7 +141,7 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
     }
     case 'tool_reference':
       return [{ type: 'text', text: referenceText(block) }];
-    // Claude Code takes no thinking that is hidden.
+    // Claude Code does not accept redacted thinking.
     case 'redacted_thinking':
       return [];
     default: {

@@ -12,7 +12,6 @@ import { ClientTools } from './client-tools.ts';
 /** An address to which nothing can connect. */
 const nowhere = 'http://127.0.0.1:0';
 
-/** A wait for one of the process's messages. */
 interface Expectation {
   /** Returns whether the message ends the wait. An error that it throws fails the wait. */
   match: (message: JsonObject) => boolean;
@@ -22,9 +21,8 @@ interface Expectation {
 /**
  * A conversation with a Claude Code process, over JSON lines.
  *
- * States: starting → ready (answers control requests) → prepared (has settings, tools and history) → asked → over. Claude Code
- * takes a turn of the assistant at once and queues a turn of the user, so each of the user's turns is followed by a wait for
- * the message that reports it as taken.
+ * States: starting → ready (answers control requests) → prepared (has settings, tools and history) → asked → over. Claude Code takes an
+ * assistant turn at once and queues a user turn. So after each user turn the session waits for the message that confirms it.
  */
 export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   readonly process: CliProcess;
@@ -59,7 +57,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
       return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
-      // The tools are the client's to run, so the process would wait.
+      // The client runs the tools, so the process would wait for their results.
       this.process.kill();
     }
   }
@@ -88,15 +86,15 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   }
 
   /**
-   * Takes its upstream from the process, for all requests but the one that is being answered. After some answers Claude Code
-   * asks again within milliseconds, faster than it can be ended.
+   * Disconnects the process from its upstream for all requests after the one that is being answered. After some answers Claude Code sends
+   * another request within milliseconds, faster than it can be ended.
    */
   #cutOff(): void {
     const settings = { env: { ANTHROPIC_BASE_URL: nowhere } };
     this.#send(controlRequest('cut-off', { subtype: 'apply_flag_settings', settings }));
   }
 
-  /** Adds a turn of the user's to the history, without an answer. */
+  /** Adds a user turn to the history, without an answer. */
   async #addUserTurn(content: MessagesBlock[]): Promise<void> {
     const taken = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
     this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
@@ -117,8 +115,8 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
 
   /**
    * Waits for a message.
-   * @param read is called with each message until it returns a value
-   * @throws what `read` throws, and RouterError when the process ends
+   * @param read called with each message until it returns a value
+   * @throws the errors of `read`, and RouterError when the process ends
    */
   async #expect<T>(read: (message: JsonObject) => T | undefined): Promise<T> {
     if (this.process.hasEnded) throw await this.process.failure();
@@ -150,7 +148,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     }
   }
 
-  /** Refuses everything that needs a person. Calls of tools are not answered: they are the client's. */
+  /** Refuses every request that needs a person. Does not answer calls of tools: the client runs them. */
   #onRequest({ request_id: id, request }: JsonObject): void {
     const subtype = isJsonObject(request) ? request['subtype'] : undefined;
     if (subtype === 'can_use_tool') return;
@@ -172,7 +170,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   }
 }
 
-/** The control requests that prepare a conversation. None of them calls the upstream. */
+/** Returns the control requests that prepare a conversation. None of them calls the upstream. */
 function settings(
   { model, system, tools, thinks, fields }: ClaudeRequest,
   startModel: string,
@@ -189,16 +187,16 @@ function settings(
       subtype: 'apply_flag_settings',
       settings: {
         ...(model !== startModel && { model }),
-        // Otherwise it tells the model how to sign commits, if a login is used.
+        // Otherwise, with a login, it instructs the model how to sign commits.
         attribution: { commit: '', pr: '' },
-        // Fields of the request to the upstream, over those that Claude Code sets itself.
+        // Fields of the upstream's request, which override those that Claude Code sets itself.
         env: { CLAUDE_CODE_EXTRA_BODY: JSON.stringify(fields) },
       },
     },
   ];
 }
 
-/** Puts a space before a slash, which would begin a command to Claude Code. */
+/** Puts a space before a leading slash, which would begin a command to Claude Code. */
 function asSpeech(block: MessagesBlock): MessagesBlock {
   return block.type === 'text' && block.text.startsWith('/') ? { ...block, text: ` ${block.text}` } : block;
 }

@@ -6,12 +6,12 @@ import type { ClaudeRequest } from './claude-request.ts';
 import { ClaudeSession } from './claude-session.ts';
 import { probeClaude } from './probe-claude.ts';
 
-/** Its keys and addresses. Without a key it uses the login in its own folder. */
+/** Variables with keys and addresses. Without a key, Claude Code uses the login in its own folder. */
 const allowed = [...logins.claude.keys, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
 
 /**
- * Leaves Claude Code nothing but the model and the client's tools: no tools of its own, other MCP servers, settings files or
- * skills, nothing saved. It asks for permission to call a tool over its streamed output.
+ * Arguments that leave Claude Code only the model and the client's tools: no tools of its own, other MCP servers, settings files or skills,
+ * nothing saved. It asks for permission to call a tool over its streamed output.
  */
 const args = [
   ['--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
@@ -19,7 +19,7 @@ const args = [
   ['--disable-slash-commands', '--no-session-persistence', '--permission-prompt-tool', 'stdio'],
 ].flat();
 
-/** Claude Code, driven over its streamed input. A process remembers its conversation, so it holds only one. */
+/** Claude Code, driven over its streamed input. A process keeps its conversation, so it holds only one. */
 export const claude: Cli<ClaudeRequest, JsonObject> = {
   kind: 'claude',
   traceName: 'anthropic',
@@ -37,7 +37,7 @@ async function startClaude(
 ): Promise<ClaudeSession> {
   const [model] = models;
   const has = (name: string): boolean => (set[name] ?? starter.variable(name)) !== undefined;
-  // Leaves out the text about this machine from the model's prompt. Only possible with a key: it also skips the login.
+  // Leaves the text about this machine out of the model's prompt. Only possible with a key, because it also skips the login.
   const bare = has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN');
   const login = hasKey(logins.claude, starter.variable)
     ? {}
@@ -53,10 +53,10 @@ async function startClaude(
       // Otherwise it reads files of this machine that a client names with an @.
       CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
       DISABLE_AUTOUPDATER: '1',
-      // A failed request moves to another worker.
+      // The router moves a failed request to another worker.
       CLAUDE_CODE_MAX_RETRIES: '0',
       CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
-      // The history is the client's.
+      // The client manages the history.
       DISABLE_COMPACT: '1',
       // The client's tools keep their names, and the model sees all of them.
       CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',

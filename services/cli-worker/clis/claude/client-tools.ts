@@ -1,13 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * A client's tools as the MCP server that Claude Code reaches over its control requests. It lists their names, so that Claude Code
- * waits for permission to call one; the upstream gets them as the client describes them, in a field of the request. It runs none.
+ * Serves a client's tools as the MCP server that Claude Code reaches over its control requests. Lists only their names, so that Claude Code
+ * waits for permission to call one. The upstream gets the client's descriptions in a field of the request. Runs no tool.
  */
 export class ClientTools {
-  /** The server's name. */
   static readonly server = 'client';
-  /** Resolves when the tools have been listed. */
   readonly listed: Promise<void>;
   readonly #names: readonly string[];
   readonly #onListed: () => void;
@@ -19,9 +17,9 @@ export class ClientTools {
     this.#onListed = resolve;
   }
 
-  /** Answers a message of the MCP client; undefined for the call of a tool. */
+  /** Returns the answer to a message of the MCP client; undefined for the call of a tool. */
   answer({ id, method, params }: JsonObject): JsonObject | undefined {
-    // A notification needs an answer, too, without a meaning.
+    // A notification needs an answer, too; its content has no meaning.
     const to = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: id ?? 0, result });
     switch (method) {
       case 'initialize':

@@ -18,9 +18,9 @@ const tool = { name: 'probe', description: 'A tool', input_schema: { type: 'obje
 const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
 
 /**
- * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it passes on fields
- * of the request: has a process ask an upstream of the worker's own on the loopback interface, and reads what it asked. Takes
- * about half a second and no tokens.
+ * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it passes on fields of the
+ * request. Makes a process send a request to an upstream inside the worker, on the loopback interface, and checks that request. Takes about
+ * half a second and no tokens.
  * @param start starts a process with these variables
  */
 export async function probeClaude(

@@ -5,18 +5,17 @@ import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 
-/** The client's tools in an answer. */
 export interface AnswerTools {
-  /** The client's name of each tool, by Codex's. */
+  /** The client's names of tools, by Codex's names. */
   names: ReadonlyMap<string, string>;
-  /** Whether the answer may have several calls. Further ones are left out: the model makes them again. */
+  /** Whether the answer may have several calls. If not, further calls are dropped; the model makes them again. */
   parallel: boolean;
 }
 
 /**
  * Reads the app server's notifications of one turn: pieces, calls of tools, token counts, the end.
  *
- * When a response of the upstream with calls is complete, so is the answer: the client runs its tools. Codex waits for their
+ * The answer is complete when a response of the upstream with calls is complete, because the client runs the tools. Codex waits for their
  * results until the turn is interrupted.
  */
 export class CodexAnswer {
@@ -27,14 +26,14 @@ export class CodexAnswer {
   readonly #threadId: string;
   readonly #onPart: (part: AnswerPart) => void;
   readonly #tools: AnswerTools;
-  /** Is called when the answer is complete and the turn is not. */
+  /** Called when the answer is complete and the turn is not. */
   readonly #onCalled: () => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   #usage: Usage | undefined;
   #shown = false;
   #calls = 0;
   #called = false;
-  /** When the account's limits that are used up begin anew, in seconds since 1970; undefined if none is known to be. */
+  /** When the account's used-up limits begin anew, in seconds since 1970; undefined if none is known to be used up. */
   #resetsAt: number | undefined;
 
   constructor(
@@ -54,9 +53,9 @@ export class CodexAnswer {
     this.#onCalled = onCalled;
   }
 
-  /** Takes a notification. Those of other threads are ignored. */
+  /** Reads a notification. Ignores those of other threads. */
   push(method: string, params: JsonObject): void {
-    // It is about the account, not about a thread.
+    // This notification concerns the account, not a thread.
     if (method === 'account/rateLimits/updated') this.#resetsAt = resetOf(params['rateLimits']);
     if (params['threadId'] !== this.#threadId || (this.#called && method !== 'turn/completed')) return;
     switch (method) {
@@ -72,7 +71,7 @@ export class CodexAnswer {
         this.#show('thinking', params['delta']);
         break;
       case 'item/completed':
-        // A message without pieces.
+        // The message came without pieces.
         if (!this.#shown && isJsonObject(params['item']) && params['item']['type'] === 'agentMessage') {
           this.#show('text', params['item']['text']);
         }
@@ -97,7 +96,7 @@ export class CodexAnswer {
     }
   }
 
-  /** Takes a call of one of the client's tools. Codex answers calls of its own. */
+  /** Passes on a call of one of the client's tools. Codex answers calls of its own tools. */
   #call({ type, call_id: id, name: codexName, arguments: json }: JsonObject): void {
     if (type !== 'function_call' || typeof id !== 'string' || typeof codexName !== 'string') return;
     const name = this.#tools.names.get(codexName);
@@ -131,7 +130,7 @@ function readUsage(usage: Json | undefined): Usage | undefined {
   };
 }
 
-/** Codex's kinds of errors, each with the HTTP status that it stands for. */
+/** HTTP statuses of Codex's kinds of errors. */
 const statuses: Readonly<Record<string, number>> = {
   usageLimitExceeded: 429,
   rateLimitExceeded: 429,
@@ -141,7 +140,7 @@ const statuses: Readonly<Record<string, number>> = {
   badRequest: 400,
 };
 
-/** When the windows of an account's limits that are used up end, in seconds since 1970; undefined if none is used up. */
+/** Returns when the used-up windows of an account's limits end, in seconds since 1970; undefined if none is used up. */
 function resetOf(limits: Json | undefined): number | undefined {
   const { primary, secondary } = isJsonObject(limits) ? limits : {};
   const ends = [primary, secondary].filter(isJsonObject).flatMap(({ usedPercent, resetsAt }) => {
@@ -150,7 +149,7 @@ function resetOf(limits: Json | undefined): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
-/** @param resetsAt of the account's limits, in seconds since 1970 */
+/** @param resetsAt when the account's limits begin anew, in seconds since 1970 */
 function turnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: number | undefined): RouterError {
   const sentence = typeof message === 'string' ? sentenceIn(message) : '';
   if (info === 'contextWindowExceeded') {
@@ -162,7 +161,7 @@ function turnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: numb
   return upstreamError({ status, message: sentence, retryAfter });
 }
 
-/** The info is a word, or an object whose one field holds the status where there was one. */
+/** Returns the HTTP status of Codex's error info: a word, or an object whose one field may hold the status. */
 function statusOf(info: Json | undefined): number | undefined {
   if (typeof info === 'string') return statuses[info];
   const [detail] = isJsonObject(info) ? Object.values(info) : [];
@@ -170,7 +169,7 @@ function statusOf(info: Json | undefined): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** Whether the message is the upstream's whole answer, which Codex passes on for status 400 only. */
+/** Whether the message is the upstream's whole body, which Codex passes on only for status 400. */
 function isBody(message: Json | undefined): boolean {
   return typeof message === 'string' && message.startsWith('{');
 }

@@ -5,17 +5,16 @@ import { isSystem, readItemsRequest, systemTextOf, type ClientWords, type ItemsR
 import { codexTool, type CodexTool } from './codex-tool.ts';
 import { codexToolName } from './codex-tool-name.ts';
 
-/** A request to Codex. */
 export interface CodexRequest extends Omit<ItemsRequest, 'tools'> {
-  /** The system text before the first turn, joined; empty if there is none. The other items are the conversation. */
+  /** The system text before the first turn, joined; empty if there is none. Later system messages stay among the items. */
   instructions: string;
   tools: CodexTool[];
-  /** The client's name of each tool, by Codex's. */
+  /** The client's names of tools, by Codex's names. */
   toolNames: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads what Codex is asked from a chat request.
+ * Reads a chat request into a request to Codex.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readCodexRequest(body: JsonObject, target: Target, words: ClientWords): CodexRequest {

@@ -11,14 +11,13 @@ import { CodexAnswer } from './codex-answer.ts';
 import type { CodexRequest } from './codex-request.ts';
 import type { CodexTool } from './codex-tool.ts';
 
-/** What a thread is started with. */
 interface ThreadSettings {
   model: string;
   instructions: string;
   tools: readonly CodexTool[];
 }
 
-/** Conversations with one Codex app server, each in a thread of its own. Notifications of other threads are ignored. */
+/** Holds conversations with one Codex app server, each in its own thread. Ignores notifications of other threads. */
 export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #peer: JsonRpcPeer;
@@ -29,7 +28,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
 
   /**
    * @param threadOptions further parameters of each `thread/start`
-   * @param refusals what the upstream has refused to any process
+   * @param refusals efforts that the upstream has refused, shared by all processes
    */
   constructor(process: CliProcess, threadOptions: JsonObject, refusals: ModelRefusals) {
     this.process = process;
@@ -50,7 +49,9 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     this.#leave(await this.#startThread({ model, instructions: '', tools: [] }));
   }
 
-  /** A model that must think is asked for the lowest effort that it takes. */
+  /**
+   * Holds a conversation. Where a model must think and refuses the effort `none` or `minimal`, requests the lowest effort that it accepts.
+   */
   async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     const { model, effort } = request;
     if (effort !== 'none' && effort !== 'minimal') return this.#converse(request, onPart, signal);
@@ -83,7 +84,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
       signal.throwIfAborted();
       const started = await this.#ask('turn/start', {
         threadId,
-        // The last turn is in the history, exactly as the client has it.
+        // The last turn is already in the history, exactly as the client sent it.
         input: [],
         ...(effort !== undefined && { effort: effort === 'max' ? 'xhigh' : effort }),
         summary: effort === 'none' ? 'none' : 'auto',
@@ -99,7 +100,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     }
   }
 
-  /** Makes the server drop a thread. Nothing waits for it: the thread is not saved and its notifications are ignored. */
+  /** Makes the server drop a thread, without waiting: the thread is not saved and its notifications are ignored. */
   #leave(threadId: string): void {
     this.#peer.request('thread/unsubscribe', { threadId }).catch(() => undefined);
   }
@@ -115,7 +116,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
       approvalPolicy: 'never',
       sandbox: 'read-only',
       environments: [],
-      // Calls with their arguments as the model wrote them, and the usage of each response.
+      // Reports calls with their arguments as the model wrote them, and the usage of each response.
       experimentalRawEvents: true,
       ...(tools.length > 0 && { dynamicTools: tools.map((tool) => ({ type: 'function', ...tool })) }),
     }).catch((error: unknown) => {
@@ -140,14 +141,14 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   }
 }
 
-/** The error when Codex has refused a thread with tools: it takes others. */
+/** Returns the client's error for a thread that Codex refused because of its tools. */
 function toolsRefused(error: unknown): unknown {
   if (!(error instanceof RouterError && error.cause instanceof JsonRpcError)) return error;
   const message = `Unsupported value for 'tools': the agent that serves this request says: ${error.cause.message}`;
   return new RouterError('unsupported_parameter', message, { param: 'tools', cause: error });
 }
 
-/** Refuses a permission, and everything else that needs a person. Calls of tools are the client's to answer. */
+/** Refuses permissions and every other request that needs a person. Leaves calls of tools unanswered: the client runs them. */
 function answerRequest(method: string): JsonObject | typeof unanswered | undefined {
   if (method === 'item/tool/call') return unanswered;
   if (method === 'applyPatchApproval' || method === 'execCommandApproval') return { decision: 'denied' };

@@ -2,18 +2,16 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
 import { codexToolName } from './codex-tool-name.ts';
 
-/** A tool of the client, as Codex takes it. */
 export interface CodexTool {
   name: string;
   description: string;
-  /** JSON schema. */
   inputSchema: JsonObject;
 }
 
-/** Bytes of a schema of which Codex keeps the descriptions; beyond about 5,000 it drops them. */
+/** Bytes of a schema whose descriptions Codex keeps; beyond about 5,000 it drops them. */
 const mostBytes = 4_000;
 
-/** The keywords that Codex passes on, and those that tell the model nothing. Of others it makes something else, or nothing. */
+/** Keywords that Codex passes on, or that mean nothing to the model. Codex changes or drops all others. */
 const kept: ReadonlySet<string> = new Set(
   [
     ['type', 'properties', 'required', 'items', 'minItems', 'enum', 'description', 'additionalProperties'],
@@ -21,13 +19,13 @@ const kept: ReadonlySet<string> = new Set(
   ].flat(),
 );
 
-/** Keywords whose fields are names, with a schema each. */
+/** Keywords whose values map names to schemas. */
 const named: ReadonlySet<string> = new Set(['properties', '$defs']);
 
-/** Keywords with values that are no schemas. */
+/** Keywords whose values are not schemas. */
 const plain: ReadonlySet<string> = new Set(['type', 'required', 'enum']);
 
-/** The tool for Codex. A schema that Codex would not pass on whole is also part of the description, for the model to read. */
+/** Returns the tool for Codex. Repeats a schema that Codex would not pass on completely in the description, for the model to read. */
 export function codexTool({ name, description, parameters }: ResponsesFunctionTool): CodexTool {
   const inputSchema = parameters ?? { type: 'object', properties: {} };
   const text = JSON.stringify(inputSchema);

@@ -9,21 +9,18 @@ import type { CodexRequest } from './codex-request.ts';
 import { CodexSession } from './codex-session.ts';
 import { probeCodex } from './probe-codex.ts';
 
-/** The provider that Codex uses with a key. */
+/** Name of the provider that Codex uses with a key. */
 const provider = 'router_upstream';
 const usualBaseUrl = 'https://api.openai.com/v1';
 
-/** What Codex can do beyond asking its model, as far as it can be switched off. */
+/** Features of Codex beyond requests to its model, as far as they can be switched off. */
 const features = [
   'shell_tool unified_exec shell_snapshot view_image image_generation sleep_tool workspace_dependencies',
   'browser_use browser_use_external in_app_browser computer_use multi_agent goals memories',
   'apps plugins remote_plugin tool_suggest skill_search hooks',
 ].flatMap((line) => line.split(' '));
 
-/**
- * Settings that leave Codex nothing but the model and the client's tools: no tools of its own, no texts about the machine, no
- * telemetry.
- */
+/** Settings that leave Codex only the model and the client's tools: no tools of its own, no texts about the machine, no telemetry. */
 const modelOnly: readonly string[] = [
   ...features.map((feature) => `features.${feature}=false`),
   'web_search="disabled"',
@@ -34,11 +31,11 @@ const modelOnly: readonly string[] = [
   'analytics.enabled=false',
   'check_for_update_on_startup=false',
   'history.persistence="none"',
-  // Otherwise it cuts results of tools to 10,000 bytes.
+  // Otherwise Codex cuts results of tools to 10,000 bytes.
   'tool_output_token_limit=1000000000',
 ];
 
-/** What Codex' upstream has refused, to whichever process. */
+/** Efforts that Codex's upstream has refused, shared by all processes. */
 const refusals = new ModelRefusals();
 
 /** Codex, driven over its app server. Each conversation is a thread of its own that is not saved. */
@@ -52,7 +49,7 @@ export const codex: Cli<CodexRequest, AnswerPart> = {
   probe: (options) => probeCodex((url) => startCodex(options, url), options),
 };
 
-/** @param probed address of an upstream of the worker's own, in place of the operator's */
+/** @param probed address of an upstream inside the worker, in place of the operator's */
 async function startCodex(
   { starter, workspace, models, signal }: SessionStart,
   probed?: string,
@@ -80,7 +77,7 @@ async function startCodex(
   return session;
 }
 
-/** The provider's settings. Codex retries nothing: a failed request moves to another worker. */
+/** Returns the provider's settings. Codex retries nothing: the router moves a failed request to another worker. */
 function keyedProvider(url: string): string[] {
   const baseUrl = JSON.stringify(url);
   return [

@@ -8,7 +8,7 @@ import type { CodexRequest } from './codex-request.ts';
 const askMs = 10_000;
 
 const name = 'probe';
-/** Codex would write it otherwise. */
+/** Codex itself would format these arguments differently. */
 const json = '{ "a": 1.0 }';
 const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name, arguments: json };
 const response = { id: 'resp_1', object: 'response', output: [] };
@@ -23,10 +23,10 @@ const png =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
- * Finds out whether the installed version of Codex offers a client's tools to the model and reports their calls as the model
- * wrote them, and whether it passes on a schema and images: has a process ask an upstream of the worker's own, and reads what
- * it asked. Takes about half a second and no tokens.
- * @param start starts a process that asks the upstream at an address
+ * Finds out whether the installed version of Codex offers a client's tools to the model and reports their calls as the model wrote them,
+ * and whether it passes on a schema and images. Makes a process send a request to an upstream inside the worker, and checks that request.
+ * Takes about half a second and no tokens.
+ * @param start starts a process that sends requests to the upstream at an address
  */
 export async function probeCodex(
   start: (url: string) => Promise<CliSession<CodexRequest, AnswerPart>>,

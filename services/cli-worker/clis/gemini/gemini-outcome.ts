@@ -7,21 +7,21 @@ import { JsonRpcError } from '../../process/json-rpc-peer.ts';
 import type { NotedAnswer } from './saved-conversation.ts';
 
 /**
- * Reads how an answer ended from the result of its prompt, and from what Gemini CLI has noted of it.
- * @throws RouterError when it was cut off: Gemini CLI then reports `end_turn` and has noted no tokens
+ * Reads how an answer ended from the result of its prompt, and from Gemini CLI's record of it.
+ * @throws RouterError when the answer was cut off: Gemini CLI then reports `end_turn` and has recorded no tokens
  */
 export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: NotedAnswer): Outcome {
   if (stopReason === 'cancelled')
     throw new RouterError('upstream_failed', 'The CLI stopped before its answer was complete.');
   if (usage === undefined) {
-    // Gemini CLI has not asked: it counts the conversation first.
+    // Gemini CLI sent no request: it counts the conversation first.
     if (stopReason === 'max_tokens') throw contextOverflow({});
     throw new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
   }
   return { finishReason: calls.length > 0 ? 'tool_calls' : finishReasonFor(stopReason), usage };
 }
 
-/** The router's error for one of Gemini CLI's, whose codes are the upstream's HTTP statuses. */
+/** Maps an error of Gemini CLI, whose codes are the upstream's HTTP statuses, to the router's. Returns other errors unchanged. */
 export function geminiFailure(method: string, error: unknown): unknown {
   if (!(error instanceof JsonRpcError)) return error;
   const { code, message } = error;
@@ -42,7 +42,7 @@ function finishReasonFor(stopReason: Json | undefined): string {
   }
 }
 
-/** The upstream's sentence, where the message is its whole answer. */
+/** Returns the upstream's error sentence where the message is its whole body; otherwise the message. */
 function sentenceIn(message: string): string {
   const sentence = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
   return sentence === undefined ? message : (JSON.parse(sentence) as string);

@@ -10,31 +10,30 @@ import type { Target } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../../answer/limit-answer.ts';
 import { isSystem, readItemsRequest, systemTextOf, type ClientWords } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
-/** The name of the client's tools as an MCP server in Gemini CLI, and what it puts before the names of its tools. */
+/** Name of the MCP server that lists the client's tools, and the prefix that Gemini CLI puts before their names. */
 export const serverName = 'client';
 export const prefix = `mcp_${serverName}_`;
 
-/** A turn of a conversation, with its parts as Google's API has them (`Content`). */
+/** A turn of a conversation, with its parts as in Google's API (`Content`). */
 export interface GeminiTurn {
   role: 'user' | 'model';
   parts: JsonObject[];
 }
 
-/** A request to Gemini CLI. */
 export interface GeminiRequest extends AnswerLimits {
   model: string;
   /** All system text, joined; empty if there is none. */
   system: string;
   turns: GeminiTurn[];
   tools: ListedTool[];
-  /** The client's name of each tool, by the one that the model sees. */
+  /** The client's names of tools, by the names that the model sees. */
   toolNames: ReadonlyMap<string, string>;
   /** Whether one answer may have several calls. */
   parallelCalls: boolean;
 }
 
 /**
- * Reads what Gemini CLI is asked from a chat request.
+ * Reads a chat request into a request to Gemini CLI.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readGeminiRequest(body: JsonObject, target: Target, words: ClientWords): GeminiRequest {
@@ -51,10 +50,10 @@ export function readGeminiRequest(body: JsonObject, target: Target, words: Clien
   };
 }
 
-/** Most characters of a name, without the prefix, that Gemini CLI leaves whole. */
+/** Maximum number of characters of a tool's name, without the prefix, that Gemini CLI leaves whole. */
 const longestName = 63 - prefix.length;
 
-/** The name under which a tool is listed for Gemini CLI: the client's, or one that stands for it in every request. */
+/** Returns the name under which a tool is listed for Gemini CLI: the client's name, or a replacement that is the same in every request. */
 function listedName(name: string): string {
   if (/^[A-Za-z][\w-]*$/.test(name) && name.length <= longestName) return name;
   return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, longestName - 9), name, undefined);
@@ -65,7 +64,7 @@ function listedTool({ name, description, parameters }: ResponsesFunctionTool): L
   return { name: listedName(name), description: description ?? '', inputSchema: { ...schema, type: 'object' } };
 }
 
-/** One turn for items that follow each other and are of the same side. */
+/** Joins consecutive items of the same side into one turn. */
 function turnsOf(items: readonly JsonObject[]): GeminiTurn[] {
   const names = new Map<string, string>();
   const turns: GeminiTurn[] = [];
@@ -78,7 +77,7 @@ function turnsOf(items: readonly JsonObject[]): GeminiTurn[] {
   return turns;
 }
 
-/** @param names of the calls so far, by their ids */
+/** @param names names of the calls so far, by their ids */
 function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
   switch (item.type) {
     case 'function_call': {
@@ -101,7 +100,7 @@ function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
   }
 }
 
-/** Arguments that are no JSON object, for a model that wrote them so. */
+/** Parses a call's arguments. Wraps those that are not a JSON object, which some models write. */
 function argsOf(json: string): JsonObject {
   try {
     const args: unknown = JSON.parse(json);
@@ -117,7 +116,7 @@ function partOf(part: JsonObject): JsonObject {
   return type === 'input_file' ? inline(file) : { text: text ?? '' };
 }
 
-/** @param url of the scheme `data`, in base64 */
+/** @param url `data:` URL in base64 */
 function inline(url: Json | undefined): JsonObject {
   const [, mimeType = '', data = ''] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(typeof url === 'string' ? url : '') ?? [];
   return { inlineData: { mimeType, data } };

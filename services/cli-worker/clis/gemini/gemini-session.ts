@@ -13,34 +13,32 @@ import { prefix, serverName, type GeminiRequest } from './gemini-request.ts';
 import { SavedConversation, type NotedCall } from './saved-conversation.ts';
 
 export interface GeminiSessionOptions {
-  /** The file that Gemini CLI reads the system prompt of each session from. */
+  /** The file from which Gemini CLI reads the system prompt of each session. */
   systemFile: string;
-  /** Its own folder, with a folder for each project in `tmp`. */
+  /** Gemini CLI's own folder, with a folder for each project in `tmp`. */
   home: string;
   cwd: string;
-  /** The model that the process was started with. */
   startModel: string;
   tools: ToolListServer;
 }
 
-/** Used without a system prompt of the client's; Gemini CLI has instructions of its own in place of none. */
+/** Used where the client has no system prompt: in place of an empty one, Gemini CLI has instructions of its own. */
 const noSystem = 'You are a helpful assistant.';
 
-/** What a conversation waits for. */
 interface Current {
   saved: SavedConversation;
   onPart: (part: AnswerPart) => void;
-  /** Called when the whole history has been shown: what follows is the answer. */
+  /** Called when the whole history has been shown; everything after it is the answer. */
   onHistory: () => void;
   answers: boolean;
 }
 
-/** Conversations with one Gemini CLI process, each in a session of its own that it loads. Updates of other sessions are ignored. */
+/** Holds conversations with one Gemini CLI process, each in its own session that the process loads. Ignores updates of other sessions. */
 export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #options: GeminiSessionOptions;
   readonly #peer: JsonRpcPeer;
-  /** The folder that Gemini CLI saves sessions in. */
+  /** The folder in which Gemini CLI saves sessions. */
   #saves = '';
   #current: Current | undefined;
 
@@ -81,7 +79,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
       await this.#load(saved, request, onPart, signal);
       if (model !== startModel) await this.#ask('session/set_model', { sessionId, modelId: model });
       signal.throwIfAborted();
-      // The last turn is in the history, exactly as the client has it.
+      // The last turn is already in the history, exactly as the client sent it.
       const result = await this.#ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: '' }] });
       const noted = await saved.answer();
       const calls = callsOf(noted.calls, request);
@@ -94,7 +92,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
     }
   }
 
-  /** Has Gemini CLI load a conversation. Resolves when it has shown the history, which it also does after its answer. */
+  /** Makes Gemini CLI load a conversation. Resolves when the whole history has been shown, which may be after Gemini CLI's answer. */
   async #load(
     saved: SavedConversation,
     { tools: listed }: GeminiRequest,
@@ -143,13 +141,13 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   }
 }
 
-/** The updates with a piece of the answer. */
+/** Kinds of pieces, by the update that carries them. */
 const kinds: Readonly<Record<string, TextPart['kind'] | undefined>> = {
   agent_message_chunk: 'text',
   agent_thought_chunk: 'thinking',
 };
 
-/** The calls of the client's tools, as the client knows them. */
+/** Returns the recorded calls of the client's tools, under the client's names. */
 function callsOf(noted: readonly NotedCall[], { tools, toolNames, parallelCalls }: GeminiRequest): AnswerPart[] {
   const calls = noted.flatMap(({ name: listed, args }) => {
     const name = toolNames.get(listed);
@@ -164,7 +162,7 @@ function callsOf(noted: readonly NotedCall[], { tools, toolNames, parallelCalls 
 /** The property that Gemini CLI adds to the parameters of every tool, to run calls one after the other. */
 const order = 'wait_for_previous';
 
-/** Whether the client's tool has a parameter of that name. */
+/** Whether the client's tool itself has a parameter of that name. */
 function isOwn(tool: ListedTool | undefined): boolean {
   const properties = tool?.inputSchema['properties'];
   return isJsonObject(properties) && Object.hasOwn(properties, order);
@@ -175,7 +173,7 @@ function withoutOrder(args: JsonObject): JsonObject {
 }
 
 /**
- * The folder that Gemini CLI has just saved a session in: it has one for each project.
+ * Returns the folder in which Gemini CLI has just saved a session. It has one folder for each project.
  * @throws RouterError `upstream_failed` if it saves none
  */
 async function findSaves(projects: string): Promise<string> {
@@ -192,12 +190,12 @@ async function findSaves(projects: string): Promise<string> {
   throw new RouterError('upstream_failed', 'This version of Gemini CLI saves no conversations.');
 }
 
-/** Refuses a permission, and everything else that needs a person. */
+/** Refuses permissions and every other request that needs a person. */
 function refuse(method: string): JsonObject | undefined {
   return method === 'session/request_permission' ? { outcome: { outcome: 'cancelled' } } : undefined;
 }
 
-/** As the Agent Client Protocol describes a server (`session/load`, `mcpServers`). */
+/** Describes the server as the Agent Client Protocol does (`session/load`, `mcpServers`). */
 function serverAt({ url, authorization }: ToolListServer): JsonObject {
   return { type: 'http', name: serverName, url, headers: [{ name: 'authorization', value: authorization }] };
 }

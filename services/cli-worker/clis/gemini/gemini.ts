@@ -10,7 +10,7 @@ import { prefix, type GeminiRequest } from './gemini-request.ts';
 import { GeminiSession } from './gemini-session.ts';
 import { probeGemini } from './probe-gemini.ts';
 
-/** Its keys and addresses. Without a key it uses the login in its own folder. */
+/** Variables with keys and addresses. Without a key, Gemini CLI uses the login in its own folder. */
 const allowed = [
   ...logins.gemini.keys,
   'GOOGLE_GEMINI_BASE_URL',
@@ -30,7 +30,7 @@ export const gemini: Cli<GeminiRequest, AnswerPart> = {
   probe: (options) => probeGemini((url) => startGemini(options, url), options),
 };
 
-/** @param probed address of an upstream of the worker's own, in place of the operator's */
+/** @param probed address of an upstream inside the worker, in place of the operator's */
 async function startGemini(
   { starter, workspace, models, signal }: SessionStart,
   probed?: string,
@@ -68,17 +68,20 @@ async function startGemini(
   return session;
 }
 
-/** Its name for how it signs in. Undefined leaves the choice to it, which an address other than Google's requires. */
+/**
+ * Returns Gemini CLI's name of the sign-in method. Undefined leaves the choice to Gemini CLI, which an address other than Google's
+ * requires.
+ */
 function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefined {
   if (!keyed) return 'oauth-personal';
   return variable('GOOGLE_GEMINI_BASE_URL') === undefined ? 'gemini-api-key' : undefined;
 }
 
 /**
- * Settings that leave Gemini CLI nothing but the model: no tools of its own, no context files, no telemetry, and one attempt, because a
- * failed request moves to another worker. The client's tools are offered to the model, but Gemini CLI may not call them; what follows
- * such a call would be another turn, of which it makes none.
- * @param auth its name for how it signs in
+ * Settings that leave Gemini CLI only the model: no tools of its own, no context files, no telemetry, and one try, because the router moves
+ * a failed request to another worker. The client's tools are offered to the model, but Gemini CLI must not call them: after such a call
+ * would come another turn, and it makes none.
+ * @param auth Gemini CLI's name of the sign-in method
  */
 function settingsWith(auth: string | undefined): JsonObject {
   return {

@@ -19,9 +19,9 @@ const events: readonly JsonObject[] = [
 const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
- * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it
- * passes on images: has a process ask an upstream of the worker's own, and reads what it asked. Takes no tokens.
- * @param start starts a process that asks the upstream at an address
+ * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it passes
+ * on images. Makes a process send a request to an upstream inside the worker, and checks that request. Takes no tokens.
+ * @param start starts a process that sends requests to the upstream at an address
  */
 export async function probeGemini(
   start: (url: string) => Promise<CliSession<GeminiRequest, AnswerPart>>,

@@ -5,33 +5,31 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { GeminiTurn } from './gemini-request.ts';
 
-/** A call of a tool, as Gemini CLI has noted it. */
 export interface NotedCall {
   name: string;
   args: JsonObject;
 }
 
-/** What Gemini CLI has noted of an answer. */
 export interface NotedAnswer {
   usage: Usage | undefined;
   calls: NotedCall[];
 }
 
-/** The id of the message with the date, the system and folders that Gemini CLI puts first, unless it finds one there. */
+/** Id of the message with the date, the system and folders. Gemini CLI puts that message first, unless the first one has this id. */
 const contextId = createHash('sha256').update('environment-context').digest('hex').slice(0, 32);
 
-/** Of several files of one session, Gemini CLI takes the one with the latest time. */
+/** When a session has several files, Gemini CLI takes the one with the latest time. */
 const latest = '2100-01-01T00:00:00.000Z';
 
 /**
- * A conversation as a session that Gemini CLI has saved and loads. Its last turn is in it, too, so that each turn reaches the
- * model with its parts as they are, whatever it begins with.
+ * A conversation in the form of a saved session that Gemini CLI loads. It includes the last turn, so that each turn reaches the model with
+ * its parts unchanged, whatever text it begins with.
  */
 export class SavedConversation {
   readonly sessionId = randomUUID();
   /**
-   * A thought that belongs to nobody, which Gemini CLI shows when it has shown the whole history, and does not send. Texts of clients
-   * cannot have it.
+   * Random text of a marker thought. Gemini CLI shows the marker alone after the whole history, and does not send it to the model. Clients'
+   * texts cannot contain it.
    */
   readonly end = randomUUID();
   readonly #folder: string;
@@ -41,7 +39,7 @@ export class SavedConversation {
     this.#folder = folder;
   }
 
-  /** @param folder that Gemini CLI keeps its sessions in */
+  /** @param folder folder in which Gemini CLI keeps its sessions */
   static async save(folder: string, turns: readonly GeminiTurn[]): Promise<SavedConversation> {
     const conversation = new SavedConversation(folder);
     await writeFile(conversation.#file, conversation.#lines(turns), { mode: 0o600 });
@@ -53,7 +51,7 @@ export class SavedConversation {
   }
 
   #lines(turns: readonly GeminiTurn[]): string {
-    // It also keeps texts that begin with a slash from being taken for commands.
+    // The marker also keeps texts that begin with a slash from being taken for commands.
     const thought = { text: '', thought: this.end };
     const messages = [...turns, { role: 'user', parts: [] }].map(({ role, parts }, at): JsonObject => {
       const id = at === 0 ? contextId : randomUUID();
@@ -66,12 +64,12 @@ export class SavedConversation {
     return [session, ...messages].map((line) => `${JSON.stringify(line)}\n`).join('');
   }
 
-  /** Whether this text of the user's, as it is shown, is the end of the history. */
+  /** Whether a user's text, as Gemini CLI shows it, is the end of the history. */
   isEnd(text: string): boolean {
     return text === `[Thought: ${this.end}]`;
   }
 
-  /** Reads what Gemini CLI has noted of the answer. A message that is noted again is its newest state. */
+  /** Reads Gemini CLI's record of the answer. A message that is recorded again replaces its earlier state. */
   async answer(): Promise<NotedAnswer> {
     const noted = new Map<Json, JsonObject>();
     for (const line of (await readFile(this.#file, 'utf8')).split('\n')) {
@@ -87,7 +85,7 @@ export class SavedConversation {
     };
   }
 
-  /** Removes its files: this one, and the one that Gemini CLI begins when it is told of a session. */
+  /** Deletes the files of the session: this one, and the one that Gemini CLI begins when it loads the session. */
   async remove(): Promise<void> {
     const names = await readdir(this.#folder);
     const own = names.filter((name) => name.includes(this.sessionId.slice(0, 8)));
@@ -100,7 +98,7 @@ function callOf(call: Json): NotedCall[] {
   return [{ name: call['name'], args: isJsonObject(call['args']) ? call['args'] : {} }];
 }
 
-/** The counts of the upstream's `usageMetadata`, whose output has no thinking. */
+/** Reads the counts of the upstream's `usageMetadata`, whose output excludes thinking. */
 function readTokens(tokens: Json | undefined): Usage | undefined {
   if (!isJsonObject(tokens)) return undefined;
   const count = (field: string): number => (typeof tokens[field] === 'number' ? tokens[field] : 0);

@@ -3,12 +3,15 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
 import { assertSchema, checkOfStrangers, InvalidSchemaError } from '#shared/worker/schemas/strangers-schema.ts';
 
-/** Whether an answer has the schema that the client wants. @throws RouterError `invalid_request` if that cannot be found out */
+/**
+ * Checks whether an answer has the client's schema.
+ * @throws RouterError `invalid_request` when the schema cannot be applied
+ */
 export type AnswerValidator = (answer: Json) => Promise<boolean>;
 
 /**
- * Makes a check whether an answer has a schema, which opencode asks the model for and does not check.
- * @throws RouterError `invalid_request` for a schema that is none, or takes too long
+ * Creates the check of answers against a schema. opencode requests the schema from the model and does not check the answer.
+ * @throws RouterError `invalid_request` for an invalid schema, or one that takes too long to check
  */
 export async function answerValidator(schema: JsonObject): Promise<AnswerValidator> {
   const strangers = { schema, isChecked: true };

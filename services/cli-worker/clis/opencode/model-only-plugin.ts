@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What a request sets of the model's own parameters; fields that are absent are as opencode has them for the model. */
+/** Parameters of the model that a request sets. For absent fields, opencode's values for the model apply. */
 export interface ModelParameters {
   maxOutputTokens?: number;
   temperature?: number;
@@ -12,8 +12,8 @@ export interface ModelParameters {
 }
 
 /**
- * A plugin of opencode's that makes the system prompt the client's alone, and sets the model's parameters. Both are in the `system`
- * field of a prompt, after a mark that only the worker knows. A limit of tokens is left out where opencode sends none.
+ * A plugin for opencode that replaces the system prompt by the client's and sets the model's parameters. Both are in the `system` field of
+ * a prompt, after a mark that only the worker has. A token limit is not set where opencode sends none.
  */
 const script = (mark: string): string => `const mark = ${JSON.stringify(mark)};
 export const ModelOnly = async () => ({
@@ -33,9 +33,8 @@ export const ModelOnly = async () => ({
 });
 `;
 
-/** The plugin of one process. */
 export class ModelOnlyPlugin {
-  /** As opencode's settings name it. */
+  /** URL of the plugin in opencode's settings. */
   readonly url: string;
   readonly #mark: string;
 
@@ -44,7 +43,7 @@ export class ModelOnlyPlugin {
     this.#mark = mark;
   }
 
-  /** @param folder gets the plugin's file */
+  /** @param folder folder for the plugin's file */
   static async write(folder: string): Promise<ModelOnlyPlugin> {
     const file = join(folder, 'model-only.js');
     const mark = randomBytes(24).toString('base64url');
@@ -52,7 +51,6 @@ export class ModelOnlyPlugin {
     return new ModelOnlyPlugin(pathToFileURL(file).href, mark);
   }
 
-  /** The `system` field of a prompt. */
   system(text: string, parameters: ModelParameters): string {
     return `${this.#mark}${JSON.stringify(parameters)}\n${text}`;
   }
@@ -61,9 +59,9 @@ export class ModelOnlyPlugin {
 const declared = { dependencies: { '@opencode-ai/plugin': '*' } };
 
 /**
- * Makes opencode find the package that it would otherwise install before it loads a plugin: 3,800 files and some seconds. The
- * worker's plugin needs none of it.
- * @param folder of opencode's settings
+ * Makes opencode find the package that it would otherwise install before it loads a plugin: 3,800 files and some seconds. The worker's
+ * plugin does not need the package.
+ * @param folder folder of opencode's settings
  */
 export async function leaveOutPackages(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules'), { recursive: true });

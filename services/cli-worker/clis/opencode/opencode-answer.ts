@@ -7,18 +7,18 @@ import type { Outcome } from '../../answer/outcome.ts';
 import type { AnswerValidator } from './answer-validator.ts';
 import { isOfHistory } from './opencode-history.ts';
 
-/** The client's tools in an answer. */
 export interface AnswerTools {
-  /** The client's name of each tool, by opencode's. */
+  /** The client's names of tools, by opencode's names. */
   names: ReadonlyMap<string, string>;
-  /** Whether the answer may have several calls. Further ones are left out: the model makes them again. */
+  /** Whether the answer may have several calls. If not, further calls are dropped; the model makes them again. */
   parallel: boolean;
 }
 
 /**
  * Reads an opencode server's events of one session: parts and their pieces, calls of tools, token counts, the end.
  *
- * A call waits for a permission. When that is refused, opencode reads the rest of the upstream's answer, and asks it no more.
+ * Each call waits for a permission. When the permission is refused, opencode reads the rest of the upstream's answer and sends no further
+ * request.
  */
 export class OpencodeAnswer {
   /** How the answer ended. Rejects with a RouterError when it failed. */
@@ -26,22 +26,21 @@ export class OpencodeAnswer {
   readonly #sessionId: string;
   readonly #onPart: (part: AnswerPart) => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
-  /** Kinds of parts by id. */
   readonly #kinds = new Map<Json, TextPart['kind']>();
   readonly #tools: AnswerTools;
   readonly #validate: AnswerValidator | undefined;
-  /** Settles when the structured answer is checked. */
+  /** Settles when the structured answer has been checked. */
   #checked: Promise<void> | undefined;
-  /** Calls that wait for a permission, by id: those whose arguments opencode could read. */
+  /** Ids of calls that wait for a permission. opencode could read their arguments. */
   readonly #asked = new Set<Json>();
-  /** Calls with their arguments, in order, until they are shown. */
+  /** Calls with their arguments, in order, until they are passed on. */
   readonly #written = new Map<string, { name: string; input: JsonObject }>();
   /** Ids of all calls that had arguments. */
   readonly #known = new Set<Json>();
   #calls = 0;
   #outcome: Outcome | undefined;
 
-  /** @param validate whether a JSON value has the schema that the client wants; absent where it wants text */
+  /** @param validate checks a JSON value against the client's schema; absent where the client requests text */
   constructor(
     sessionId: string,
     onPart: (part: AnswerPart) => void,
@@ -59,7 +58,7 @@ export class OpencodeAnswer {
     this.#validate = validate;
   }
 
-  /** Takes an event. Those of other sessions are ignored, and those of the history that the session was given. */
+  /** Reads an event. Ignores those of other sessions, and those of the history that the worker put into the session. */
   push(type: string, properties: JsonObject): void {
     if (properties['sessionID'] !== this.#sessionId) return;
     switch (type) {
@@ -90,7 +89,7 @@ export class OpencodeAnswer {
 
   #part({ id, type, messageID, callID, tool, state }: JsonObject): void {
     if (id === undefined || isOfHistory(messageID)) return;
-    // Beside the JSON that it wants, a client wants no text.
+    // A client that requests JSON gets no text beside it.
     if (type === 'text' && !this.#validate) this.#kinds.set(id, 'text');
     else if (type === 'reasoning') this.#kinds.set(id, 'thinking');
     else if (type === 'tool' && isJsonObject(state)) this.#tool(callID, tool, state);
@@ -111,7 +110,7 @@ export class OpencodeAnswer {
     this.#show();
   }
 
-  /** Shows the calls that are complete, in the order in which they were written. */
+  /** Passes on the calls that are complete, in the order in which the model wrote them. */
   #show(): void {
     for (const [id, { name, input }] of this.#written) {
       if (!this.#asked.has(id)) return;
@@ -137,12 +136,12 @@ export class OpencodeAnswer {
       this.#checked ??= this.#structured(structured, readTokens(tokens)).catch(this.#settle.reject);
       return;
     }
-    // A call that is not shown had arguments that opencode could not read.
+    // A call that was not passed on had arguments that opencode could not read.
     const hasCalls = finish === 'tool-calls' && this.#calls > 0 && this.#written.size === 0;
     const finishReason = hasCalls ? 'tool_calls' : finishReasonFor(finish);
     if (this.#validate && finishReason === 'stop') this.#settle.reject(withoutSchema());
     if (finishReason !== undefined) this.#outcome = { finishReason, usage: readTokens(tokens) };
-    // Otherwise opencode asks the upstream again and appends the second answer.
+    // Otherwise opencode would send another request and append the second answer.
     else this.#settle.reject(brokenOff());
   }
 
@@ -158,7 +157,7 @@ export class OpencodeAnswer {
     else this.#settle.reject(brokenOff());
   }
 
-  /** opencode retries for a long time. Its first retry is taken as the failure, which the router can move. */
+  /** Treats opencode's first retry as a failure, so that the router can move the request. opencode retries for a long time. */
   #status({ type, message, next }: JsonObject): void {
     if (type !== 'retry') return;
     const sentence = typeof message === 'string' ? message : '';
@@ -172,7 +171,7 @@ export class OpencodeAnswer {
   }
 }
 
-/** Maps the AI SDK's finish reasons; undefined for those that are not an end. */
+/** Maps the AI SDK's finish reasons; undefined for those that do not end an answer. */
 function finishReasonFor(finish: string): string | undefined {
   switch (finish) {
     case 'stop':
@@ -195,7 +194,7 @@ function brokenOff(): RouterError {
   });
 }
 
-/** opencode counts cached tokens apart from input and reasoning apart from output. */
+/** Reads token counts. opencode counts cached tokens apart from input, and reasoning apart from output. */
 function readTokens(tokens: Json | undefined): Usage | undefined {
   if (!isJsonObject(tokens)) return undefined;
   const cache = isJsonObject(tokens['cache']) ? tokens['cache'] : {};

@@ -2,26 +2,25 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { serverName } from './opencode-request.ts';
 
-/** The agent of every conversation. It has a model, and no tools but the client's. */
+/** Name of the agent of every conversation. It has a model, and no tools but the client's. */
 export const bareAgent = 'router';
 
-/** A model as opencode names it. */
 export interface OpencodeModel extends JsonObject {
   providerID: string;
   modelID: string;
 }
 
-/** A local model for warming up: it makes opencode load all that a conversation needs. */
+/** A local model for warming up: it makes opencode load everything that a conversation needs. */
 export const warmUpModel: OpencodeModel = { providerID: 'router-warm-up', modelID: 'none' };
 
-/** The tool in which opencode has a model write an answer with a schema. */
+/** The tool that opencode makes a model call for an answer with a schema. */
 export const schemaTool = 'StructuredOutput';
 
-/** Calls of the client's tools wait for a permission that is never granted. Of rules that match, the last one holds. */
+/** Calls of the client's tools wait for a permission that is never granted. Of the rules that match, the last one applies. */
 const permission = { '*': 'deny', [`${serverName}_*`]: 'ask', [schemaTool]: 'allow', doom_loop: 'allow' };
 
 /**
- * The settings that leave opencode nothing but its models, on top of the operator's, which name the providers.
+ * Returns the settings that leave opencode only its models, merged with the operator's, which name the providers.
  * @param operators the operator's settings, as JSON
  * @param warmUpUrl base URL of the warm-up model
  * @param plugin address of the worker's plugin, the only one
@@ -41,7 +40,7 @@ export function opencodeConfig(operators: string | undefined, warmUpUrl: string,
         models: { [warmUpModel.modelID]: { name: 'None' } },
       },
     },
-    // Replaces opencode's own prompt; an empty one is ignored.
+    // Replaces opencode's own prompt; opencode ignores an empty one.
     agent: { [bareAgent]: { mode: 'primary', prompt: ' ', permission } },
     permission: { '*': 'deny' },
     mcp: {},

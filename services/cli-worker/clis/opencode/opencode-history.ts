@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { bareAgent, type OpencodeModel } from './opencode-config.ts';
 
-/** How ids of messages in a history begin. Those that opencode makes begin with the time and follow them. */
+/** Beginning of the ids of messages in a history. Ids that opencode creates begin with the time and sort after them. */
 const idMark = '0';
 
-/** Whether a message belongs to a history that the worker has given. */
+/** Whether a message belongs to a history that came from the worker. */
 export function isOfHistory(messageId: unknown): boolean {
   return typeof messageId === 'string' && messageId.startsWith(`msg_${idMark}`);
 }
@@ -14,21 +14,21 @@ interface Message {
   parts: JsonObject[];
 }
 
-/** Makes the events that put histories into the sessions of one opencode server (`/sync/replay`). */
+/** Creates the events that put histories into the sessions of one opencode server (`/sync/replay`). */
 export class OpencodeHistories {
   /** Ids are unique in the whole server. */
   #lastId = 0;
 
   /**
-   * The events for a conversation.
-   * @param items of the Responses format, each call with its result
+   * Returns the events for a conversation.
+   * @param items items of the Responses format, each call with its result
    */
   events(sessionId: string, model: OpencodeModel, items: readonly JsonObject[]): JsonObject[] {
     const now = Date.now();
     let sequence = 0;
     let parentId = this.#id('msg');
     const event = (type: string, data: JsonObject): JsonObject => {
-      // The first is that of the session's creation.
+      // The first number belongs to the session's creation.
       sequence += 1;
       return {
         id: this.#id('evt'),
@@ -70,7 +70,7 @@ function assistantInfo(model: OpencodeModel): JsonObject {
   return { ...model, mode: bareAgent, path: { cwd: '/', root: '/' }, cost: 0, tokens };
 }
 
-/** A user's messages as they are, and what a model wrote between them, up to its calls, as one message. */
+/** Keeps a user's messages as they are. Joins what the model wrote between them, up to its calls, into one message. */
 function messagesOf(items: readonly JsonObject[], now: number): Message[] {
   const results = new Map(
     items.flatMap((item) =>
@@ -108,7 +108,7 @@ function callPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now: 
   return { type: 'tool', callID, tool, state };
 }
 
-/** Arguments that are no JSON object, for a model that wrote them so. */
+/** Parses a call's arguments. Wraps those that are not a JSON object, which some models write. */
 function inputOf(json: unknown): JsonObject {
   try {
     const input: unknown = JSON.parse(String(json));

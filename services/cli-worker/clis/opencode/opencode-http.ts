@@ -3,13 +3,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** Milliseconds for a call. None of them waits for a model. */
+/** Milliseconds for a call. No call waits for a model. */
 const callMs = 10_000;
 
-/** The error when the server does not answer: its process is of no use any more. */
+/** Thrown when the server does not answer. Its process is then unusable. */
 export class OpencodeUnreachable extends RouterError {}
 
-/** Client of an opencode server on this machine. */
 export class OpencodeHttp {
   readonly #address: string;
   readonly #headers: Record<string, string>;
@@ -21,8 +20,8 @@ export class OpencodeHttp {
   }
 
   /**
-   * Makes a call and returns its answer, an empty object when that is not a JSON object.
-   * @param options.mayBeGone whether what the call is about may have ended, which is no error then
+   * Makes a call and returns its answer; an empty object when that is not a JSON object.
+   * @param options.mayBeGone whether status 404 is no error, because the subject of the call may have ended
    * @throws RouterError `upstream_failed` when the server refuses, OpencodeUnreachable when it does not answer
    */
   async call(
@@ -52,7 +51,7 @@ export class OpencodeHttp {
 
   /**
    * Reads the server's events until it ends or the signal aborts.
-   * @param onStart is called when the server has begun to send events
+   * @param onStart called when the server has begun to send events
    */
   async events(onStart: () => void, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void> {
     const { 'content-type': _, ...headers } = this.#headers;

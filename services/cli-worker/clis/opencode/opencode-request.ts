@@ -7,7 +7,7 @@ import { isSystem, readItemsRequest, systemTextOf, type ClientWords, type ItemsR
 import type { ListedTool } from '../tool-list-server.ts';
 import type { ModelParameters } from './model-only-plugin.ts';
 
-/** The name of the client's tools as an MCP server, and what opencode puts before the name of each. */
+/** Name of the MCP server that lists the client's tools, and the prefix that opencode puts before their names. */
 export const serverName = 'client';
 const prefix = `${serverName}_`;
 
@@ -17,12 +17,12 @@ export interface OpencodeRequest extends Omit<ItemsRequest, 'tools'> {
   system: string;
   parameters: ModelParameters;
   tools: ListedTool[];
-  /** The client's name of each tool, by opencode's. */
+  /** The client's names of tools, by opencode's names. */
   toolNames: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads what opencode is asked from a chat request. The upstream keeps the limit of tokens, the worker the stop texts.
+ * Reads a chat request into a request to opencode. The upstream keeps the token limit, the worker the stop texts.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readOpencodeRequest(body: JsonObject, target: Target, words: ClientWords): OpencodeRequest {
@@ -55,7 +55,10 @@ function parametersOf(
   };
 }
 
-/** @throws RouterError for a call without a result, or a result without a call: opencode has a call together with its result */
+/**
+ * Returns the items. opencode stores a call together with its result.
+ * @throws RouterError for a call without a result, or a result without a call
+ */
 function withResults(items: JsonObject[], { turns, unsupported }: ClientWords): JsonObject[] {
   const idsOf = (type: string): unknown[] => items.flatMap((item) => (item['type'] === type ? [item['call_id']] : []));
   const [calls, results] = [new Set(idsOf('function_call')), new Set(idsOf('function_call_output'))];
@@ -64,10 +67,10 @@ function withResults(items: JsonObject[], { turns, unsupported }: ClientWords): 
   return items;
 }
 
-/** The names of tools that opencode leaves as they are, with its prefix in the length that every upstream accepts. */
+/** Names of tools that opencode leaves unchanged and that, with its prefix, have a length that every upstream accepts. */
 const left = /^[\w-]{1,57}$/;
 
-/** The name under which the model sees a client's tool. */
+/** Returns the name under which the model sees a client's tool. */
 export function opencodeToolName(name: string): string {
   return prefix + listedName(name);
 }

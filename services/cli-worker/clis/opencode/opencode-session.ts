@@ -17,11 +17,10 @@ export interface OpencodeSessionOptions {
   http: OpencodeHttp;
   plugin: ModelOnlyPlugin;
   toolList: ToolListServer;
-  /** The folder that the process runs in. */
   folder: string;
 }
 
-/** Conversations with one opencode server, each in a session of its own. Events of other sessions are ignored. */
+/** Holds conversations with one opencode server, each in its own session. Ignores events of other sessions. */
 export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #options: OpencodeSessionOptions;
@@ -29,7 +28,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   /** The tools that opencode has, as JSON. */
   #listed = '[]';
   #answer: OpencodeAnswer | undefined;
-  /** The session for the next conversation, created ahead of it. */
+  /** The session for the next conversation, created in advance. */
   #next: Promise<string> | undefined;
 
   constructor(options: OpencodeSessionOptions) {
@@ -37,7 +36,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     this.#options = options;
   }
 
-  /** Begins to follow the server's events, for as long as it runs. */
+  /** Starts to follow the server's events, for as long as the server runs. Resolves when the server has begun to send them. */
   async listen(): Promise<void> {
     const ended = new AbortController();
     void this.process.ended.then(() => ended.abort());
@@ -45,7 +44,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     this.#options.http
       .events(resolve, (event) => this.#onEvent(event), ended.signal)
       .catch(reject)
-      // Without its events the server is of no use.
+      // Without its events the server is unusable.
       .finally(() => this.process.kill());
     await Promise.race([promise, this.#processFailure()]);
   }
@@ -55,7 +54,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
       return await this.#prompt(request, onPart, signal);
     } catch (error) {
       if (!(error instanceof OpencodeUnreachable)) throw error;
-      // It has ended, or is of no use.
+      // The server has ended, or is unusable.
       this.process.kill();
       throw await this.process.failure();
     }
@@ -81,7 +80,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
         agent: bareAgent,
         model,
         system: plugin.system(system, parameters),
-        // The last turn is in the history, exactly as the client has it.
+        // The last turn is already in the history, exactly as the client sent it.
         parts: [],
         ...(effort !== undefined && effort !== 'none' && { variant: effort }),
         ...(schema && { format: { type: 'json_schema', schema, retryCount: 0 } }),
@@ -90,7 +89,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
       if (signal.aborted) abort();
       return await Promise.race([answer.ended, this.#processFailure()]);
     } catch (error) {
-      // Otherwise opencode goes on with it.
+      // Otherwise opencode would go on with the conversation.
       abort();
       throw error;
     } finally {
@@ -102,7 +101,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     }
   }
 
-  /** What opencode knows of a model; undefined for one that it does not have. */
+  /** Returns opencode's description of a model; undefined for a model that it does not have. */
   async describe(name: string): Promise<JsonObject | undefined> {
     const { providerID, modelID } = modelOf(name);
     const { providers } = await this.#options.http.call('GET', '/config/providers');
@@ -113,7 +112,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     return isJsonObject(models[modelID]) ? models[modelID] : undefined;
   }
 
-  /** Gives opencode the client's tools. It keeps them until it gets others. */
+  /** Gives opencode the client's tools, which it keeps until it gets others. */
   async #offer(tools: readonly ListedTool[]): Promise<void> {
     const wanted = JSON.stringify(tools);
     if (tools.length === 0 || wanted === this.#listed) return;
@@ -138,7 +137,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   #onEvent({ type, properties }: JsonObject): void {
     const given = isJsonObject(properties) ? properties : {};
     if (typeof type === 'string') this.#answer?.push(type, given);
-    // Refuses a permission, and everything else that needs a person. A refusal answers all that wait in the session.
+    // Refuses permissions and every other request that needs a person. One refusal answers all that wait in the session.
     if (type === 'permission.asked') {
       this.#do('POST', `/permission/${idIn(given)}/reply`, { reply: 'reject' }, { mayBeGone: true });
     } else if (type === 'question.asked') this.#do('POST', `/question/${idIn(given)}/reject`);

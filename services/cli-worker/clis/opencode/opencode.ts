@@ -20,8 +20,8 @@ import { readyOpencode } from './ready-opencode.ts';
 import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
 /**
- * Makes the driver of opencode over its HTTP server for one worker. Each conversation is a session of its own that is deleted
- * afterwards. The first process that is ready tells what the installed version can do.
+ * Creates the driver of opencode over its HTTP server for one worker. Each conversation is a session of its own that is deleted afterwards.
+ * The first process that becomes ready determines what the installed version supports.
  */
 export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
   const found = Promise.withResolvers<Capability[]>();
@@ -35,7 +35,7 @@ export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
     start: async (options) => {
       const { session, takesTools } = await startOpencode(options);
       const models = await Promise.all(options.models.map((model) => session.describe(model)));
-      // opencode asks a model that takes none without them.
+      // opencode leaves files out for a model that does not read them.
       takes.takesFiles = models.every((model) => reads(model, 'pdf'));
       const vision = models.every((model) => reads(model, 'image'));
       found.resolve([...(takesTools ? (['tools', 'json'] as const) : []), ...(vision ? (['vision'] as const) : [])]);
@@ -69,7 +69,7 @@ async function startOpencode({
         OPENCODE_CONFIG_CONTENT: JSON.stringify(
           opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url, plugin.url),
         ),
-        // Conversations are never on disk, and nothing waits for the disk.
+        // Conversations are never on disk, and no request waits for the disk.
         OPENCODE_DB: ':memory:',
         OPENCODE_DISABLE_PROJECT_CONFIG: '1',
         OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
@@ -103,14 +103,14 @@ async function aborted(signal: AbortSignal): Promise<never> {
   throw signal.reason;
 }
 
-/** @param kind of input */
+/** @param kind kind of input */
 function reads(model: JsonObject | undefined, kind: 'image' | 'pdf'): boolean {
   const { capabilities } = model ?? {};
   const input = isJsonObject(capabilities) ? capabilities['input'] : undefined;
   return isJsonObject(input) && input[kind] === true;
 }
 
-/** The address that it prints when it listens. */
+/** Returns the address that the process prints when it listens. */
 async function addressOf(process: CliProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   process.onOutput = lineReader((line) => {

@@ -6,7 +6,7 @@ import { opencodeToolName, type OpencodeRequest } from './opencode-request.ts';
 import type { OpencodeSession } from './opencode-session.ts';
 import type { WarmUpUpstream } from './warm-up-upstream.ts';
 
-/** Conversations after which opencode has loaded all it needs and is about as fast as it gets. */
+/** Number of conversations after which opencode has loaded everything and is about as fast as it gets. */
 const warmUps = 8;
 
 const name = 'warm_up';
@@ -34,7 +34,7 @@ const request: OpencodeRequest = {
   stop: [],
 };
 
-/** What a process asks its upstream for the request above: the request, and nothing else. */
+/** The messages that the upstream must get for the request above, and nothing else. */
 const expected: JsonObject[] = [
   { role: 'system', content: 'Be exact.' },
   { role: 'user', content: 'Hello' },
@@ -43,8 +43,8 @@ const expected: JsonObject[] = [
 ];
 
 /**
- * Has opencode hold conversations with the warm-up upstream until it can take one at once: the first ones take several times as
- * long as later ones.
+ * Holds conversations with the warm-up upstream until opencode is as fast as it gets: the first ones take several times as long as later
+ * ones.
  * @returns whether this version takes a client's tools
  * @throws RouterError `upstream_failed` when the upstream gets another conversation than the client's
  */

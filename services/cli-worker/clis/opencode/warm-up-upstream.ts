@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** An upstream of the worker's own. It calls the first tool that it is offered, and otherwise says `Hello`. */
+/** An upstream inside the worker. It calls the first tool that it is offered, and otherwise answers `Hello`. */
 export interface WarmUpUpstream {
   /** Base URL of its chat completions. */
   url: string;
-  /** The body of the last request. */
+  /** Returns the body of the last request. */
   asked(): JsonObject;
   close(): void;
 }

@@ -1,9 +1,9 @@
 /**
- * An address that a router has sent, in the spelling of the URL standard: no line breaks, blanks or double quotes are left in it, which the
- * parser of URLs overlooks and a file of settings does not.
+ * Returns an address from a router in the spelling of the URL standard. This spelling has no line breaks, blanks or double quotes: a parser
+ * of URLs ignores them, a settings file does not.
  * @param {unknown} value
- * @param {string} origin of the router
- * @returns {string | undefined} undefined for what is no address at this origin
+ * @param {string} origin origin of the router
+ * @returns {string | undefined} undefined for a value that is not an address at this origin
  */
 export function addressAt(value, origin) {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;

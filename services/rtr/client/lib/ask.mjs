@@ -2,7 +2,7 @@ import { ClientError } from './client-error.mjs';
 import { printable } from './printable.mjs';
 import { send } from './send.mjs';
 
-/** The router could not be asked, or gave no answer that means anything. */
+/** Thrown when the router cannot be reached, or gives no usable answer. */
 export class RouterAwayError extends ClientError {}
 
 /**
@@ -20,11 +20,11 @@ export async function ask(url, request) {
 }
 
 /**
- * The JSON of an answer.
+ * Parses the JSON of an answer.
  * @param {string} text
  * @param {string} url
  * @returns {Record<string, unknown>}
- * @throws {RouterAwayError} for what is no JSON
+ * @throws {RouterAwayError} for a text that is not JSON
  */
 export function parse(text, url) {
   try {
@@ -38,9 +38,9 @@ export function parse(text, url) {
 function reasonOf(error) {
   if (!(error instanceof Error)) return printable(String(error));
   const code = 'code' in error ? String(error.code) : '';
-  // OpenSSL names its own source.
+  // OpenSSL's message names its own source file.
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
     return 'what answers there speaks no TLS, or no version of it that Node speaks';
-  // Where a name has several addresses, the error of all of them has no message.
+  // Where a name has several addresses, the joint error of all of them has no message.
   return printable(error.message) || code;
 }

@@ -2,9 +2,9 @@ import { routerAddress, withParents } from './router-address.mjs';
 import { knownRouters } from './store/sign-ins.mjs';
 
 /**
- * The router that a person means by an address of it, such as that of one of its APIs.
+ * Finds the router that a person means by an address at it, such as that of one of its APIs.
  * @param {string | undefined} entered
- * @returns {string | undefined} undefined for the default one; an address that nobody is signed in to as it is
+ * @returns {string | undefined} undefined for the default router; the address itself where there is no sign-in to it
  */
 export function chosenRouter(entered) {
   if (entered === undefined) return undefined;

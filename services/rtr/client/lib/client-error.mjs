@@ -1,4 +1,4 @@
-/** What a person is told instead of a stack. */
+/** An error whose message a person sees without a stack. */
 export class ClientError extends Error {
   /**
    * @param {string} message

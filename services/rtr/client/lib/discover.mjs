@@ -5,9 +5,10 @@ import { shellWord } from './programs/shell-word.mjs';
 import { withParents } from './router-address.mjs';
 
 /**
- * Where a router signs programs in, and where its APIs are. All addresses are at the origin of the router, as `addressAt` spells them.
+ * Addresses at which a router signs programs in, and addresses of its APIs. All are at the origin of the router, as `addressAt` spells
+ * them.
  * @typedef {object} Endpoints
- * @property {string} router the address that they were found at
+ * @property {string} router address at which they were found
  * @property {string} device
  * @property {string} token
  * @property {string | undefined} revocation
@@ -16,7 +17,7 @@ import { withParents } from './router-address.mjs';
 
 /**
  * Finds the endpoints of a router (RFC 8414), at an address or above it.
- * @param {string} entered as `routerAddress` returns it
+ * @param {string} entered address as `routerAddress` returns it
  * @returns {Promise<Endpoints>}
  */
 export async function discover(entered) {
@@ -28,7 +29,7 @@ export async function discover(entered) {
 }
 
 /**
- * What stands at the well-known address below an address, if that is what a router answers.
+ * Reads the document at the well-known address below an address; undefined if that is not a router's.
  * @param {string} router
  */
 async function find(router) {
@@ -42,7 +43,7 @@ async function find(router) {
 
 /**
  * @param {string} text
- * @returns {Record<string, unknown>} without anything for what is no JSON
+ * @returns {Record<string, unknown>} empty for a text that is not JSON
  */
 function findObject(text) {
   try {
@@ -67,7 +68,7 @@ function endpointsOf(router, found) {
     throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
   };
   const { issuer, device, token, revocation_endpoint: revocation } = found;
-  // RFC 8414, section 3.3.
+  // Checked as RFC 8414, section 3.3 demands.
   if (typeof issuer === 'string') own(issuer);
   return {
     router,
@@ -86,7 +87,7 @@ function endpointsOf(router, found) {
 function apisOf({ model_router_apis: named }, origin) {
   const apis = Object.entries(Object(named)).flatMap(([name, value]) => {
     const address = addressAt(value, origin);
-    // Paths are added to it.
+    // Paths are appended to the address.
     if (address === undefined || /[?#]/.test(address)) return [];
     return [[name, address.replace(/\/+$/, '')]];
   });

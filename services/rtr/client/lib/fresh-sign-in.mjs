@@ -4,16 +4,17 @@ import { accepts, OAuthAnswer, refreshTokens } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 
-/** Milliseconds for which an access token must still last. */
+/** Milliseconds for which an access token must still be valid. */
 const freshMs = 120_000;
 
-/** What ends a process politely: not between the answer of the router and the moment when the new tokens are kept. */
+/** Signals that end a process. They are ignored between the router's answer and the moment when the new tokens are stored. */
 const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * The sign-in with an access token that lasts for two more minutes, and that the router accepts: Claude Code asks for a token again when one
- * was refused. One process at a time refreshes it. While the router is away, a token that has not expired is good enough.
- * @param {string} [router] by default the last one
+ * Returns the sign-in with an access token that is valid for two more minutes and that the router accepts: Claude Code requests a token
+ * again when one was refused. One process at a time refreshes the token. While the router is away, a token that has not expired is good
+ * enough.
+ * @param {string} [router] default: the last one
  * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
  */
 export async function freshSignIn(router) {
@@ -29,12 +30,12 @@ export async function freshSignIn(router) {
 /** @param {import('./store/sign-ins.mjs').SignIn} before */
 async function refresh({ router, refreshToken: before }) {
   const known = readSignIn(router);
-  // Another process may have done it meanwhile.
+  // Another process may have refreshed the token in the meantime.
   if (known.refreshToken !== before && lasts(known, freshMs)) return known;
   try {
     const { accessToken, expiresAt, refreshToken } = await refreshTokens(known.tokenEndpoint, known.refreshToken);
     const next = { ...known, accessToken, expiresAt, refreshToken };
-    // A new sign-in may have taken the place of this one meanwhile, and ends it at the router.
+    // A new sign-in may have replaced this one in the meantime; it ends this one at the router.
     return updateSignIn(next, known.refreshToken) ? next : readSignIn(router);
   } catch (error) {
     if (error instanceof RouterAwayError && lasts(known, 0)) return known;
@@ -53,7 +54,7 @@ async function isAccepted({ apis: { openai }, accessToken }) {
 }
 
 /**
- * Runs a task to its end, which signals do not end.
+ * Runs a task to its end, ignoring signals.
  * @template T
  * @param {() => Promise<T>} task
  */

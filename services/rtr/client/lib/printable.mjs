@@ -1,8 +1,8 @@
-/** Characters of the longest text of a router that is shown. */
+/** Maximum number of characters of a router's text that are shown. */
 const maxLength = 500;
 
 /**
- * What a router sends, in one line, without what moves a terminal's cursor or turns the direction of writing.
+ * Returns a router's text in one line, without characters that move a terminal's cursor or turn the direction of writing.
  * @param {string} text
  */
 export function printable(text) {

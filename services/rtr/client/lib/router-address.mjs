@@ -3,10 +3,10 @@ import { ClientError } from './client-error.mjs';
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * The address of a router as it is kept, without a slash at its end. An address without a scheme is https, on this machine http.
+ * Returns the address of a router as it is stored, without a slash at its end. An address without a scheme is https, on this machine http.
  * @param {string} entered
  * @returns {string}
- * @throws {ClientError} for an address that tokens must not be sent to
+ * @throws {ClientError} for an address to which tokens must not be sent
  */
 export function routerAddress(entered) {
   const hasScheme = /^[a-z][\w+.-]*:\/\//i.test(entered);
@@ -28,8 +28,8 @@ export function routerAddress(entered) {
 }
 
 /**
- * An address and those above it, up to the root: people enter the base URL of an SDK too.
- * @param {string} address as `routerAddress` returns it
+ * Returns an address and those above it, up to the root: people also enter the base URL of an SDK.
+ * @param {string} address address as `routerAddress` returns it
  * @returns {string[]}
  */
 export function withParents(address) {

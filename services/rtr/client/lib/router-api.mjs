@@ -7,7 +7,7 @@ import { send } from './send.mjs';
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * The answer to a request for tokens that was granted.
+ * The answer to a successful request for tokens.
  * @typedef {object} Grant
  * @property {string} accessToken
  * @property {number} expiresAt ms since 1970
@@ -15,7 +15,6 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
  * @property {string | undefined} email
  */
 
-/** An error that an endpoint answers: `{ error, error_description }`. */
 export class OAuthAnswer extends Error {
   /**
    * @param {string} code
@@ -30,7 +29,7 @@ export class OAuthAnswer extends Error {
 /**
  * Begins a sign-in (RFC 8628).
  * @param {import('./discover.mjs').Endpoints} endpoints
- * @param {string} name what the page calls this program
+ * @param {string} name name of this program on the page
  */
 export async function beginDevice({ device }, name) {
   const answer = await postForm(device, { client_id: name });
@@ -48,7 +47,7 @@ export async function beginDevice({ device }, name) {
     deviceCode,
     userCode: printable(userCode),
     page: ownPage,
-    /** With the code in it. */
+    /** The page with the code in its address. */
     completePage: addressAt(whole, origin) ?? ownPage,
     expiresMs: Math.min(Number(seconds) || 600, 3_600) * 1_000,
     intervalMs: Math.max(Number(interval) || 5, 1) * 1_000,
@@ -57,7 +56,7 @@ export async function beginDevice({ device }, name) {
 
 /**
  * @param {import('./discover.mjs').Endpoints} endpoints
- * @param {{ name: string, deviceCode: string }} begun `name`: as at the beginning
+ * @param {{ name: string, deviceCode: string }} begun `name` must be that of `beginDevice`
  * @returns {Promise<Grant>}
  */
 export async function claimDevice({ token }, { name, deviceCode }) {
@@ -82,14 +81,17 @@ export async function revoke(revocationEndpoint, refreshToken) {
   await postForm(revocationEndpoint, { token: refreshToken, token_type_hint: 'refresh_token' });
 }
 
-/** Milliseconds for finding out whether a token is accepted. */
+/** Milliseconds for the check whether a token is accepted. */
 const checkMs = 1_500;
 
-/** Milliseconds for a refresh. With the check, and the wait for another process, a token takes less than ten seconds (Claude Code's limit). */
+/**
+ * Milliseconds for a refresh. Together with the check and the wait for another process, a token takes less than ten seconds (Claude Code's
+ * limit).
+ */
 const refreshMs = 3_500;
 
 /**
- * Whether the router accepts an access token. While it is away, it may.
+ * Whether the router accepts an access token. True also while the router is away.
  * @param {string} url an address of the router that needs a token
  * @param {string} accessToken
  */
@@ -104,7 +106,7 @@ export async function accepts(url, accessToken) {
 }
 
 /**
- * The JSON at an address of the router that needs a token; undefined when there is none.
+ * Returns the JSON at an address of the router that needs a token; undefined when there is none.
  * @param {string} url
  * @param {string} accessToken
  * @returns {Promise<unknown>}
@@ -145,7 +147,7 @@ function readGrant({ access_token: accessToken, refresh_token: refreshToken, exp
 }
 
 /**
- * Whether a value may be a token: it is printed, and travels in a header.
+ * Whether a value can be a token: it is printed, and sent in a header.
  * @param {unknown} value
  * @returns {value is string}
  */

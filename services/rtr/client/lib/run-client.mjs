@@ -22,7 +22,7 @@ Exit codes: 0 done, 1 not done, 2 used wrongly.
 `;
 
 /**
- * Runs a command of the client, and returns its exit code.
+ * Runs a command of the client and returns its exit code.
  * @param {readonly string[]} words
  * @returns {Promise<number>}
  */

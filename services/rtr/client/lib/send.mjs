@@ -4,19 +4,19 @@ import { request as requestHttps } from 'node:https';
 /** Milliseconds for one request. */
 const defaultTimeoutMs = 5_000;
 
-/** Bytes of the longest answer. */
+/** Maximum number of characters of an answer. */
 const maxBytes = 4 * 1024 * 1024;
 
 /**
  * @typedef {object} Outgoing
  * @property {Record<string, string>} [headers]
- * @property {string} [form] the body of a POST request; without it, the request is a GET
- * @property {boolean} [headOnly] whether only the status is of interest
+ * @property {string} [form] body of a POST request; without it, the request is a GET
+ * @property {boolean} [headOnly] whether only the status is needed
  * @property {number} [timeoutMs]
  */
 
 /**
- * Sends a request and returns the answer, whatever its status. It follows no redirect. (The `fetch` of Node 20 may never settle when the
+ * Sends a request and returns the answer, whatever its status. Follows no redirect. (The `fetch` of Node 20 may never settle when the
  * connection is closed at once.)
  * @param {string} url
  * @param {Outgoing} [outgoing]

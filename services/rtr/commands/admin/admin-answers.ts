@@ -4,7 +4,7 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /*
- * What the Admin API answers, as far as the command line reads it: the whole of it is in the API's document. Times are milliseconds since
+ * The fields of the Admin API's answers that the command line reads; the API's document describes all of them. Times are milliseconds since
  * 1970.
  */
 
@@ -21,11 +21,11 @@ export interface Person {
   ceiling: Ceiling;
   createdAt: number;
   lastSeenAt?: number;
-  /** Absent: the person has no account at an identity provider. */
+  /** Absent if the person has no account at an identity provider. */
   provider?: string;
 }
 
-/** By what requests are recorded. */
+/** The switch by which requests are recorded. */
 export interface RecordingState {
   of: 'key' | 'team';
   by?: string;
@@ -48,7 +48,7 @@ export interface Key {
   kind: 'router' | 'user' | 'team';
   name: string;
   class: PriorityClass;
-  /** The class that requests have, where it is another one. */
+  /** The class of its requests, where it differs from `class`. */
   classInForce?: PriorityClass;
   masked: string;
   owner?: { id: string; name: string };
@@ -58,7 +58,7 @@ export interface Key {
   expiresAt?: number;
   revokedAt?: number;
   lastUsedAt?: number;
-  /** The id of the key that was made in its place. */
+  /** Id of the key that replaces this one. */
   replacedBy?: string;
   models?: string[];
   tiers?: Tier[];

@@ -6,36 +6,35 @@ import { bareAddress } from '../client/bare-address.ts';
 import { unreachable } from '../client/unreachable.ts';
 import { refusalError } from './refusal-sentence.ts';
 
-/** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. */
+/** Milliseconds to wait for the beginning of an answer, or for a piece of it. */
 const usualTimeoutMs = 30_000;
 
-/** Things of a list that are asked for at once. */
+/** Items of a list per request. */
 const pageSize = 500;
 
-/** How often a request is sent at most, and seconds that the router may ask to wait before the next time. */
+/** Maximum number of times that a request is sent, and maximum seconds of `retry-after` that are waited. */
 const mostAttempts = 4;
 const longestWait = 5;
 
-/** What a query may have; what is undefined is left out. */
+/** Fields of a query; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface AdminAddress {
-  /** The router, as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
+  /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
   url: string;
-  /** The admin token to use now. */
   token: () => Promise<string>;
-  /** What to say where the router does not know the token. */
+  /** Error message where the router rejects the token. */
   unknownToken: string;
-  /** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. Default 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for a piece of it. Default 30 s. */
   timeoutMs?: number;
-  /** What requests are sent with, instead of the global one. */
+  /** Sends the requests; default: the global dispatcher. */
   dispatcher?: Dispatcher;
 }
 
-/** An answer with its revision, to be sent back with a change. */
+/** An answer with its revision, which a change sends back. */
 export interface Revised<Answer> {
   value: Answer;
-  /** As `"7"`; undefined where the operation answers none. */
+  /** Such as `"7"`; undefined where the operation returns none. */
   etag: string | undefined;
 }
 
@@ -45,7 +44,7 @@ interface Asked {
   ifMatch?: string | undefined;
 }
 
-/** Speaks to the Admin API of a router. Every method throws a CallError with a sentence for the user. */
+/** Client of a router's Admin API. Every method throws a CallError with a sentence for the user. */
 export class AdminClient {
   readonly url: string;
   readonly #token: AdminAddress['token'];
@@ -65,7 +64,7 @@ export class AdminClient {
     return (await this.send<Answer>('GET', path, { query })).value;
   }
 
-  /** Sends a request; the value is undefined where the answer is empty. */
+  /** Sends a request and returns the answer; the value is undefined where the answer is empty. */
   async send<Answer>(method: Dispatcher.HttpMethod, path: string, asked: Asked = {}): Promise<Revised<Answer>> {
     const { headers, body } = await this.#ask(method, path, asked);
     const text = await body.text().catch((cause: unknown) => {
@@ -75,7 +74,10 @@ export class AdminClient {
     return { value: this.#parse(text) as Answer, etag: typeof etag === 'string' ? etag : undefined };
   }
 
-  /** The things of a list, page after page. @param most how many at most */
+  /**
+   * Yields the items of a list, page after page.
+   * @param most maximum number of items
+   */
   async *list<Item>(path: string, query: Query = {}, most = Infinity): AsyncGenerator<Item> {
     let cursor: string | undefined;
     let left = most;
@@ -88,19 +90,18 @@ export class AdminClient {
     } while (cursor !== undefined && left > 0);
   }
 
-  /** All things of a list. */
   async all<Item>(path: string, query: Query = {}): Promise<Item[]> {
     const items: Item[] = [];
     for await (const item of this.list<Item>(path, query)) items.push(item);
     return items;
   }
 
-  /** A file as it arrives. Reading it throws when it is cut off. */
+  /** Streams a file as it arrives. Reading throws when the stream is cut off. */
   async open(path: string, query: Query = {}): Promise<AsyncIterable<Uint8Array>> {
     return (await this.#ask('GET', path, { query })).body;
   }
 
-  /** Sends a request, again where the router says when, unless it would make a second thing. */
+  /** Sends a request. Repeats it where the router answers with `retry-after`, except POST, which could create a second object. */
   async #ask(method: Dispatcher.HttpMethod, path: string, asked: Asked): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#sendOnce(method, path, asked);
@@ -157,8 +158,8 @@ export class AdminClient {
 }
 
 /**
- * A path with parameters, each of which is one segment and may have any characters: at`/users/${id}`.
- * @throws RouterError `invalid_request` for a parameter that can be no segment, see `pathSegment`
+ * Builds a path with parameters, each of which is one segment and may have any characters: at`/users/${id}`.
+ * @throws RouterError `invalid_request` for a parameter that cannot be a segment, see `pathSegment`
  */
 export function at(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   return texts.reduce((path, text, index) => `${path}${pathSegment(values[index - 1] ?? '')}${text}`);

@@ -17,7 +17,7 @@ import { usersCommand } from './users-command.ts';
 import { webhooksCommand } from './webhooks/webhooks-command.ts';
 import { modelsCommand, workersCommand } from './workers-command.ts';
 
-/** The commands that speak to the Admin API, in the order in which the help lists them. */
+/** Returns the commands that use the Admin API, in the order in which the help lists them. */
 export function adminCommands(run: RunAdminCommand): Command[] {
   return [
     usersCommand(run),

@@ -2,35 +2,32 @@ import type { Readable, Writable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import type { AdminClient } from './admin-client.ts';
 
-/** What the commands work with that speak to the Admin API. */
 export interface AdminContext {
   client: AdminClient;
-  /** Prints one line. */
   print: (line: string) => void;
-  /** Whether to print JSON, one object on a line, instead of sentences and tables. */
   json: boolean;
-  /** The standard input. */
   input: Readable;
-  /** Where content goes that is no line: the standard output. */
+  /** Standard output, for content other than lines. */
   output: Writable;
-  /** Has the process end with this code. */
+  /** Sets the exit code of the process. */
   endWith: (code: number) => void;
 }
 
-/** The options that all of these commands have. */
 export interface AdminOptions {
   router?: string;
   tokenFile?: string;
   json?: true;
 }
 
-/** Runs a command with what it works with. */
 export type RunAdminCommand = (
   options: AdminOptions,
   command: (context: AdminContext) => Promise<unknown>,
 ) => Promise<void>;
 
-/** Adds a command with the options that all of them have. @param words its name and arguments, as `show <user>` */
+/**
+ * Adds a command with the options that all of them have.
+ * @param words its name and arguments, such as `show <user>`
+ */
 export function addCommand(parent: Command, words: string, description: string): Command {
   return withAdminOptions(parent.command(words).description(description));
 }

@@ -2,8 +2,8 @@ import { differences } from './apply/differences.ts';
 import { differenceText, valueText } from './apply/print-changes.ts';
 
 /**
- * What a change has changed, as `limits.costPerDay: 5 → 10` or `member → admin`, and what else is known of it, as `overlapMs=0`.
- * @param details of an entry of the audit trail
+ * Describes a change, such as `limits.costPerDay: 5 → 10` or `member → admin`, and its further details, such as `overlapMs=0`.
+ * @param details details of an entry of the audit trail
  */
 export function changeText({ before, after, ...details }: Readonly<Record<string, unknown>>): string {
   const others = Object.entries(details).flatMap(([name, value]) =>

@@ -26,7 +26,6 @@ interface AuditOptions extends AdminOptions {
   to?: number;
 }
 
-/** `rtr audit …`: who changed what. */
 export function auditCommand(run: RunAdminCommand): Command {
   const command = new Command('audit').description('see who changed what');
   withFilters(addCommand(command, 'list', 'list changes, newest first'))

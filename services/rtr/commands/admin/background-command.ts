@@ -14,7 +14,6 @@ interface Backlog {
   dead: number;
 }
 
-/** `rtr background …`: queues of work that nobody waits for. */
 export function backgroundCommand(run: RunAdminCommand): Command {
   const command = new Command('background').description('see work that nobody waits for, and have it tried again');
   addCommand(command, 'show', 'show the queues, and the jobs that have failed and are tried again').action(

@@ -3,13 +3,13 @@ import type { AdminTokenStore } from '#shared/accounts/admin-tokens/admin-token-
 import { UpError } from '../../up/up-error.ts';
 import { thisCommandLine } from '../this-command-line.ts';
 
-/** Milliseconds for which a token is valid, and after which another one is made. */
+/** Milliseconds for which a token is valid, and after which another one is created. */
 const validMs = 300_000;
 const usedMs = 240_000;
 
 /**
- * An admin token of this command line, made in the account store: it belongs to nobody, has the rights of an administrator, and is removed
- * at the end. A command that takes longer than four minutes gets another one.
+ * An admin token of this command line, created in the account store. It belongs to nobody, has the rights of an administrator, and is
+ * deleted at the end. A command that takes longer than four minutes gets another one.
  */
 export class CommandLineToken {
   readonly #store: Pick<AdminTokenStore, 'create' | 'remove'>;
@@ -20,7 +20,10 @@ export class CommandLineToken {
     this.#store = store;
   }
 
-  /** The token to use now. @throws UpError when there are too many */
+  /**
+   * Returns the token to use now.
+   * @throws UpError when there are too many
+   */
   async current(): Promise<string> {
     if (this.#current && Date.now() < this.#current.until) return this.#current.raw;
     const now = Date.now();
@@ -34,7 +37,7 @@ export class CommandLineToken {
     return created.raw;
   }
 
-  /** Removes what was made. A token that cannot be removed expires within five minutes. */
+  /** Deletes the created tokens. A token that cannot be deleted expires within five minutes. */
   async remove(): Promise<void> {
     await Promise.allSettled(this.#made.map((token) => this.#store.remove(token)));
   }

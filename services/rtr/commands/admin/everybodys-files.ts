@@ -74,7 +74,7 @@ async function listFiles(context: AdminContext, ownerText: string, limit: number
   });
 }
 
-/** APIs of client formats show ids with a prefix of their own. */
+/** Removes the prefix that APIs of client formats put before ids. */
 function storedId(id: string): string {
   return id.replace(/^file[-_]/, '');
 }

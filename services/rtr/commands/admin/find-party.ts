@@ -4,7 +4,10 @@ import { CallError } from '../client/call-error.ts';
 import { at, type AdminClient } from './admin-client.ts';
 import type { Key, Person, Team } from './admin-answers.ts';
 
-/** The person with an address or an id. @throws RouterError `not_found`, or a CallError */
+/**
+ * Finds the person with an address or an id.
+ * @throws RouterError `not_found`, or a CallError
+ */
 export async function findPerson(client: AdminClient, text: string): Promise<Person> {
   if (!text.includes('@')) return client.get<Person>(at`/users/${text}`);
   for await (const person of client.list<Person>('/users', { email: text })) return person;
@@ -12,8 +15,8 @@ export async function findPerson(client: AdminClient, text: string): Promise<Per
 }
 
 /**
- * A person who is to be given something.
- * @throws RouterError `invalid_request` for one named by an address that they have typed in, or as `findPerson`
+ * Finds a person who is about to get something, such as a key or a limit.
+ * @throws RouterError `invalid_request` for an address that the person has typed in, or as `findPerson`
  */
 export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
   const person = await findPerson(client, text);
@@ -22,12 +25,15 @@ export async function findReceiver(client: AdminClient, text: string): Promise<P
   return person;
 }
 
-/** Says of somebody that they have typed in their address. */
+/** Returns the sentence about a person whose address nobody has confirmed. */
 export function unconfirmed({ id, email }: Person): string {
   return `The person with the address ${email} has typed it in, and nobody has confirmed that it is theirs. Make sure who it is, then confirm it: rtr users rename ${id} --email ${email}.`;
 }
 
-/** The team with a name or an id. @throws RouterError `not_found`, `invalid_request` for a name of several, or a CallError */
+/**
+ * Finds the team with a name or an id.
+ * @throws RouterError `not_found`, `invalid_request` for a name that several teams have, or a CallError
+ */
 export async function findTeam(client: AdminClient, text: string): Promise<Team> {
   if (isKeyId(text)) {
     const team = await client.get<Team>(at`/teams/${text}`).catch((error: unknown) => {
@@ -44,15 +50,14 @@ export async function findTeam(client: AdminClient, text: string): Promise<Team>
   throw new RouterError('invalid_request', `Several teams are called ${text}. Give the id of one: ${ids}.`);
 }
 
-/** Somebody or something with limits, with what it has now. */
 export type FoundParty =
   | { kind: 'user'; path: string; name: string; value: Person }
   | { kind: 'team'; path: string; name: string; value: Team }
   | { kind: 'key'; path: string; name: string; value: Key };
 
 /**
- * Who `user:<address>`, `team:<name>` or `key:<id>` stands for.
- * @param gives whether they are to be given something
+ * Finds the party named by `user:<address>`, `team:<name>` or `key:<id>`.
+ * @param gives whether the party is about to get something
  * @throws RouterError for another text, or as the functions above
  */
 export async function findParty(client: AdminClient, text: string, gives = false): Promise<FoundParty> {

@@ -15,7 +15,6 @@ interface Invitation {
   expiresAt: number;
 }
 
-/** `rtr invitations …`: links with which people make an account. */
 export function invitationsCommand(run: RunAdminCommand): Command {
   const command = new Command('invitations').description('manage links with which people make an account');
   addCommand(command, 'list', 'list the open invitations').action((options: AdminOptions) =>

@@ -5,7 +5,6 @@ import type { Key } from './admin-answers.ts';
 import { noneAsNull, type OrNone } from './named-values.ts';
 import { changedLimits, recordsChange, type RecordsOption } from './party-settings.ts';
 
-/** The options for the settings of a key. */
 export interface KeySettings {
   class?: PriorityClass;
   weight?: string;
@@ -16,7 +15,6 @@ export interface KeySettings {
   limit?: string[];
 }
 
-/** The options for a new key. */
 export interface NewKeyOptions extends KeySettings {
   name: string;
   user?: string;
@@ -24,7 +22,10 @@ export interface NewKeyOptions extends KeySettings {
   own?: true;
 }
 
-/** The settings that options say, as the Admin API takes them. @throws RouterError `invalid_request` */
+/**
+ * Returns the settings from the options, in the form of the Admin API.
+ * @throws RouterError `invalid_request`
+ */
 export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings & RecordsOption): Record<string, unknown> {
   const { class: priority, weight, models, tiers, tools, expires, limit, records } = options;
   return {

@@ -12,15 +12,15 @@ import { withLimits, withRecords, type RecordsOption } from './party-settings.ts
 
 export interface RunKeyCommand {
   overApi: RunAdminCommand;
-  /** Runs a command in the account store itself. */
+  /** Runs a command on the account store itself. */
   inStore: (options: AdminOptions, command: (context: KeyCommandContext) => Promise<unknown>) => Promise<void>;
-  /** Whether the user says which router it is, or has a token of it. */
+  /** Whether the user names a router, or has a token of one. */
   namesRouter: (options: AdminOptions) => boolean;
 }
 
 /**
- * `rtr keys …`: keys of the router, of people and of teams. Where the user names no router and has no token of one, router keys are made,
- * listed and revoked in the account store, for which no router has to run.
+ * `rtr keys …`: keys of the router, of people and of teams. Where the user names no router and has no token of one, router keys are
+ * created, listed and revoked in the account store, for which no router has to run.
  */
 export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): Command {
   const command = new Command('keys').description('manage the keys of the router, of people and of teams');
@@ -83,7 +83,7 @@ function withSettings(command: Command): Command {
   );
 }
 
-/** Whether it is a key that is made without a router. */
+/** Whether the key can be created without a router. */
 function isForStore({ user, team, own, limit, models, tiers, expires }: NewKeyOptions): boolean {
   return [user, team, own, limit, models, tiers, expires].every((each) => each === undefined);
 }

@@ -15,7 +15,7 @@ interface CreatedKey {
   raw: string;
 }
 
-/** `rtr keys create`: makes a key and prints it, once. */
+/** `rtr keys create`: creates a key and prints it, once. */
 export async function createApiKey(
   context: AdminContext,
   { name, user, team, own, ...options }: NewKeyOptions,
@@ -33,7 +33,6 @@ export async function createApiKey(
   printCreated(context, value, `Key "${value.key.name}"${ownerText(value.key, ' of ')}`);
 }
 
-/** `rtr keys list`. */
 export async function listApiKeys(context: AdminContext, owner: string | undefined): Promise<void> {
   const { client } = context;
   const of = owner === undefined ? undefined : (await findParty(client, owner)).value.id;
@@ -49,12 +48,10 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
   });
 }
 
-/** `rtr keys show`. */
 export async function showApiKey(context: AdminContext, id: string): Promise<void> {
   printKey(context, await context.client.get<Key>(at`/keys/${id}`));
 }
 
-/** `rtr keys set`. */
 export async function setApiKey(
   context: AdminContext,
   id: string,
@@ -66,7 +63,7 @@ export async function setApiKey(
   printKey(context, (await client.send<Key>('PATCH', at`/keys/${id}`, { body, ifMatch: etag })).value);
 }
 
-/** `rtr keys rotate`: makes a successor and prints it, once. */
+/** `rtr keys rotate`: creates a successor and prints it, once. */
 export async function rotateApiKey(context: AdminContext, id: string, hours: number): Promise<void> {
   const path = at`/keys/${id}/rotate`;
   const { value } = await context.client.send<CreatedKey>('POST', path, { body: { overlapMs: hours * hourMs } });
@@ -124,7 +121,7 @@ function printKey(context: AdminContext, key: Key): void {
   });
 }
 
-/** A key in JSON, with times as those of the commands without a router. */
+/** Returns a key as JSON, with times as in the commands that need no router. */
 function keyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): object {
   const timeOf = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString());
   const times = { createdAt, revokedAt, expiresAt, lastUsedAt };

@@ -14,7 +14,6 @@ interface LimitUse {
 
 const party = 'user:<address>, team:<name> or key:<id>';
 
-/** `rtr limits …`: what people, teams and keys may use. */
 export function limitsCommand(run: RunAdminCommand): Command {
   const command = new Command('limits').description('see and change what people, teams and keys may use');
   addCommand(command, 'show', 'show the limits of everybody, or of one, and how much of each is used now')
@@ -46,7 +45,7 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
   });
 }
 
-/** The id of the key that was made in place of a key last: its limits hold, and what both use counts together. */
+/** Returns the id of the newest successor of a key: its limits apply, and the use of all these keys is counted together. */
 async function newestInPlaceOf(client: AdminClient, key: Key): Promise<string> {
   let newest = key;
   while (newest.replacedBy !== undefined) newest = await client.get<Key>(at`/keys/${newest.replacedBy}`);

@@ -8,15 +8,15 @@ export function namedValue(text: string, before: readonly string[] | undefined):
   return [...(before ?? []), text];
 }
 
-/** What an option says that removes a setting: commander takes null for an option without a value. */
+/** Value of an option that can remove a setting: commander uses null for an option without a value. */
 export type OrNone<Value> = Value | 'none';
 
-/** What the Admin API takes for the value of an option that may be `none`. */
+/** Returns the Admin API's value for an option that may be `none`. */
 export function noneAsNull<Value>(value: OrNone<Value>): Value | null {
   return value === 'none' ? null : value;
 }
 
-/** `a,b` as a list. */
+/** Splits `a,b` into a list. */
 export function listOrNone(text: string): OrNone<string[]> {
   if (text === 'none') return text;
   return text
@@ -26,8 +26,8 @@ export function listOrNone(text: string): OrNone<string[]> {
 }
 
 /**
- * Texts `name=value` as an object, with the names as the API has them: both `costPerDay` and `cost-per-day` are understood.
- * @param names that there are
+ * Reads texts `name=value` into an object with the API's names: both `costPerDay` and `cost-per-day` are accepted.
+ * @param names the names that exist
  * @param read reads a value
  * @throws RouterError `invalid_request` for another name
  */
@@ -47,7 +47,10 @@ export function namedValues<Name extends string, Value>(
   return values;
 }
 
-/** A number, or null for `none`. @throws RouterError `invalid_request` */
+/**
+ * Reads a number, or null for `none`.
+ * @throws RouterError `invalid_request`
+ */
 export function numberOrNone(text: string, name: string): number | null {
   if (text === 'none') return null;
   const number = Number(text);

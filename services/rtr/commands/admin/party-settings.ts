@@ -6,7 +6,6 @@ import { tiers } from '#shared/core/tier.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { listOrNone, namedValue, namedValues, noneAsNull, numberOrNone, type OrNone } from './named-values.ts';
 
-/** What a person and a team can be given. */
 export interface PartySettings {
   limit?: string[];
   weight?: number;
@@ -15,7 +14,6 @@ export interface PartySettings {
   ceilingClass?: OrNone<string>;
 }
 
-/** Adds the option for limits. */
 export function withLimits(command: Command): Command {
   return command.option('--limit <name=value>', 'a limit, as cost-per-day=5; none removes it; repeatable', namedValue);
 }
@@ -25,18 +23,15 @@ export interface RecordsOption {
   records?: string | undefined;
 }
 
-/** Adds the option that switches recording. */
 export function withRecords(command: Command): Command {
   const said = 'whether prompts and answers are recorded: on or off';
   return command.addOption(new Option('--records <switch>', said).choices(['on', 'off']));
 }
 
-/** The change that the option says. */
 export function recordsChange({ records }: RecordsOption): { records?: boolean } {
   return records === undefined ? {} : { records: records === 'on' };
 }
 
-/** Adds the options for the limits, the weight and the ceiling of a person or a team. */
 export function withPartySettings(command: Command): Command {
   return withCeiling(
     withLimits(command).option(
@@ -47,7 +42,6 @@ export function withPartySettings(command: Command): Command {
   );
 }
 
-/** Adds the options for a ceiling. */
 export function withCeiling(command: Command): Command {
   return command
     .option('--ceiling-models <list>', 'models that may be used at most, separated by commas; none: all', listOrNone)
@@ -55,7 +49,7 @@ export function withCeiling(command: Command): Command {
     .option('--ceiling-class <class>', `highest class of requests, of ${priorityClasses.join(', ')}; none: any`);
 }
 
-/** The change that options say, with the limits and the ceiling that there are. */
+/** Returns the change from the options. Limits and the ceiling are merged with the present ones. */
 export function partyChange(
   now: { limits: Limits; ceiling: Ceiling },
   { limit, weight, ...ceiling }: PartySettings,
@@ -68,7 +62,10 @@ export function partyChange(
   };
 }
 
-/** Limits with what `name=value` changes. @throws RouterError `invalid_request` */
+/**
+ * Returns limits with the changes from texts `name=value`.
+ * @throws RouterError `invalid_request`
+ */
 export function changedLimits(now: Limits, values: readonly string[]): object {
   return withoutNulls({ ...now, ...namedValues(values, limitNames, numberOrNone) });
 }

@@ -1,2 +1,1 @@
-/** How commands take a person. */
 export const personArgument = ['<user>', 'email address or id of the person'] as const;

@@ -8,7 +8,6 @@ import { printDone, printList, valuesText } from './print-answers.ts';
 
 const fields = Object.keys(modelPriceSchema.shape);
 
-/** `rtr prices …`: what models cost. */
 export function pricesCommand(run: RunAdminCommand): Command {
   const command = new Command('prices').description('see and change what models cost, in dollars per million tokens');
   addCommand(command, 'list', 'list the prices of all models')

@@ -6,13 +6,13 @@ import type { AdminContext } from './admin-context.ts';
 export interface ListForm<Item> {
   head: readonly string[];
   row: (item: Item) => readonly (string | number)[];
-  /** What to say of an empty list. */
+  /** Sentence for an empty list. */
   none: string;
-  /** The object to print; without it the item. */
+  /** Returns the object to print; without it, the item is printed. */
   toJson?: (item: Item) => object;
 }
 
-/** Prints a list: a table, or one object on a line. */
+/** Prints a list: a table, or one JSON object per line. */
 export async function printList<Item>(
   { print, json }: Pick<AdminContext, 'print' | 'json'>,
   items: AsyncIterable<Item> | Iterable<Item>,
@@ -28,7 +28,7 @@ export async function printList<Item>(
   else for (const line of tableLines([head, ...rows])) print(line);
 }
 
-/** Prints one thing: its facts, one on a line, or the object. Facts without a value are left out. */
+/** Prints one object: its facts, one per line, or JSON. Leaves out facts without a value. */
 export function printFacts(
   { print, json }: Pick<AdminContext, 'print' | 'json'>,
   thing: object,
@@ -41,34 +41,40 @@ export function printFacts(
   }
 }
 
-/** Prints what was done: a sentence, or an object. */
+/** Prints the result of a command: a sentence, or a JSON object. */
 export function printDone({ print, json }: Pick<AdminContext, 'print' | 'json'>, done: object, sentence: string): void {
   print(json ? JSON.stringify(done) : sentence);
 }
 
-/** A day, or a dash for none. */
+/** Returns a day, or a dash for undefined. */
 export function dayText(time: number | undefined): string {
   return time === undefined ? '-' : dateOf(time);
 }
 
-/** As `2026-11-24 16:05` (UTC), a dash for none. @param time in ms since 1970 */
+/**
+ * Returns a time such as `2026-11-24 16:05` (UTC), or a dash for undefined.
+ * @param time ms since 1970
+ */
 export function minuteText(time: number | undefined): string {
   return time === undefined ? '-' : new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Named values as `a=1 b=2`; empty for none. */
+/** Returns named values as `a=1 b=2`; empty without values. */
 export function valuesText(values: Readonly<Record<string, unknown>>): string {
   return Object.entries(values)
     .map(([name, value]) => `${kebab(name)}=${Array.isArray(value) ? value.join(',') : String(value)}`)
     .join(' ');
 }
 
-/** `requestsPerMinute` as `requests-per-minute`, as options and values of the command line are written. */
+/** Turns `requestsPerMinute` into `requests-per-minute`, the spelling of options and values on the command line. */
 export function kebab(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** By what requests are recorded, as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`; undefined where they are not. */
+/**
+ * Describes the switch by which requests are recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`; undefined
+ * where they are not.
+ */
 export function recordingText(state: RecordingState | undefined): string | undefined {
   if (!state) return undefined;
   const by = state.by === undefined ? '' : `, switched on by ${state.by}`;

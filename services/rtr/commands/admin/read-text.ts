@@ -3,7 +3,10 @@ import { text } from 'node:stream/consumers';
 import { localFileError } from '../client/client-context.ts';
 import type { AdminContext } from './admin-context.ts';
 
-/** The text of a file of this machine, or of the standard input (`-`). @throws RouterError for one that cannot be read */
+/**
+ * Reads the text of a file on this machine, or of the standard input (`-`).
+ * @throws RouterError for a file that cannot be read
+ */
 export async function readText({ input }: Pick<AdminContext, 'input'>, path: string): Promise<string> {
   if (path === '-') return text(input);
   try {

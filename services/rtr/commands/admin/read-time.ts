@@ -5,8 +5,8 @@ import type { OrNone } from './named-values.ts';
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /**
- * Reads a time of the past: a date or date and time (UTC unless it says otherwise), or when a period until now began, as `7d`, `12h`, `2w`:
- * `7d` is the beginning of the last seven days of UTC, of which today is one, as wherever usage is shown.
+ * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or the beginning of a period until now, such as `7d`,
+ * `12h`, `2w`. `7d` is the beginning of the last seven days of UTC, of which today is one, as wherever usage is shown.
  */
 export function pastTime(text: string, now = Date.now()): number {
   const span = spanIn(text);
@@ -18,7 +18,7 @@ export function pastTime(text: string, now = Date.now()): number {
     : lastUnits('day', unit === 'w' ? 7 * count : count, now).from;
 }
 
-/** Reads a time to come: a date, or in how long, as `30d`; `none` for never. */
+/** Reads a time in the future: a date, or a span from now such as `30d`; `none` for never. */
 export function futureTime(text: string): OrNone<number> {
   if (text === 'none') return text;
   const span = spanIn(text);
@@ -42,12 +42,18 @@ function timeIn(text: string): number {
 
 const form = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Whether a day exists: dates are read as if months had 31 days. @param text as `2030-02-28` */
+/**
+ * Whether a day exists: `Date` reads dates as if months had 31 days.
+ * @param text such as `2030-02-28`
+ */
 function isDay(text: string): boolean {
   return new Date(`${text}T00:00Z`).toISOString().startsWith(text);
 }
 
-/** Milliseconds since 1970 of `2026-11-24` or `2026-11-24T16:05[:00][Z|+01:00]`, in UTC unless it says otherwise. */
+/**
+ * Returns the milliseconds since 1970 of `2026-11-24` or `2026-11-24T16:05[:00][Z|+01:00]`, in UTC unless it has a zone; undefined for any
+ * other text.
+ */
 export function dateTime(text: string): number | undefined {
   const found = form.exec(text);
   if (!found) return undefined;

@@ -152,7 +152,7 @@ async function showRecording(context: AdminContext, id: string, { storedAs }: On
   printContent(context, `answer, ${sizeText(answerBytes, isAnswerCut)}${coded}`, answer);
 }
 
-/** Prints content line by line: a terminal obeys nothing in it. */
+/** Prints content line by line, without the characters that control a terminal. */
 function printContent({ print }: Pick<AdminContext, 'print'>, what: string, content: string): void {
   print('');
   print(`${what}:`);

@@ -1,15 +1,13 @@
 import { CallError } from '../client/call-error.ts';
 
-/** An answer of the Admin API that refuses a request. */
 export interface Refusal {
   status: number;
   text: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The router. */
   url: string;
-  /** Below the Admin API. */
+  /** Path below the Admin API. */
   path: string;
-  /** What to say where the router does not know the token. */
+  /** Message where the router rejects the token. */
   unknownToken: string;
 }
 
@@ -19,14 +17,13 @@ interface Said {
   field?: unknown;
 }
 
-/** A refusal as an error for the user. */
 export function refusalError(refusal: Refusal): CallError {
   const { code, field } = readError(refusal.text);
   const details = { ...(typeof code === 'string' && { code }), ...(typeof field === 'string' && { field }) };
   return new CallError(refusal.status, refusalSentence(refusal), details);
 }
 
-/** What is wrong with a request, in a sentence or two for the user. */
+/** Explains a refusal to the user, in a sentence or two. */
 function refusalSentence({ status, text, headers, url, path, unknownToken }: Refusal): string {
   const { code, message, field } = readError(text);
   if (typeof message !== 'string') {
@@ -38,7 +35,7 @@ function refusalSentence({ status, text, headers, url, path, unknownToken }: Ref
   if (status === 404) return `${message} (${decodeURIComponent(path)})`;
   const after = headers['retry-after'];
   const again = typeof after === 'string' ? ` Try again in ${after} s.` : '';
-  // The mistakes of a registry name their place themselves.
+  // Messages about a registry name the place themselves.
   const place = typeof field === 'string' && !message.includes(field) ? `${field}: ` : '';
   return `${place}${message}${again}`;
 }

@@ -35,7 +35,6 @@ interface SetOptions {
 const number = wholeNumber(1, 999_999_999);
 const file = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
 
-/** `rtr registry …`: names of models, and the rules of `auto`. */
 export function registryCommand(run: RunAdminCommand): Command {
   const command = new Command('registry').description('see and change names of models, and the rules of auto');
   addCommand(command, 'show', 'print the registry, or an earlier version of it')
@@ -95,7 +94,7 @@ async function setRegistry(
   printDone(context, value, `Version ${value.version} is in use.`);
 }
 
-/** Whether a file has nothing but comments, or an empty map. */
+/** Whether a file has only comments, or an empty map. */
 function isEmpty(text: string): boolean {
   const { contents, errors } = parseDocument(text);
   return errors.length === 0 && (contents === null || (isMap(contents) && contents.items.length === 0));

@@ -71,7 +71,6 @@ type ListOptions = UsageOptions & { limit: number };
 
 const sumsHead = ['TURNS', 'FAILED', 'INPUT', 'CACHED', 'OUTPUT', 'QUEUE S', 'MODEL S', 'TOOLS S', 'DOLLARS'];
 
-/** `rtr sessions …`: sessions of coding agents. */
 export function sessionsCommand(run: RunAdminCommand): Command {
   const command = new Command('sessions').description('see sessions of coding agents');
   withOwners(addCommand(command, 'list', 'list sessions: those that run, then the one with the latest turn first'))
@@ -123,7 +122,6 @@ async function showSession(context: AdminContext, id: string): Promise<void> {
   });
 }
 
-/** The agents below each other, each indented by its depth. */
 function treeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
   const agents = inTreeOrder(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
     return { name: `${'  '.repeat(depth + 1)}${id} ${type}`.trimEnd(), sums };

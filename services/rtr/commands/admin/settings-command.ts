@@ -13,7 +13,6 @@ const { newMembers: _, alertEmails, ...others } = consoleSettingsSchema.shape;
 const mailNames = Object.keys(alertEmails.shape).map((name) => `alertEmails.${name}`);
 const names = [...Object.keys(others), ...mailNames];
 
-/** `rtr settings …`: settings of sign-in, keys and the audit trail. */
 export function settingsCommand(run: RunAdminCommand): Command {
   const command = new Command('settings').description('see and change settings of sign-in, keys and the audit trail');
   addCommand(command, 'show', 'show the settings').action((options: AdminOptions) =>
@@ -49,7 +48,7 @@ async function setSettings(context: AdminContext, values: readonly string[], opt
   printSettings(context, (await client.send<Settings>('PATCH', '/settings', { body })).value);
 }
 
-/** Settings with those of `alertEmails` apart, by their names in it. */
+/** Separates the settings of `alertEmails` from the others, by their names in it. */
 function split(given: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
   const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
     Object.entries(given).filter(([name]) => which.includes(name)),
@@ -58,7 +57,7 @@ function split(given: Readonly<Record<string, unknown>>): Record<string, unknown
   return { ...Object.fromEntries(plain ?? []), mails: Object.fromEntries(inside) };
 }
 
-/** A number, a truth value or a list of addresses; the router says where it is none that fits. */
+/** Reads a number, a truth value or a list of addresses. The router reports values that do not fit. */
 function readValue(text: string, name: string): number | boolean | string | string[] {
   if (text === 'true' || text === 'false') return text === 'true';
   if (mailNames.includes(name)) return text.split(',').map((address) => address.trim());

@@ -9,7 +9,6 @@ import { printDone } from './print-answers.ts';
 
 type MemberOptions = AdminOptions & { role: TeamRole };
 
-/** `rtr teams members …`: who is in a team. */
 export function membersCommand(run: RunAdminCommand): Command {
   const command = new Command('members').description('manage who is in a team');
   const role = () => new Option('--role <role>', 'role in the team').choices(teamRoles);

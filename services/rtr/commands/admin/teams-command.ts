@@ -18,7 +18,6 @@ const teamArgument = ['<team>', 'name or id of the team'] as const;
 
 type TeamSettings = PartySettings & RecordsOption & AdminOptions & { name?: string };
 
-/** `rtr teams …`: teams and their members. */
 export function teamsCommand(run: RunAdminCommand): Command {
   const command = new Command('teams').description('manage teams and their members');
   addCommand(command, 'list', 'list all teams').action((options: AdminOptions) =>
@@ -78,7 +77,6 @@ async function setTeam(
   printTeam(context, (await client.send<Team>('PATCH', at`/teams/${id}`, { body, ifMatch: etag })).value);
 }
 
-/** Prints a team with its members. */
 export function printTeam(context: AdminContext, team: Team): void {
   const { id, name, limits, weight, ceiling, recording, createdAt, members } = team;
   printFacts(context, team, {

@@ -16,7 +16,6 @@ interface AdminToken {
   madeAt?: string;
 }
 
-/** `rtr tokens …`: admin tokens. */
 export function tokensCommand(run: RunAdminCommand): Command {
   const command = new Command('tokens').description('manage admin tokens, with which programs use the Admin API');
   addCommand(command, 'create', 'create an admin token and print it, once')

@@ -24,7 +24,6 @@ const days = 'the last 30 days without it';
 
 const reportSteps = 'the steps that --json has; hours are kept for eight days, by model, key, team and user';
 
-/** `rtr usage …`: sums over requests, and single ones. */
 export function usageCommand(run: RunAdminCommand): Command {
   const command = new Command('usage').description('see what was used, and what was refused');
   withFilters(
@@ -62,7 +61,6 @@ export function usageCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-/** Adds what single requests alone are known by. */
 function withOutcome(command: Command): Command {
   return command
     .addOption(new Option('--outcome <outcome>', 'with this outcome only').choices(['done', 'failed', 'cancelled']))

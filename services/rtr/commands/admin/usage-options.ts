@@ -22,7 +22,6 @@ export interface UsageOptions extends AdminOptions {
   recorded?: boolean;
 }
 
-/** Adds the options for a span of time. */
 export function withSpan(command: Command, from: string): Command {
   return command
     .option('--from <time>', `its beginning: a date, or the last hours or days, as 7d; ${from}`, (text) =>
@@ -31,7 +30,7 @@ export function withSpan(command: Command, from: string): Command {
     .option('--to <time>', 'its end, the same; now without it', (text) => pastTime(text));
 }
 
-/** Adds the options that say whose and which requests. */
+/** Adds the options that filter requests by owner, model, tier and purpose. */
 export function withFilters(command: Command): Command {
   return withOwners(command)
     .option('--model <model>', 'of this model only')
@@ -39,7 +38,6 @@ export function withFilters(command: Command): Command {
     .addOption(new Option('--purpose <purpose>', 'for this purpose only').choices(purposes));
 }
 
-/** Adds the options that say whose requests. */
 export function withOwners(command: Command): Command {
   return command
     .option('--key <id>', 'of this key only')
@@ -47,17 +45,20 @@ export function withOwners(command: Command): Command {
     .option('--user <address>', 'of the person with this address only');
 }
 
-/** The span that options say. @param name the period to its end that it is without a beginning */
+/**
+ * Returns the time span from the options.
+ * @param name the period until the end of the span, where the options have no beginning
+ */
 export function spanOf({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
   return { from: from ?? periodNamed(name, to - 1).from, to };
 }
 
-/** Says which time sums are of, in UTC. */
+/** Returns a sentence with the period of the sums, in UTC. */
 export function periodLine({ from, to }: Period): string {
   return `Requests that began from ${minuteText(from)} to ${minuteText(to)} (UTC).`;
 }
 
-/** The filters that options say, with ids of people and teams. */
+/** Returns the filters from the options, with ids of people and teams. */
 export async function filterOf(client: AdminClient, options: UsageOptions): Promise<Query> {
   const { model, key, team, user, tier, purpose, outcome, recorded } = options;
   return {

@@ -15,20 +15,20 @@ interface Totals {
 
 interface Report extends Period {
   groups: { id: string; name: string; totals: Totals }[];
-  /** Hours have none. */
+  /** Absent from a report by hours. */
   totals?: Totals;
 }
 
 export type ReportOptions = UsageOptions & { step: string; by: string };
 
-/** `rtr usage report`: sums by one fact of requests. */
+/** `rtr usage report`: sums by one property of requests. */
 export async function showReport(context: AdminContext, options: ReportOptions): Promise<void> {
   const { client, print, json } = context;
   const { by, step } = options;
   const found = step === 'hour' ? await readHours(client, options) : await readDays(client, options);
   if (json) return print(JSON.stringify(found));
   const { groups, totals = sumOf(found.groups) } = found;
-  // Of these, several may have one name.
+  // Several keys, people or teams may have the same name.
   const hasIds = ['key', 'user', 'team'].includes(by);
   await printList(context, [...groups, { id: '', name: 'all', totals }], {
     head: [by.toUpperCase(), ...(hasIds ? ['ID'] : []), 'REQUESTS', 'FAILED', 'INPUT', 'OUTPUT', 'DOLLARS'],
@@ -46,7 +46,10 @@ async function readDays(client: AdminClient, options: ReportOptions): Promise<Re
   return client.get<Report>('/usage', { ...spanOf(options), by, step, ...(await filterOf(client, options)) });
 }
 
-/** Hours are kept by model, and by key with its owner. @throws RouterError `invalid_request` for what they cannot be narrowed by */
+/**
+ * Reads sums by hours, which are kept by model, and by key with its owner.
+ * @throws RouterError `invalid_request` for a filter that hours do not have
+ */
 async function readHours(client: AdminClient, options: ReportOptions): Promise<Report> {
   const { by, model, tier, purpose } = options;
   if (model !== undefined || tier !== undefined || purpose !== undefined)

@@ -21,7 +21,6 @@ interface UsageRequest {
 
 export type RequestOptions = UsageOptions & { limit: number; id?: string; code?: string };
 
-/** Requests that are asked for at once. */
 const pageSize = 200;
 
 /** `rtr usage requests`: single requests, newest first. */

@@ -13,7 +13,7 @@ interface Session {
   browser: string;
 }
 
-/** The commands of `rtr users` about how somebody signs in. */
+/** Adds the commands of `rtr users` for sign-in sessions, passwords and second factors. */
 export function addSessionCommands(command: Command, run: RunAdminCommand): void {
   addCommand(command, 'sign-out', 'end all sessions, programs and admin tokens of a person')
     .argument(...personArgument)
@@ -92,7 +92,7 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     );
 }
 
-/** Does something to a person that answers nothing. */
+/** Sends a request about a person whose answer is empty. */
 async function act(
   { client }: AdminContext,
   user: string,

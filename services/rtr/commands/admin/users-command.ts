@@ -11,7 +11,6 @@ import { addSessionCommands } from './user-sessions.ts';
 
 type UserSettings = PartySettings & AdminOptions & { role?: string };
 
-/** `rtr users …`: who has an account. */
 export function usersCommand(run: RunAdminCommand): Command {
   const command = new Command('users').description('manage who has an account');
   addCommand(command, 'list', 'list everybody who has an account').action((options: AdminOptions) =>

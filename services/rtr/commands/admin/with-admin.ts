@@ -15,14 +15,14 @@ import { CommandLineToken } from './command-line-token.ts';
 export interface AdminCommandParts extends Omit<AdminContext, 'client' | 'json'> {
   config: AdminConfig;
   options: AdminOptions;
-  /** Of the cluster that `rtr up` runs, if it does. */
+  /** Folder of the cluster that `rtr up` runs here, if it does. */
   folder: string;
 }
 
 /**
- * Runs a command that speaks to the Admin API: with the admin token that the user gives, else, where the account store can be reached,
- * with one that is made for this command and removed at its end.
- * @throws UpError without a token and a store, or for an address that is none
+ * Runs a command on the Admin API. It uses the user's admin token. Without one, where the account store can be reached, it creates a token
+ * for this command and deletes it at the end.
+ * @throws UpError without a token and a store, or for an invalid address
  */
 export async function withAdmin(
   { config, options, folder, ...others }: AdminCommandParts,
@@ -45,7 +45,7 @@ export async function withAdmin(
     const unknownToken =
       `The router at ${url} does not use the account store at ${redisHosts(REDIS_URL)}, in which rtr makes a token ` +
       'for each command: set RTR_ADMIN_TOKEN to an admin token of the router.';
-    // The global one may be for a proxy of the environment, which would see the token.
+    // The global dispatcher may use a proxy of the environment, which would see the token.
     const dispatcher = new Agent();
     const client = new AdminClient({ url, token: () => token.current(), unknownToken, dispatcher });
     try {
@@ -57,9 +57,9 @@ export async function withAdmin(
 }
 
 /**
- * The admin token that the user gives; undefined for none. That of the environment is for the router of the environment.
+ * Returns the admin token from the user; undefined without one. The token of the environment is for the router of the environment.
  * @throws RouterError for a file that cannot be read
- * @throws UpError for the token of the environment and a router that is not that of RTR_URL
+ * @throws UpError for the token of the environment and a router other than that of RTR_URL
  */
 export function givenToken(
   { RTR_ADMIN_TOKEN, RTR_URL }: Pick<AdminConfig, 'RTR_ADMIN_TOKEN' | 'RTR_URL'>,
@@ -79,7 +79,10 @@ export function givenToken(
   }
 }
 
-/** The router that the user names; undefined for none. @throws UpError for an address that is none */
+/**
+ * Returns the address of the router that the user names; undefined without one.
+ * @throws UpError for an invalid address
+ */
 export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: AdminOptions): string | undefined {
   const url = router ?? config.RTR_URL;
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
@@ -87,15 +90,15 @@ export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: Ad
 }
 
 /**
- * The address at which a router is sent a token of an account store. Another program there could use it against the store, so it is an
- * address of the loopback interface: for the store of this folder's cluster, the one that the cluster was started with, whatever the
- * environment says; for a store that REDIS_URL names, the one that the settings name.
+ * Returns the address to which a token of an account store may be sent. Another program there could use the token against the store, so
+ * only an address of the loopback interface is accepted. For the store of this folder's cluster it must be the address that the cluster was
+ * started with, whatever the environment says. For a store that REDIS_URL names it must be the address that the settings name.
  * @throws UpError for another router
  */
 function ownAddress(named: string, config: AdminConfig, folder: string): string {
   const own = config.REDIS_URL === undefined ? startedRouter(folder) : named;
   if (own !== undefined && isLoopback(own) && isSameRouter(named, own)) return own;
-  // Of an address of this machine, the first thing that is missing is the store.
+  // For an address of this machine, a missing store is reported first.
   if (isLoopback(named)) storeAddress(config, folder);
   const where =
     own === undefined || own === named ? '' : ` It was started at ${own}: are RTR_URL, HOST and PORT right?`;

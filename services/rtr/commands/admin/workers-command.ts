@@ -46,7 +46,6 @@ interface Model {
   }[];
 }
 
-/** `rtr workers …`: the workers that are connected. */
 export function workersCommand(run: RunAdminCommand): Command {
   const command = new Command('workers').description('see the workers that are connected, drain and undrain them');
   addCommand(command, 'list', 'list the workers that are connected').action((options: AdminOptions) =>
@@ -100,7 +99,7 @@ export function workersCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-/** `rtr models …`: what clients can ask for. */
+/** `rtr models …`: the names that clients can request. */
 export function modelsCommand(run: RunAdminCommand): Command {
   const command = new Command('models').description('see what clients can ask for');
   addCommand(
@@ -124,7 +123,7 @@ export function modelsCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-/** What a tier's model costs per million tokens. */
+/** Returns the price of a tier's model per million tokens. */
 function costText({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
   if (price) return [`input=${price.input} output=${price.output}`];
   return unpriced.length > 0 ? ['unpriced'] : [];

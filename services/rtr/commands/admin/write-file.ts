@@ -7,7 +7,6 @@ import { CallError } from '../client/call-error.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { Query } from './admin-client.ts';
 
-/** The options of commands that write a file. */
 export interface FileOptions {
   format?: string;
   out?: string;
@@ -19,13 +18,12 @@ export function formatOption(): Option {
   return new Option('--format <format>', said).choices(['csv', 'json']);
 }
 
-/** The format to ask for. */
 export function formatOf({ format, out, json }: FileOptions): string {
   return format ?? (json && out === undefined ? 'json' : 'csv');
 }
 
 /**
- * Writes a file of the Admin API into one of this machine, which may not be there yet, or to the standard output.
+ * Downloads a file of the Admin API into a new file on this machine, or to the standard output.
  * @param out path of the file; undefined: the standard output
  */
 export async function writeFile(
@@ -48,7 +46,7 @@ export async function writeFile(
   print(json ? JSON.stringify({ written: out }) : `${out} is written.`);
 }
 
-/** Content that is not whole is an error, not an end. */
+/** Passes content on, and fails when it is cut off. */
 async function* whole(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* content;

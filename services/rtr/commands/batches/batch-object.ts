@@ -1,4 +1,4 @@
-/** A batch as the API shows it, as far as the commands read it. Times in seconds since 1970. */
+/** The fields of a batch in the API that the commands read. Times are in seconds since 1970. */
 export interface BatchObject {
   id: string;
   endpoint: string;
@@ -12,7 +12,7 @@ export interface BatchObject {
   request_counts: { total: number; completed: number; failed: number };
   usage?: { input_tokens: number; output_tokens: number };
   errors?: { data: { message: string; line: number | null }[] } | null;
-  /** While its lines wait for a limit. */
+  /** Set while its lines wait for a limit. */
   paused?: { reason: string };
 }
 
@@ -26,12 +26,11 @@ export type BatchStatus =
   | 'cancelling'
   | 'cancelled';
 
-/** Whether nothing of a batch is still to be done. */
 export function isOver({ status }: Pick<BatchObject, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'expired' || status === 'cancelled';
 }
 
-/** Lines that have a result. */
+/** Returns the number of lines that have a result. */
 export function doneOf({ request_counts: { completed, failed } }: Pick<BatchObject, 'request_counts'>): number {
   return completed + failed;
 }

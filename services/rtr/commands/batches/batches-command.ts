@@ -8,7 +8,6 @@ import { listBatches } from './list-batches.ts';
 import { submitBatch } from './submit-batch.ts';
 import { watchBatch } from './watch-batch.ts';
 
-/** `rtr batches …`: batches of the owner of a key, over the API. */
 export function batchesCommand(run: RunClientCommand): Command {
   const command = new Command('batches').description(
     "have many requests served without waiting for them, with the key in RTR_KEY at RTR_URL's router",

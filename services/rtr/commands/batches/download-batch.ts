@@ -13,14 +13,13 @@ const sideNames = { output: 'Answers', errors: 'Errors' } as const;
 
 interface Side {
   side: 'output' | 'errors';
-  /** Id of the file. */
   file: string;
 }
 
 /**
- * `rtr batches download <batch> [--out <folder>] [--force]`: writes the results into `<batch>_output.jsonl` and `<batch>_errors.jsonl`,
- * as far as there are any, and prints their paths; or, with `--out -`, prints the answers and then the errors.
- * @throws RouterError `invalid_request` for a batch that is not over or has no results, or where there is a file already; or a CallError
+ * `rtr batches download <batch> [--out <folder>] [--force]`: writes the results that exist into `<batch>_output.jsonl` and
+ * `<batch>_errors.jsonl`, and prints their paths. With `--out -`, prints the answers and then the errors.
+ * @throws RouterError `invalid_request` for a batch that is not over or has no results, or where a file exists already; or a CallError
  */
 export async function downloadBatch(
   context: ClientContext,
@@ -57,7 +56,7 @@ async function writeResults(
     throw localFileError(out, error);
   });
   const hint = 'name another folder with --out, or replace it with --force.';
-  // Before anything is downloaded: a part of the results would look like all of them.
+  // Checked before anything is downloaded: a part of the results would look like all of them.
   const targets = new Map<Side, { path: string; target: WriteTarget }>();
   for (const side of sides) {
     const path = join(out, `${id}_${side.side}.jsonl`);
@@ -78,7 +77,7 @@ async function writeResults(
 }
 
 /**
- * Takes each side, also if the file of another one is gone.
+ * Calls `take` for each side, even if the file of another one is gone.
  * @throws RouterError `not_found` with all files that are gone
  */
 async function eachSide(id: string, sides: readonly Side[], take: (side: Side) => Promise<void>): Promise<void> {

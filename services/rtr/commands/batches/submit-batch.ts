@@ -10,7 +10,7 @@ import { watchBatch } from './watch-batch.ts';
 
 /**
  * `rtr batches submit <file> [--window <hours>] [--watch]`: uploads a file of requests and creates a batch of them.
- * @throws RouterError `invalid_request` for a file that cannot be read or whose first line is no request, blank ones aside, or a CallError
+ * @throws RouterError `invalid_request` for a file that cannot be read, or whose first non-blank line is not a request; or a CallError
  */
 export async function submitBatch(
   context: ClientContext,
@@ -26,7 +26,7 @@ export async function submitBatch(
   const batch = await client
     .call<BatchObject>('POST', '/batches', { input_file_id: input, endpoint, completion_window: window })
     .catch(async (error: unknown) => {
-      // Without an answer, the batch may be there all the same.
+      // Without an answer, the batch may exist all the same.
       if (error instanceof CallError && error.status >= 400 && error.status < 500)
         await client.call('DELETE', `/files/${input}`).catch(() => undefined);
       throw error;
@@ -36,7 +36,7 @@ export async function submitBatch(
   if (watch) await watchBatch(context, batch.id);
 }
 
-/** The endpoint of the first request, which all have. Lines count as the router counts them. */
+/** Returns the endpoint of the first request, which must be that of all. Lines are numbered as the router numbers them. */
 async function endpointOf({ path, shown }: LocalInput): Promise<string> {
   const content = createReadStream(path);
   try {

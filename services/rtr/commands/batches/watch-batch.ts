@@ -7,10 +7,10 @@ import type { CallError } from '../client/call-error.ts';
 import { pathSegment } from '../path-segment.ts';
 import { doneOf, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
 
-/** Milliseconds between two looks at a batch. */
+/** Milliseconds between two requests for the state of a batch. */
 const lookEveryMs = 2_000;
 
-/** Mistakes of its input that are shown. */
+/** Maximum number of input mistakes that are shown. */
 const shownProblems = 5;
 
 const endings: Partial<Record<BatchStatus, string>> = {
@@ -20,8 +20,8 @@ const endings: Partial<Record<BatchStatus, string>> = {
 };
 
 /**
- * `rtr batches watch <batch>`: shows the progress of a batch until it is over; with `json`, the batch whenever it has changed. A router
- * that restarts meanwhile is waited for.
+ * `rtr batches watch <batch>`: shows the progress of a batch until it is over; with `json`, prints the batch whenever it has changed. Waits
+ * while the router restarts.
  * @throws RouterError `invalid_request` for a batch that failed, expired or was cancelled, or a CallError
  */
 export async function watchBatch(
@@ -65,7 +65,7 @@ export async function watchBatch(
   }
 }
 
-/** As `1,234 of 5,000 (24 %), 3 failed · 12 a second · about 5 min left`. */
+/** Returns a text such as `1,234 of 5,000 (24 %), 3 failed · 12 a second · about 5 min left`. */
 export function progressText(batch: BatchObject, rate: ProgressRate | undefined, now = Date.now()): string {
   const { total, failed } = batch.request_counts;
   if (total === 0) return batch.status.replace('_', ' ');
@@ -82,7 +82,7 @@ export function progressText(batch: BatchObject, rate: ProgressRate | undefined,
   return `${numbers} · ${rate.text} · ${left}${warning}`;
 }
 
-/** What became of a batch that is over, in a sentence or some. */
+/** Describes the outcome of a batch that is over, in one or more sentences. */
 export function outcomeText(batch: BatchObject): string {
   const { id, status, request_counts: counts, usage, errors } = batch;
   if (status === 'failed') {

@@ -1,18 +1,18 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** As `1,234`. */
+/** Returns a text such as `1,234`. */
 export function countText(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** As `512 MiB`, in powers of 1,024. */
+/** Returns a text such as `512 MiB`, in powers of 1,024. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
   const amount = bytes / 1024 ** power;
   return `${amount.toLocaleString('en', { maximumFractionDigits: amount < 10 ? 1 : 0 })} ${units[power] ?? ''}`;
 }
 
-/** As `40 s`, `5 min`, `2 h 10 min`. */
+/** Returns a text such as `40 s`, `5 min`, `2 h 10 min`. */
 export function durationText(ms: number): string {
   if (ms < 60_000) return `${Math.ceil(ms / 1_000)} s`;
   const minutes = Math.round(ms / 60_000);
@@ -20,7 +20,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The time of an API, in seconds since 1970, as `2026-11-24 16:05` (UTC); a dash for none. */
+/** Returns a time of an API, in seconds since 1970, as `2026-11-24 16:05` (UTC); a dash for none. */
 export function timeText(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return '-';
   return new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ');

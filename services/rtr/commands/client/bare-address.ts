@@ -1,5 +1,5 @@
 /**
- * A router's address without the path of one of its APIs, and without what follows a path: `https://llm.example.com` of
+ * Returns a router's address without the path of one of its APIs, query and fragment: `https://llm.example.com` for
  * `https://llm.example.com/api/openai/v1?team=1`. A path before that of the API stays.
  */
 export function bareAddress(url: string): string {

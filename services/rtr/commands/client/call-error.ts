@@ -1,11 +1,10 @@
 interface CallErrorDetails extends ErrorOptions {
-  /** The router's word for what is wrong. */
   code?: string | undefined;
-  /** The input that is wrong. */
+  /** Name of the wrong input. */
   field?: string | undefined;
 }
 
-/** A request that the router refused, or did not answer. The message is written for the user. */
+/** Thrown when the router refuses a request, or does not answer. The message is written for the user. */
 export class CallError extends Error {
   override name = 'CallError';
   /** The HTTP status, also of an answer that is not the router's; 0 when there was no answer. */

@@ -5,38 +5,37 @@ import type { ProgressBar } from './progress-bar.ts';
 import { CallError } from './call-error.ts';
 import type { RouterClient } from './router-client.ts';
 
-/** What the commands work with that speak to the router as its clients do. */
 export interface ClientContext {
   client: RouterClient;
   bar: ProgressBar;
-  /** Prints one line. */
   print: (line: string) => void;
-  /** Where content goes that is no line: the standard output. */
+  /** Standard output, for content other than lines. */
   output: Writable;
-  /** The standard input. */
   input: Readable;
   /** Whether to print one JSON object per line instead of sentences. */
   json: boolean;
 }
 
-/** Runs a command with what it works with. */
 export type RunClientCommand = (
   options: { json?: true },
   command: (context: ClientContext) => Promise<unknown>,
 ) => Promise<void>;
 
-/** Milliseconds for which a router that restarts is waited for, and between two attempts. */
+/** Milliseconds to wait for a router that restarts, and between two tries. */
 const patienceMs = 120_000;
 const againMs = 2_000;
 
 export interface Patience {
-  /** Between two attempts. */
+  /** Milliseconds between two tries. */
   pauseMs?: number;
-  /** Is called with each failure that is waited for. */
+  /** Called with each failure after which the request is repeated. */
   onFailure?: (failure: CallError) => void;
 }
 
-/** Asks again while a failure may pass, for two minutes. @throws CallError */
+/**
+ * Repeats a request for two minutes while its failure may pass.
+ * @throws CallError
+ */
 export async function askPatiently<Answer>(
   ask: () => Promise<Answer>,
   { pauseMs = againMs, onFailure }: Patience = {},
@@ -64,7 +63,7 @@ const fileWords: Readonly<Record<string, string>> = {
   ENOSPC: 'there is no room left',
 };
 
-/** What is wrong with a file of this machine, as an error for the user; other errors unchanged. */
+/** Turns a file system error about a file on this machine into an error for the user; returns other errors unchanged. */
 export function localFileError(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new RouterError(

@@ -8,9 +8,9 @@ import { CallError } from './call-error.ts';
 import type { WriteTarget } from './write-target.ts';
 
 /**
- * Downloads the content of a file into one of this machine, which appears when it is whole, or as it arrives into a device, a FIFO or
- * the standard output, and shows the progress.
- * @param id as the API shows it
+ * Downloads the content of a file and shows the progress. A file on this machine appears once the content is complete; a device, a FIFO or
+ * the standard output gets the content as it arrives.
+ * @param id id as the API shows it
  * @throws RouterError `invalid_request` where nothing can be written, or a CallError
  */
 export async function fetchFile(
@@ -26,7 +26,7 @@ export async function fetchFile(
   const pieces = contentOf(id, content, onPiece);
   try {
     if (target.kind === 'output') await pipeline(pieces, output, { end: false });
-    // Neither created nor cut: a device that has gone meanwhile does not become a file.
+    // Neither created nor truncated: a device that has gone in the meantime does not become a file.
     else if (target.kind === 'stream') await write(pieces, await open(target.path, constants.O_WRONLY));
     else await replace(pieces, target.path);
   } catch (error) {
@@ -53,9 +53,9 @@ async function replace(pieces: AsyncIterable<Uint8Array>, path: string): Promise
 }
 
 /**
- * The content of a file as it arrives.
- * @param onPiece called with how many bytes have arrived
- * @throws CallError when it is cut off
+ * Yields the content of a file as it arrives.
+ * @param onPiece called with the number of bytes that have arrived
+ * @throws CallError when the content is cut off
  */
 export async function* contentOf(
   id: string,

@@ -1,13 +1,13 @@
-/** Characters of the bar, without the text behind it. */
+/** Width of the bar in characters, without the text after it. */
 const width = 24;
 
-/** Parts of the whole for each of which there is a line outside of a terminal. */
+/** Number of steps of the whole; outside a terminal, each prints a line. */
 const steps = 10;
 
-/** Where a bar is drawn: the standard error, so that the standard output has the results alone. */
+/** Output for the bar: the standard error, so that the standard output has only the results. */
 export type BarOutput = Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean; columns?: number };
 
-/** A bar that is drawn anew on its line in a terminal; elsewhere a line for each tenth and for each stage. */
+/** A progress bar that is redrawn on its line in a terminal. Elsewhere it prints a line for each tenth and for each stage. */
 export class ProgressBar {
   readonly #output: BarOutput;
   #isOpen = false;
@@ -19,8 +19,9 @@ export class ProgressBar {
   }
 
   /**
-   * @param share from 0 to 1; undefined while it is not known
-   * @param stage what is being done, in any words: a change of it is shown outside of a terminal, too
+   * Shows the progress.
+   * @param share from 0 to 1; undefined while it is unknown
+   * @param stage what is being done, in any words: outside a terminal, a change of it prints a line, too
    */
   show(share: number | undefined, text: string, stage = ''): void {
     if (this.#output.isTTY !== true) {
@@ -29,12 +30,11 @@ export class ProgressBar {
     }
     const done = Math.round(Math.min(1, Math.max(0, share ?? 0)) * width);
     const line = `[${'#'.repeat(done)}${'-'.repeat(width - done)}] ${text}`;
-    // A line that wraps could not be replaced. Some terminals tell no width, or 0.
+    // A line that wraps could not be replaced. Some terminals report no width, or 0.
     this.#output.write(`\r\u001B[K${line.slice(0, (this.#output.columns || 80) - 1)}`);
     this.#isOpen = true;
   }
 
-  /** Removes the bar. */
   end(): void {
     if (this.#isOpen) this.#output.write('\r\u001B[K');
     this.#isOpen = false;

@@ -4,7 +4,10 @@ import { bareAddress } from './bare-address.ts';
 import { CallError } from './call-error.ts';
 import { unreachable } from './unreachable.ts';
 
-/** Milliseconds for which the beginning of an answer, or a piece of it, is waited for; after an upload the router looks at it whole. */
+/**
+ * Milliseconds to wait for the beginning of an answer, or for a piece of it. After an upload the router checks the whole file, which takes
+ * longer.
+ */
 const usualTimeoutMs = 30_000;
 const uploadTimeoutMs = 120_000;
 
@@ -17,22 +20,21 @@ export interface SentBody {
 
 /** A body that is read as it arrives. */
 export interface ArrivingContent {
-  /** Undefined where the router does not say. */
+  /** Undefined where the router does not report it. */
   bytes: number | undefined;
   content: AsyncIterable<Uint8Array>;
 }
 
 export interface RouterAddress {
-  /** The router, such as `http://127.0.0.1:8484`, also with the path of the API, as SDKs need it. */
+  /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of the API, as SDKs need it. */
   url: string;
   key: string;
-  /** Path segment of the API. */
   segment: string;
-  /** Milliseconds for which the beginning of an answer, or a piece of it, is waited for. Default 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for a piece of it. Default 30 s. */
   timeoutMs?: number;
 }
 
-/** Speaks to the router as its clients do: over HTTP, with a key. Every method throws a CallError. */
+/** Client of the router's API over HTTP, with a key. Every method throws a CallError. */
 export class RouterClient {
   readonly #url: string;
   readonly #key: string;
@@ -46,7 +48,10 @@ export class RouterClient {
     this.#base = `${this.#url}/api/${segment}`;
   }
 
-  /** The JSON of an answer. @param path below the API, such as `/batches` */
+  /**
+   * Sends a request and returns the JSON of the answer.
+   * @param path path below the API, such as `/batches`
+   */
   async call<Answer>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
     const answer = await this.#ask(path, {
       method,
@@ -61,7 +66,7 @@ export class RouterClient {
     return (await this.#read(await this.#ask(path, { method: 'POST', headers, body: content }))) as Answer;
   }
 
-  /** Opens an answer that may be large. Reading it throws when it is cut off. */
+  /** Opens an answer that may be large. Reading throws when it is cut off. */
   async open(path: string): Promise<ArrivingContent> {
     const { headers, body } = await this.#ask(path, { method: 'GET' });
     const given = Number(headers['content-length']);
@@ -98,7 +103,6 @@ export class RouterClient {
   }
 }
 
-/** What an answer says that refuses a request. */
 async function refusal({
   statusCode,
   body,

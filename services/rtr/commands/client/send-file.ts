@@ -8,7 +8,6 @@ import { localFileError, type ClientContext } from './client-context.ts';
 import type { SentBody } from './router-client.ts';
 import type { LocalInput } from './with-input.ts';
 
-/** A file as the API shows it. */
 export interface FileObject {
   id: string;
   bytes: number;
@@ -20,8 +19,8 @@ export interface FileObject {
 }
 
 /**
- * Uploads a file of this machine as it is read, and shows the progress.
- * @throws RouterError `invalid_request` for one that cannot be read or is empty, or a CallError
+ * Uploads a file from this machine while reading it, and shows the progress.
+ * @throws RouterError `invalid_request` for a file that cannot be read or is empty, or a CallError
  */
 export async function sendFile(
   { client, bar }: Pick<ClientContext, 'client' | 'bar'>,
@@ -53,11 +52,11 @@ interface FormOptions {
   size: number;
   purpose: string;
   onPiece: (bytes: number) => void;
-  /** Receives what was wrong with the file. */
+  /** Receives the error of reading the file. */
   reading: { error?: unknown };
 }
 
-/** A form with the file (RFC 7578), of which nothing is held in memory. */
+/** Creates a form with the file (RFC 7578), without holding the file in memory. */
 function formOf({ path, name: given, size, purpose, onPiece, reading }: FormOptions): SentBody {
   const boundary = randomBytes(16).toString('hex');
   const name = given.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
@@ -70,7 +69,7 @@ function formOf({ path, name: given, size, purpose, onPiece, reading }: FormOpti
   async function* content(): AsyncGenerator<Uint8Array> {
     yield head;
     try {
-      // What is appended meanwhile is not part of it.
+      // Content that is appended in the meantime is left out.
       for await (const piece of createReadStream(path, { end: size - 1 })) {
         yield piece as Buffer;
         onPiece((piece as Buffer).length);

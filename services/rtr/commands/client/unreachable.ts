@@ -20,9 +20,9 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * The error for a request that nobody has answered.
- * @param settings that may be wrong, as `RTR_URL`
- * @param timeoutMs for which the beginning of the answer, or a piece of it, was waited for
+ * Creates the error for a request without an answer.
+ * @param settings names of settings that may be wrong, such as `RTR_URL`
+ * @param timeoutMs milliseconds that were waited for the beginning of the answer, or for a piece of it
  */
 export function unreachable(
   url: string,
@@ -36,7 +36,7 @@ export function unreachable(
 }
 
 function whyOf(cause: unknown): string {
-  // Several addresses of one host fail together.
+  // The addresses of one host fail together.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (!(first instanceof Error)) return String(first);
   const code = 'code' in first ? String(first.code) : '';

@@ -8,18 +8,17 @@ import { RouterClient } from './router-client.ts';
 
 export interface ClientOptions {
   config: ClientConfig;
-  /** Of the cluster that `rtr up` runs, if it does. */
+  /** Folder of the cluster that `rtr up` runs here, if it does. */
   folder: string;
   json: boolean;
   print: (line: string) => void;
   input: Readable;
   output: Writable;
-  /** Where the bar is drawn. */
   barOutput: BarOutput;
 }
 
 /**
- * Runs a command that speaks to the router as its clients do.
+ * Runs a command that uses the router as its clients do.
  * @throws UpError without a key
  */
 export async function withClient(

@@ -7,22 +7,22 @@ import { RouterError } from '#shared/core/errors.ts';
 import { localFileError, type ClientContext } from './client-context.ts';
 import { isStream, standardStream } from './write-target.ts';
 
-/** A file of this machine that is to be sent, which can be read more than once. */
+/** A file on this machine to upload, which can be read more than once. */
 export interface LocalInput {
   path: string;
-  /** What it is called where it is sent to. */
+  /** Name of the file at the router. */
   name: string;
-  /** What it is called in sentences for the user. */
+  /** Name of the file in sentences for the user. */
   shown: string;
 }
 
-/** What something without a name of its own is called where it is sent to. */
+/** Name at the router of input without a name of its own. */
 const pipedName = 'piped';
 
 /**
- * Uses a file that a user names. What can be read only once, which is a pipe, a device or the standard input (`-`), is copied into a
+ * Uses a file that a user names. Input that can be read only once, such as a pipe, a device or the standard input (`-`), is copied into a
  * temporary file first.
- * @throws RouterError `invalid_request` for one that cannot be read
+ * @throws RouterError `invalid_request` for a file that cannot be read
  */
 export async function withInput<Result>(
   { input }: Pick<ClientContext, 'input'>,

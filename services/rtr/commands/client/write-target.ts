@@ -3,21 +3,21 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import { localFileError } from './client-context.ts';
 
-/** Stands for the standard output where a path to write is expected, and for the standard input where one to read is. */
+/** Stands for the standard output as a path to write, and for the standard input as a path to read. */
 export const standardStream = '-';
 
 /**
- * Where content goes: `file`, which is replaced once the content is whole; `stream`, a device or a FIFO, which is written to as it is; or
- * `output`, the standard output.
+ * Destination of content: `file`, which is replaced once the content is complete; `stream`, a device or a FIFO, which is written to
+ * directly; or `output`, the standard output.
  */
 export interface WriteTarget {
   kind: 'file' | 'stream' | 'output';
-  /** Links of a file resolved. */
+  /** For a file, with links resolved. */
   path: string;
 }
 
 /**
- * Looks at a path that a user wants written. A symbolic link stands for what it leads to.
+ * Checks a path that a user wants written. A symbolic link stands for its target.
  * @param force whether a file that exists may be replaced
  * @param hint what to do instead, for the sentence that refuses it
  * @throws RouterError `invalid_request` for a file that exists, a folder, or a link that leads nowhere
@@ -39,7 +39,7 @@ export async function writeTarget(
   }
 }
 
-/** Whether what is at a path cannot be replaced, or read twice: a device, a FIFO or a socket. */
+/** Whether a path cannot be replaced, or read twice: a device, a FIFO or a socket. */
 export function isStream(at: Stats): boolean {
   return at.isFIFO() || at.isCharacterDevice() || at.isBlockDevice() || at.isSocket();
 }

@@ -12,7 +12,6 @@ export interface IssueOptions {
   role: Role;
   name: string;
   out: string;
-  /** Whether a file that exists is replaced. */
   force?: boolean;
   validMs?: number | undefined;
   ca?: string | undefined;
@@ -21,7 +20,7 @@ export interface IssueOptions {
 
 /**
  * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
- * @throws ConfigError for an invalid name, or one in use; RouterError `invalid_request` where there is a file already
+ * @throws ConfigError for an invalid name, or one in use; RouterError `invalid_request` where a file exists already
  */
 export async function issueWorker({
   from,
@@ -52,7 +51,6 @@ export async function issueWorker({
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
 }
 
-/** Writes to a device or a FIFO. */
 function writeStream(path: string, text: string): void {
   const stream = openSync(path, constants.O_WRONLY);
   try {

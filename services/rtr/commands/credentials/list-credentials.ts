@@ -4,13 +4,12 @@ import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
 export interface ListOptions {
-  /** Folder of the authority. */
   from: string;
   json: boolean;
   print: (line: string) => void;
 }
 
-/** `rtr credentials list`: every credential ever created, oldest first; with `json`, one object per line. */
+/** `rtr credentials list`: lists every credential ever created, oldest first; with `json`, one object per line. */
 export function listCredentials({ from, json, print }: ListOptions): void {
   const { issued } = readAuthority(from);
   const rows = issued.map((one) => ({

@@ -3,15 +3,14 @@ import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.t
 import { ConfigError } from '#shared/core/load-config.ts';
 
 export interface RevokeOptions {
-  /** Folder of the authority. */
   from: string;
   name: string;
   print: (line: string) => void;
 }
 
 /**
- * `rtr credentials revoke`: once a server reads the new `nats-auth.conf`, it refuses the credential and closes the connections
- * that use it.
+ * `rtr credentials revoke`: revokes a credential. Once a server reads the new `nats-auth.conf`, it refuses the credential and closes the
+ * connections that use it.
  * @throws ConfigError when there is no such credential
  */
 export async function revokeCredential({ from, name, print }: RevokeOptions): Promise<void> {

@@ -6,10 +6,9 @@ import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { dateOf } from '../date-of.ts';
 
-/** The credential to diagnose, and the broker to try it with. */
 export interface CredentialToDiagnose extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;
-  /** The role it is meant for, when known. */
+  /** The role for which it is meant, if known. */
   role?: Role | undefined;
 }
 

@@ -6,13 +6,12 @@ import { createLog } from '#shared/core/log.ts';
 import { readStore } from '../../up/read-health.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
-/** The account store to diagnose. */
 export interface StoreToDiagnose {
   redisUrl: string;
   /** File with further CA certificates. */
   redisCa: string | undefined;
   prefix: string;
-  /** Port of this machine's router, which may remember another store. */
+  /** Port of this machine's router, which may have used another store before. */
   port: number;
 }
 
@@ -22,7 +21,7 @@ const remedy = 'set `maxmemory-policy noeviction` in its configuration';
 
 /**
  * Checks the account store: whether it answers, what it holds, whether this machine's router misses what it held, and whether it would
- * remove something when it is full.
+ * evict data when it is full.
  */
 export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreToDiagnose): Promise<Diagnosis> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
@@ -47,9 +46,9 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
   }
 }
 
-/** What Redis removes when it is full; undefined where it does not say. */
+/** Returns the eviction policy of Redis; undefined where it does not report it. */
 async function evictionPolicy(redis: RedisConnection['redis']): Promise<string | undefined> {
-  // `CONFIG` is not allowed on managed servers.
+  // Not `CONFIG`, which managed servers do not allow.
   const memory = await redis.info('memory');
   return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
 }

@@ -1,13 +1,11 @@
-/** The result of one check. */
 export interface Diagnosis {
   subject: string;
   /** `missing`: the router needs it, or works better with it. */
   state: 'ok' | 'missing' | 'info';
-  /** A phrase for a person. */
   detail: string;
 }
 
-/** Diagnoses as lines for a person. */
+/** Formats diagnoses as lines for a person. */
 export function diagnosisText(diagnoses: readonly Diagnosis[]): string {
   const signs = { ok: '✓', missing: '✗', info: '·' };
   return diagnoses.map(({ subject, state, detail }) => `${signs[state]} ${subject.padEnd(10)} ${detail}`).join('\n');

@@ -13,16 +13,14 @@ export interface DoctorOptions {
   port: number;
   host: string;
   natsUrl: string | undefined;
-  /** A credential for NATS to check as well. */
   credential?: CredentialToDiagnose | undefined;
   redisUrl: string | undefined;
-  /** The account store to check as well. */
   store?: StoreToDiagnose | undefined;
   engineUrls: readonly string[];
   findings: Findings;
 }
 
-/** Checks this machine for what `rtr up` needs: what is there, what is missing, and why. Starts nothing. */
+/** Checks this machine for everything that `rtr up` needs: what is present, what is missing, and why. Starts nothing. */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
   const { natsUrl, redisUrl, environment, findings } = options;
   return [

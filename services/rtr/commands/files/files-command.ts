@@ -10,7 +10,6 @@ import { tableLines } from '../table-lines.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { pathSegment } from '../path-segment.ts';
 
-/** `rtr files …`: files of the owner of a key, over the API. */
 export function filesCommand(run: RunClientCommand): Command {
   const command = new Command('files').description(
     "manage files for batches and requests, with the key in RTR_KEY at RTR_URL's router",
@@ -83,7 +82,7 @@ async function downloadFile(
 ): Promise<void> {
   const { client, print, json } = context;
   const { filename } = await client.call<FileObject>('GET', `/files/${pathSegment(id)}`);
-  // The name is what somebody has uploaded it with: it must not lead out of this folder, nor be hidden.
+  // The name comes from whoever uploaded the file: it must not lead out of this folder, nor be hidden.
   const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^[.]+|^-$/, '') || 'unnamed');
   const hint = 'name another path with --out, or replace it with --force.';
   const target = await writeTarget(path, { force, hint });

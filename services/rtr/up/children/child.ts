@@ -3,13 +3,12 @@ import type { Readable } from 'node:stream';
 import type { Environment } from '#shared/core/load-config.ts';
 import { once } from 'node:events';
 
-/** A program that `rtr up` runs, with its two outputs. */
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
- * Waits for the end of its standard input, which the kernel closes when the parent ends in whatever way, including
- * `kill -9`. Then it ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. (Debian's shell accepts a
- * process group only when the signal is given with -s.)
+ * Shell script of the guard. Waits for the end of its standard input, which the kernel closes when the parent ends in whatever way,
+ * including `kill -9`. Then ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. (Debian's shell accepts a process
+ * group only when the signal is given with -s.)
  */
 const guardScript = `
 while read -r _; do :; done
@@ -21,9 +20,9 @@ exit 0
 `;
 
 /**
- * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in
- * order. The program cannot outlive this process: a guard process ends it. Processes that the program starts cannot outlive the
- * program. A program that cannot be started emits the child's `error` event.
+ * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. The
+ * program cannot outlive this process: a guard process ends it. Processes that the program starts cannot outlive the program. If the
+ * program cannot be started, the child emits `error`.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -52,14 +51,11 @@ export function killGroup({ pid }: Child): void {
   }
 }
 
-/** Whether the program is running. */
 export function isRunning(child: Child): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-/**
- * Ends a program: SIGTERM, and after `timeoutMs` SIGKILL for its whole process group. Resolves when the program has ended.
- */
+/** Ends a program: SIGTERM, and after `timeoutMs` SIGKILL for its whole process group. Resolves when the program has ended. */
 export async function stopChild(child: Child, timeoutMs: number): Promise<void> {
   if (!isRunning(child)) return;
   const ended = once(child, 'exit');
@@ -72,8 +68,8 @@ export async function stopChild(child: Child, timeoutMs: number): Promise<void> 
 const keptCharacters = 4_000;
 
 /**
- * Reads a program's outputs, so that it never blocks on a full pipe, and keeps their end. The returned function returns at most
- * the last 20 lines.
+ * Reads a program's outputs, so that it never blocks on a full pipe, and keeps their end.
+ * @returns a function that returns at most the last 20 lines
  */
 export function collectLastLines(child: Child): () => string[] {
   let tail = '';

@@ -17,14 +17,14 @@ export class Children {
     this.#logs = logs;
   }
 
-  /** Aborts, with an UpError as its reason, when a necessary child cannot be kept running. */
+  /** Aborts, with an UpError as its reason, when a necessary program cannot be kept running. */
   get failure(): AbortSignal {
     return this.#failure.signal;
   }
 
   /**
    * Starts a program and keeps it running. The failure of a `necessary` program ends the cluster.
-   * @throws whatever its first start throws
+   * @throws the errors of its first start
    */
   async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
     if (this.#closed) throw new UpError(`${name} is not started: the cluster is stopping.`);
@@ -43,13 +43,12 @@ export class Children {
     return child;
   }
 
-  /** Starts no more programs, and stops those that still run, as after an interrupted start. */
+  /** Starts no more programs, and stops those that still run, for instance after an interrupted start. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#all].map((child) => child.stop(timeoutMs)));
   }
 
-  /** Kills all programs. */
   killAll(): void {
     for (const child of this.#all) child.kill();
   }

@@ -9,7 +9,7 @@ const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().
 
 const stopTimeoutMs = 12_000;
 
-/** Records which processes this cluster runs, so that a later start finds those that an unclean end left behind. */
+/** Records the processes that this cluster runs, so that a later start finds those that an unclean end left behind. */
 export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
   const records = children.flatMap(({ name, pid }) => {
     const identity = pid === undefined ? undefined : processIdentity(pid);
@@ -19,8 +19,8 @@ export function recordChildren(folder: string, children: readonly { name: string
 }
 
 /**
- * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. A process that only reuses a recorded id is
- * left alone. Returns how many there were.
+ * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. Leaves a process alone that only reuses a recorded id.
+ * @returns the number of these processes
  */
 export async function endLeftovers(folder: string): Promise<number> {
   const leftovers = readRecords(folder).filter(isAlive);
@@ -40,7 +40,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Ended in the meantime.
+    // The group ended in the meantime.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
@@ -49,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // Never written, or written by another version: nothing is known for sure.
+    // Never written, or written by another version: nothing is certain.
     return [];
   }
 }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configExitCode } from '#shared/core/run-service.ts';
 import { type Child, collectLastLines, isRunning, killGroup, stopChild } from './child.ts';
 
-/** How a program is supervised. */
 export interface SupervisionOptions {
   name: string;
   /** Starts the program. A rejection counts as an immediate end. */
@@ -12,24 +11,23 @@ export interface SupervisionOptions {
   onTrouble: (sentence: string) => void;
   /** Called with a sentence when the program is not restarted: it ended too often, or its settings are invalid. */
   onGiveUp: (reason: string) => void;
-  /** Called whenever its process changes. */
   onChange: () => void;
   /** Milliseconds before the first restart, doubled with each further one; 250 by default. */
   pauseMs?: number;
 }
 
 const maxStarts = 6;
-/** A program that ran this long is healthy: its end resets the count. */
+/** Milliseconds after which a program is healthy: its end then resets the count. */
 const healthyAfterMs = 10_000;
-/** Limit of the wait for the rest of a program's output after its end. */
+/** Milliseconds to wait for the rest of a program's output after its end. */
 const outputTimeoutMs = 1_000;
 
 /**
  * A program that is restarted when it ends unexpectedly, after growing pauses.
  *
- * States: `running` (it runs or starts), `pausing` (before a restart), `stopped` (by `stop`, or given up). Transitions: running →
- * pausing when it ends; pausing → running after the pause; running → stopped at the sixth end in a row, or at the first end with
- * the exit code for invalid settings; running or pausing → stopped by `stop`.
+ * States: `running` (it runs or starts), `pausing` (before a restart), `stopped` (by `stop`, or given up). Transitions: running → pausing
+ * when it ends; pausing → running after the pause; running → stopped at the sixth end in a row, or at the first end with the exit code for
+ * invalid settings; running or pausing → stopped by `stop`.
  */
 export class SupervisedChild {
   readonly name: string;
@@ -46,7 +44,7 @@ export class SupervisedChild {
 
   /**
    * Starts the program and keeps it running.
-   * @throws whatever its first start throws
+   * @throws the errors of its first start
    */
   static async begin(options: SupervisionOptions): Promise<SupervisedChild> {
     const supervised = new SupervisedChild(options);
@@ -58,7 +56,7 @@ export class SupervisedChild {
     return this.#child && isRunning(this.#child) ? this.#child.pid : undefined;
   }
 
-  /** False once it is stopped or given up. */
+  /** False once the program is stopped or given up. */
   get active(): boolean {
     return this.#state !== 'stopped';
   }
@@ -70,7 +68,6 @@ export class SupervisedChild {
     if (this.#child) await stopChild(this.#child, timeoutMs);
   }
 
-  /** Kills the program. */
   kill(): void {
     if (this.#child && isRunning(this.#child)) killGroup(this.#child);
   }
@@ -133,7 +130,7 @@ function failed(child: Child): Promise<void> {
   });
 }
 
-/** The end of a program's output may arrive after its exit. */
+/** Waits for the end of a program's output, which may arrive after its exit. */
 async function untilClosed(child: Child): Promise<void> {
   if (child.stderr.closed) return;
   await Promise.race([once(child, 'close'), sleep(outputTimeoutMs, undefined, { ref: false })]);

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Sends bytes to a TCP port and resolves with the answer as text once it matches `until`; undefined when it does not within
- * `timeoutMs`, or when nothing listens.
+ * Sends bytes to a TCP port and resolves with the answer as text once it matches `until`; undefined when it does not within `timeoutMs`, or
+ * when nothing listens.
  */
 export function askPort(
   where: { host: string; port: number },

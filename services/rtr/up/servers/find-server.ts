@@ -2,7 +2,6 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** The two servers that a cluster needs. */
 export type ServerKind = 'nats' | 'redis';
 
 /** The programs that provide each server, preferred first. */
@@ -11,10 +10,10 @@ export const serverPrograms: Record<ServerKind, readonly string[]> = {
   redis: ['redis-server', 'valkey-server'],
 };
 
-/** Where package managers install servers, even when it is not on the PATH. */
+/** Folders into which package managers install servers, even if they are not on the PATH. */
 const usualFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
 
-/** Path of an installed program for this server, from the PATH or the usual folders; undefined when there is none. */
+/** Returns the path of an installed program for this server, from the PATH or the usual folders; undefined when there is none. */
 export async function findServer(
   kind: ServerKind,
   path: string | undefined,

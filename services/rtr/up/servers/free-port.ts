@@ -1,19 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Whether a TCP port is free to listen on. */
 export async function isPortFree(port: number, host: string): Promise<boolean> {
   return (await listenBriefly(port, host)) !== undefined;
 }
 
-/** A free TCP port of the loopback interface. Another program may take it before the caller does. */
+/** Returns a free TCP port of the loopback interface. Another program may take it before the caller does. */
 export async function freePort(): Promise<number> {
   const port = await listenBriefly(0, '127.0.0.1');
   if (port === undefined) throw new Error('there is no free port on 127.0.0.1');
   return port;
 }
 
-/** The wanted port of the loopback interface if it is free, else another free one. */
+/** Returns the wanted port of the loopback interface if it is free, otherwise another free one. */
 export async function chooseFreePort(wanted: number | undefined): Promise<number> {
   return wanted !== undefined && (await isPortFree(wanted, '127.0.0.1')) ? wanted : freePort();
 }

@@ -14,13 +14,13 @@ const packages: Record<ServerKind, Packages> = {
   redis: { title: 'Redis', apt: 'redis-server', brew: 'redis' },
 };
 
-/** The server is missing and cannot be installed without the user. The message says what to do. */
+/** Thrown when the server is missing and cannot be installed without the user. The message says what to do. */
 export class ServerMissingError extends Error {
   override name = 'ServerMissingError';
 }
 
 /**
- * Path of the program for this server. A missing program is installed with the system's package manager if that needs no password
+ * Returns the path of the program for this server. Installs a missing program with the system's package manager if that needs no password
  * (apt-get as root or through `sudo -n`, or brew).
  * @throws ServerMissingError
  */
@@ -60,7 +60,7 @@ async function aptCommand(environment: Environment): Promise<string[] | undefine
   return (await runs(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
 }
 
-/** Runs a command for at most ten minutes. Resolves with whether it succeeded; its error output goes to `say`. */
+/** Runs a command for at most ten minutes, and resolves with whether it succeeded. Passes its error output to `say`. */
 async function runs(
   [command = '', ...args]: readonly string[],
   environment: Environment,

@@ -7,10 +7,9 @@ import { askPort } from './ask-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
-/** How to run nats-server. */
 export interface NatsServerOptions {
   program: string;
-  /** Its folder: configuration and JetStream's files. */
+  /** Folder for its configuration and JetStream's files. */
   folder: string;
   environment: Environment;
   /** The port of the last start. */
@@ -20,14 +19,15 @@ export interface NatsServerOptions {
 }
 
 /**
- * Go collects when its heap has doubled, which at NATS' few megabytes is after every third body of a mebibyte. At three times its size
- * (more often from 256 MiB on), such a body takes 1.8 ms of NATS' CPU time instead of 2.6, and NATS 5 MiB more.
+ * Settings of Go's garbage collection in NATS. Go collects when its heap has doubled, which at NATS' few megabytes is after every third
+ * body of a mebibyte. At three times its size (more often from 256 MiB on), such a body takes 1.8 ms of NATS' CPU time instead of 2.6, and
+ * NATS takes 5 MiB more.
  */
 const collection = { GOGC: '200', GOMEMLIMIT: '256MiB' };
 
 /**
- * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. Its secrets are in a file that only its
- * owner can read, because every user of a machine can read command lines.
+ * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. Its secrets are in a file that only its owner can
+ * read, because every user of a machine can read command lines.
  */
 export function startNatsServer(options: NatsServerOptions): Promise<Started> {
   const { program, folder, environment, wantedPort, password } = options;
@@ -50,8 +50,8 @@ export function startNatsServer(options: NatsServerOptions): Promise<Started> {
 }
 
 /**
- * Cores for NATS, which shares the machine with the rest of the cluster. On more cores Go's threads spend CPU time looking for
- * work: on two cores, a quarter of what the server uses.
+ * Returns the number of cores for NATS, which shares the machine with the rest of the cluster. On more cores Go's threads spend CPU time
+ * looking for work: on two cores, a quarter of what the server uses.
  */
 function natsCores(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseFreePort } from './free-port.ts';
 import { type Child, collectLastLines, isRunning, stopChild } from '../children/child.ts';
 
-/** How to start a server on a port of the loopback interface, and how to recognize it there. */
 export interface PortServer {
   name: string;
   start(port: number): Child;
@@ -10,7 +9,6 @@ export interface PortServer {
   isReady(port: number, child: Child): Promise<boolean>;
 }
 
-/** A server that is ready on its port. */
 export interface Started {
   port: number;
   child: Child;
@@ -20,8 +18,8 @@ const tries = 5;
 const readyTimeoutMs = 15_000;
 
 /**
- * Starts a server on the wanted port if that is free, else on a free one. Another program may take the port before the server
- * binds it: then the server ends, and another port is tried.
+ * Starts a server on the wanted port if that is free, otherwise on a free one. Another program may take the port before the server binds
+ * it: then the server ends, and another port is tried.
  * @throws an Error with the server's last lines when it does not become ready
  */
 export async function startOnPort(server: PortServer, wanted?: number): Promise<Started> {

@@ -4,20 +4,19 @@ import { askPort } from './ask-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
-/** How to run redis-server or valkey-server. */
 export interface RedisServerOptions {
   program: string;
-  /** Its folder: configuration and the append-only files. */
+  /** Folder for its configuration and the append-only files. */
   folder: string;
   /** The port of the last start. */
   wantedPort?: number | undefined;
-  /** Without it, everyone on this machine may connect. */
+  /** Without a password, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
 /**
- * Starts Redis on a port of the loopback interface, with the append-only file on: a power failure loses at most the last second
- * of writes, a regular stop none.
+ * Starts Redis on a port of the loopback interface, with the append-only file on: a power failure loses at most the last second of writes,
+ * a regular stop none.
  */
 export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<Started> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

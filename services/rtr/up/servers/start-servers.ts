@@ -16,25 +16,23 @@ export type Supervise = (name: string, start: () => Child | Promise<Child>) => P
 export interface ServersOptions {
   config: UpConfig;
   environment: Environment;
-  /** Where the servers keep their data. */
+  /** Folder in which the servers keep their data. */
   folder: string;
-  /** Its ports are updated. */
+  /** The state of the cluster; `startServers` updates its ports. */
   state: ClusterState;
   supervise: Supervise;
   say: (line: string) => void;
 }
 
-/** The servers of a cluster. */
 export interface Servers {
   natsUrl: string;
   redisUrl: string;
-  /** The servers that `rtr up` runs. */
   children: SupervisedChild[];
 }
 
 /**
- * Provides NATS and Redis: those that the settings name, and as child processes those that they do not name. A restarted server
- * keeps its port, because all parts are connected to it.
+ * Starts NATS and Redis as child processes, except where the settings name one that runs already. A restarted server keeps its port,
+ * because all components are connected to it.
  * @throws ServerMissingError, UpError, or an Error when a server does not start
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {

@@ -1,7 +1,6 @@
 import type { Engine } from './find-engines.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 
-/** How workers are started, and for which engines. */
 export interface EngineWorkersOptions {
   /** Engines that the user named; each gets a worker whether it answers or not. */
   named: readonly Engine[];
@@ -9,20 +8,20 @@ export interface EngineWorkersOptions {
   startWorker: (engine: Engine) => Promise<SupervisedChild>;
   /** Starts the demo engine at the returned `url`. Undefined when other tiers serve without an engine. */
   startDemo: (() => Promise<{ engine: Engine; child: SupervisedChild }>) | undefined;
-  /** Number of live gpu workers, as the router counts them. */
+  /** Returns the number of live gpu workers that the router counts. */
   countServing: () => Promise<number | undefined>;
   say: (sentence: string) => void;
 }
 
-/** How long after the start of a worker its engine is expected to take over from the demo engine. */
+/** Milliseconds after a worker's start within which its engine is expected to take over from the demo engine. */
 const handoverMs = 30_000;
 const workerStopTimeoutMs = 8_000;
 const demoStopTimeoutMs = 2_000;
 
 /**
- * One gpu worker for each engine, and the demo engine with a worker of its own while there is no other. An engine that appears
- * later gets a worker at the next poll; once that serves, the demo engine is stopped. The worker of an engine that disappears
- * keeps running and waits for its return.
+ * Runs one gpu worker for each engine, and the demo engine with its own worker while there is no other. An engine that appears later gets a
+ * worker at the next poll; once that serves, the demo engine is stopped. The worker of an engine that disappears keeps running and waits
+ * for its return.
  */
 export class EngineWorkers {
   readonly #options: EngineWorkersOptions;
@@ -44,7 +43,7 @@ export class EngineWorkers {
     return this.onDemo && performance.now() - this.#startedAt < handoverMs;
   }
 
-  /** Starts the first workers. Resolves with their engines; none with the demo engine. */
+  /** Starts the first workers. Resolves with their engines; empty with the demo engine. */
   async begin(local: readonly Engine[]): Promise<Engine[]> {
     const started = await this.#startMissing([...this.#options.named, ...local]);
     const { startDemo } = this.#options;
@@ -70,7 +69,6 @@ export class EngineWorkers {
     this.#options.say('the demo engine is stopped: a real one has taken over');
   }
 
-  /** Stops all workers, then the demo engine. */
   async stop(): Promise<void> {
     const workers = [...this.#workers.values(), ...(this.#demo ? [this.#demo.worker] : [])];
     await Promise.all(workers.map((worker) => worker.stop(workerStopTimeoutMs)));

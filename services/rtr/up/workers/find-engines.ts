@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** Default ports of local engines. */
 const usualEngines = [
   { name: 'Ollama', port: 11_434 },
   { name: 'vLLM', port: 8000 },
@@ -18,13 +17,13 @@ export interface Engine {
   url: string;
 }
 
-/** The engines that `ENGINE_URLS` names. They need not answer: their workers wait for them. */
+/** Returns the engines that `ENGINE_URLS` names. They need not answer: their workers wait for them. */
 export function namedEngines(urls: readonly string[]): Engine[] {
   return urls.map((url) => ({ origin: 'ENGINE_URLS', url: url.replace(/\/+(v1\/*)?$/, '') }));
 }
 
 /**
- * The local engines that answer on their default ports within half a second. All ports are tried at once.
+ * Returns the local engines that answer on their default ports within half a second. Tries all ports at once.
  * @param without ports to leave out, because the cluster listens there
  */
 export async function findLocalEngines(without: readonly number[], engines = usualEngines): Promise<Engine[]> {

@@ -7,26 +7,23 @@ export interface CloudProvider {
   /** Value of `PROVIDER` for its worker. */
   name: string;
   title: string;
-  /** The variable that holds the key. */
   keyVariable: string;
-  /** Further variables that are required and not set; with any, the provider gets no worker. */
+  /** Further variables that are required and not set; if there are any, the provider gets no worker. */
   missing: readonly string[];
 }
 
-/** A command-line agent on this machine. */
 export interface CommandLineAgent {
   /** Value of `CLI_KIND` for its worker. */
   kind: string;
   /** Path of its program. */
   program: string;
   signedIn: boolean;
-  /** How to sign in. */
+  /** Instruction for signing in. */
   hint: string;
-  /** Models it accepts; empty where they depend on the account. */
+  /** Models that it accepts; empty where they depend on the account. */
   models: readonly string[];
 }
 
-/** What was found on this machine, and the registry file. */
 export interface Findings {
   providers: readonly CloudProvider[];
   clis: readonly CommandLineAgent[];
@@ -37,14 +34,13 @@ export interface Findings {
 export interface PlannedWorker {
   tier: 'cli' | 'cloud' | 'tools';
   name: string;
-  /** Folder of its service. */
   service: 'cli-worker' | 'cloud-worker' | 'tools-worker';
   settings: Environment;
-  /** What it serves, for a person. */
+  /** Description of what it serves, for a person. */
   detail: string;
 }
 
-/** Something that was found and cannot be used yet, and what it lacks. */
+/** A provider or agent that was found and cannot be used yet, and what it lacks. */
 export interface Unready {
   tier: PlannedWorker['tier'];
   detail: string;
@@ -55,7 +51,7 @@ export interface Plan {
   unready: Unready[];
 }
 
-/** Settings that `rtr up` keeps from cloud workers: the address of one provider would get the keys of the others. */
+/** Settings that `rtr up` does not pass to cloud workers: the address of one provider would get the keys of the others. */
 const notShared: Environment = {
   PROVIDER_URL: undefined,
   PROVIDER_KEY: undefined,
@@ -110,7 +106,7 @@ function planClis({ clis, registry }: Findings, { ready, unready }: Plan): void 
   }
 }
 
-/** The tools worker reads the registry file itself. */
+/** Plans the tools worker, which reads the registry file itself. */
 function planTools({ registry }: Findings, { ready }: Plan): void {
   const servers = Object.keys(registry.mcpServers);
   const detail = ['the built-in tools', ...servers.map((name) => `MCP server ${name}`)].join(', ');
@@ -119,7 +115,6 @@ function planTools({ registry }: Findings, { ready }: Plan): void {
 
 const stopTimeoutMs = 8_000;
 
-/** The running workers of a plan. */
 export class PlannedWorkers {
   readonly #start: (worker: PlannedWorker) => Promise<SupervisedChild>;
   readonly #children: SupervisedChild[] = [];

@@ -4,10 +4,10 @@ import { constants, functions } from './functions.ts';
 
 const maxCharacters = 500;
 
-/** Digits of a result: six fewer than it is calculated with, which hides rounding. */
+/** Digits of a result: six fewer than the calculation uses, which hides rounding. */
 const shownDigits = 34;
 
-/** The tool `calculator`: decimal arithmetic without floating point. */
+/** Creates the tool `calculator`: decimal arithmetic without floating point. */
 export function calculator(): OwnTool {
   return defineTool({
     name: 'calculator',

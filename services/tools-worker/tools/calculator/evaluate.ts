@@ -3,17 +3,17 @@ import { constants, factorial, functions, Num } from './functions.ts';
 import { tokenize, type Token } from './tokenize.ts';
 
 /**
- * Largest power of ten of a value, which bounds the cost of an operation. The library's own limits stay wide: it calculates
- * beyond its results, and with narrow limits some of its series do not end.
+ * Largest power of ten of a value, which bounds the cost of an operation. The library's own limits stay wide: its intermediate values
+ * exceed its results, and with narrow limits some of its series do not end.
  */
 const maxExponent = 1000;
 
-/** Levels of nesting, which bounds the stack. */
+/** Maximum levels of nesting, which bounds the stack. */
 const maxDepth = 100;
 
 /**
- * Calculates an expression with 40 significant digits. The grammar knows numbers, operators, and the constants and
- * functions of the table, nothing else.
+ * Calculates an expression with 40 significant digits. The grammar has numbers, operators, and the constants and functions of the table,
+ * nothing else.
  *
  * ```
  * sum    = term { ("+" | "-") term }

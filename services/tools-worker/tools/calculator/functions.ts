@@ -4,15 +4,14 @@ import { Decimal } from 'decimal.js';
 export const Num = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
- * Beyond it an angle has no meaning at this precision. The library lacks the digits of π, and the error that it throws in the
- * middle of a calculation leaves its settings wrong.
+ * Largest angle: beyond it an angle has no meaning at this precision. The library lacks the digits of π, and the error that it throws in
+ * the middle of a calculation leaves its settings wrong.
  */
 const maxAngle = new Num('1e30');
 
-/** Bounds the digits of a result. */
+/** Largest argument of a factorial; bounds the digits of a result. */
 const maxFactorial = 400;
 
-/** Constants by name. */
 export const constants: Record<string, Decimal> = {
   pi: Num.acos(-1),
   π: Num.acos(-1),
@@ -20,7 +19,7 @@ export const constants: Record<string, Decimal> = {
   e: Num.exp(1),
 };
 
-/** Functions by name, each with its least and greatest number of arguments. Angles are in radians. */
+/** Functions by name, each with its minimum and maximum number of arguments. Angles are in radians. */
 export const functions: Record<string, { from: number; to: number; call: (...values: Decimal[]) => Decimal }> = {
   abs: one((x) => x.abs()),
   sign: one((x) => new Num(Decimal.sign(x))),

@@ -16,7 +16,10 @@ const patterns = {
 /** Other spellings of signs. */
 const spellings: Record<string, string> = { '**': '^', '×': '*', '÷': '/', '−': '-' };
 
-/** Splits an expression into tokens. @throws Error with the first character that begins no token */
+/**
+ * Splits an expression into tokens.
+ * @throws Error with the first character that begins no token
+ */
 export function tokenize(expression: string): Token[] {
   const tokens: Token[] = [];
   let position = 0;

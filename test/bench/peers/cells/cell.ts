@@ -4,21 +4,18 @@ import type { Recorder } from '../results/recorder.ts';
 import type { Access, StartOptions, System, SystemKind, SystemName } from '../systems/system.ts';
 import type { PeerPlan } from '../peer-plan.ts';
 
-/** One situation in which all systems are measured. */
 export interface Cell {
   name: string;
-  /** In words, for the documentation. */
   title: string;
-  /** Whether it starts systems of its own; those that all other cells share are stopped before. */
+  /** Whether the cell starts systems of its own; the systems that all other cells share are stopped before. */
   fresh: boolean;
-  /** Measures every side once. Called once for each round. */
+  /** Measures every side once. Called once per round. */
   measure(bench: PeerBench, round: number): Promise<void>;
 }
 
-/** What a cell works with. */
+/** The systems and the upstream that a cell uses. */
 export interface PeerBench {
   plan: PeerPlan;
-  /** The systems that could be had. */
   kinds: readonly SystemKind[];
   /** Those of them that all cells share, while they run. */
   running: ReadonlyMap<SystemName, System>;
@@ -31,21 +28,18 @@ export interface PeerBench {
   upstreamPort: number;
 }
 
-/** A system with one kind of key. */
 export interface Side {
   name: string;
   system: SystemName;
   access: Access;
 }
 
-/** The name of a side in the results. */
+/** Returns the name of a side in the results. */
 export function sideName(system: SystemName, access: Access): string {
   return access === 'unlimited' ? system : `${system}, ${access}`;
 }
 
-/**
- * Starts a system of each kind in turn, measures it and stops it. What goes wrong is recorded as a failure of that system.
- */
+/** Starts a system of each kind in turn, measures it and stops it. Records an error as a failure of that system. */
 export async function measureFresh(
   bench: PeerBench,
   cell: { name: string; title: string },
@@ -68,7 +62,7 @@ export async function measureFresh(
   }
 }
 
-/** The sides in the order of this round: the first one of each round is another one. */
+/** Returns the sides in the order of this round: each round begins with another side. */
 export function rotated<Item>(items: readonly Item[], round: number): Item[] {
   const first = items.length === 0 ? 0 : round % items.length;
   return [...items.slice(first), ...items.slice(0, first)];

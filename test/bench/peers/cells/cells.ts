@@ -54,7 +54,7 @@ export const cells: readonly Cell[] = [
   hungUpstream,
 ];
 
-/** Every pair of formats but chat on both sides, which all other cells have. */
+/** Every pair of formats except chat on both sides, which all other cells have. */
 function formatCells(): Cell[] {
   const pairs = [
     ['messages', 'messages'],

@@ -8,7 +8,7 @@ const title = 'First requests of keys that no ingress has verified';
 const route = { client: 'chat', upstream: 'chat' } as const;
 const atOnceConnections = 32;
 
-/** What the first request with a key costs, and how many keys a second can begin. Only systems with keys take part. */
+/** Measures the cost of the first request with a key, and how many keys per second can begin. Only systems with keys take part. */
 export const coldKeys: Cell = {
   name,
   title,

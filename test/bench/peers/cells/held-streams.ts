@@ -12,18 +12,18 @@ const route = { client: 'chat', upstream: 'chat' } as const;
 
 /** Files that a process opens besides the sockets of streams. */
 const otherFiles = 200;
-/** Seconds of load before the first look: code gets compiled, and first buffers are no stream's cost. */
+/** Seconds of load before the first measurement, so that code is compiled and first buffers are no stream's cost. */
 const warmUpSeconds = 5;
-/** Milliseconds between two looks at a system's memory, and looks at most. */
+/** Milliseconds between two measurements of a system's memory, and their maximum number. */
 const lookMs = 1_500;
 const maxLooks = 40;
-/** Memory is steady when it has changed by less than this within three looks: bytes for each stream, and in all. */
+/** Memory is steady when it has changed by less than this within three measurements: bytes per stream, and in all. */
 const steadyPerStream = 256;
 const steadyBytes = 1024 * 1024;
 /** Addresses of this machine from which streams are opened, so that no pair of addresses runs out of ports. */
 const sources = 8;
 
-/** Memory of a stream that is open and says little: in a system that was started for it, so that no memory was there before. */
+/** Measures the memory of an open stream with little text, in a system that was started for it, so that no memory was there before. */
 export const heldStreams: Cell = {
   name,
   title,
@@ -68,7 +68,7 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
   const after = await steadyMemory(system, streams);
   const { requests: held } = await ask({ kind: 'close' });
   const values = { held, openedPerSecond: opened.requests / opened.seconds };
-  // A figure of memory that still moves would be one of chance: what the system gives back meanwhile hides what streams take.
+  // A figure of memory that still changes would be chance: memory that the system returns meanwhile hides the memory of the streams.
   const add = (memory: { kibPerStream?: number }, failures: Record<string, number>): void =>
     bench.recorder.add({ name, title }, kind.name, { ...values, ...memory }, { ...opened.failures, ...failures });
   if (before === undefined || after === undefined) add({}, { 'memory not steady': 1 });
@@ -76,7 +76,10 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
   else add({ kibPerStream: (after - before) / 1024 / held }, {});
 }
 
-/** Resident bytes of a system once they hardly change: one that has just started gives some back. Undefined if they never do. */
+/**
+ * Returns the resident bytes of a system once they hardly change: a system that has just started returns some memory. Undefined if they
+ * never settle.
+ */
 async function steadyMemory(system: System, streams: number): Promise<number | undefined> {
   const tolerance = Math.max(steadyBytes, streams * steadyPerStream);
   const seen: number[] = [];
@@ -89,7 +92,7 @@ async function steadyMemory(system: System, streams: number): Promise<number | u
   return undefined;
 }
 
-/** Files that a process of this machine may have open: see proc_pid_limits(5). */
+/** Returns the number of files that a process of this machine may have open: see proc_pid_limits(5). */
 function maxFiles(): number {
   return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]);
 }

@@ -17,7 +17,7 @@ const healthySeconds = 2;
 /** Milliseconds after which a client gives up. */
 const timeoutMs = 15_000;
 
-/** What clients feel when one upstream stops in the middle of load: it accepts connections and answers nothing. */
+/** Measures what clients see when one upstream stops in the middle of load: it accepts connections and answers nothing. */
 export const hungUpstream: Cell = {
   name,
   title,
@@ -70,7 +70,7 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, up
     };
     bench.recorder.add({ name, title }, kind.name, values, failures);
   } finally {
-    // A stopped process does not end when it is asked to.
+    // A stopped process does not end on SIGTERM.
     process.kill(upstream, 'SIGCONT');
   }
 }

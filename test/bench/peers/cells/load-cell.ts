@@ -18,14 +18,13 @@ export interface LoadCellOptions {
   route?: Route;
   /** Default: everyday text. */
   content?: Content;
-  /** Kinds of keys, for systems that have them. Default: without limits. */
   accesses?: readonly Access[];
 }
 
 /** Milliseconds that a request may take. */
 const timeoutMs = 30_000;
 
-/** One request at a time makes few of them: such cells take longer by this factor. */
+/** One request at a time makes few requests: such cells take longer by this factor. */
 const longerAlone = 2;
 
 export function loadCell(options: LoadCellOptions): Cell {
@@ -76,7 +75,7 @@ async function orderFor(
   };
 }
 
-/** What one round says of a side. A side without processes has no CPU time. */
+/** Returns the values of one round for a side. A side without processes has no CPU time. */
 function valuesOf(scenario: ScenarioName, result: LoadResult, cpuMs: number): Partial<Record<Metric, number>> {
   const { requests, seconds, totalMs, delays, texts } = result;
   const of = (values: Float64Array, share: number): number => quantile(values.toSorted(), share);

@@ -1,6 +1,6 @@
 import { modelOf, scenarios, type BenchFormat, type ScenarioName } from '../upstream/scenarios.ts';
 
-/** What a request carries: everyday text, an image of 1 MiB, or a conversation of 200 turns with 30 tools. */
+/** Content of a request: everyday text, an image of 1 MiB, or a conversation of 200 turns with 30 tools. */
 export type Content = 'everyday' | 'image' | 'conversation';
 
 const imageBytes = 1024 * 1024;
@@ -22,18 +22,21 @@ export const everydayMessages = [
   { role: 'user', content: 'Mostly orchestra. Could I try both, and would you take my old bow in part exchange?' },
 ] as const;
 
-/** An everyday chat request that a chat upstream answers with this scenario. */
+/** Returns an everyday chat request that a chat upstream answers with this scenario. */
 export function everydayRequest(scenario: ScenarioName): string {
   return requestBody('chat', 'everyday', modelOf(scenario, 'chat'), scenarios[scenario].texts > 0);
 }
 
-/** Bodies of everyday requests, each of which begins another conversation: a router may keep those of one with one upstream. */
+/**
+ * Returns bodies of everyday requests, each of which begins another conversation: a router may keep requests of one conversation with one
+ * upstream.
+ */
 export function manyBodies(scenario: ScenarioName): string[] {
   const body = everydayRequest(scenario);
   return Array.from({ length: 64 }, (_, shop) => body.replace('a small shop', `small shop ${shop}`));
 }
 
-/** The body of a request, as a client of this format sends it. Images and conversations are asked for in the chat format only. */
+/** Returns the body of a request, as a client of this format sends it. Images and conversations exist in the chat format only. */
 export function requestBody(client: BenchFormat, content: Content, model: string, stream: boolean): string {
   switch (client) {
     case 'chat':
@@ -66,7 +69,7 @@ function imageMessages(): object[] {
   return [{ role: 'user', content: parts }];
 }
 
-/** Bytes that begin as a PNG and then cannot be compressed, the same on every run. */
+/** Returns bytes that begin as a PNG and then cannot be compressed, the same on every run. */
 function pngLike(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 0x9e3779b9;
@@ -80,7 +83,7 @@ function pngLike(length: number): Buffer {
   return bytes;
 }
 
-/** User and assistant in turn; one answer in ten calls a tool first. */
+/** Returns a conversation of user and assistant in turn; one answer in ten calls a tool first. */
 function longConversation(): object[] {
   const text = (turn: number): string =>
     `Turn ${turn}: the bow of carbon fibre weighs 61 g and balances at 255 mm; "which rosin fits?" and the price with tax is 279 €. `.repeat(

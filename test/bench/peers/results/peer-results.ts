@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import type { MachineFacts } from '../systems/machine.ts';
 import type { SystemName } from '../systems/system.ts';
 
-/** What one run of the comparison measured. The documentation is generated from the one that is kept. */
+/** Measurements of one run of the comparison. The documentation is generated from the kept one. */
 export interface PeerResults {
-  /** Day of the run, as 2026-12-31. */
+  /** Day of the run, such as 2026-12-31. */
   date: string;
   machine: MachineFacts;
-  /** Whether it was a short run, whose figures are rough. */
+  /** Whether it was a short run, with rough figures. */
   quick: boolean;
   rounds: number;
   minutes: number;
-  /** Part of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
+  /** Share of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
   takenByOthers: number;
   systems: SystemResult[];
   cells: CellResult[];
@@ -29,18 +29,16 @@ export interface SystemResult {
   missing?: string;
 }
 
-/** One situation, by side. */
 export interface CellResult {
   name: string;
   title: string;
   sides: Record<string, SideResult>;
 }
 
-/** What one side did: a system, or this one with another kind of key. */
+/** Results of one side: a system, or this one with another kind of key. */
 export interface SideResult {
-  /** One value of each round, by metric. */
+  /** One value per round, by metric. */
   values: Partial<Record<Metric, number[]>>;
-  /** Requests that failed in all rounds, by what happened instead. */
   failures: Record<string, number>;
 }
 

@@ -10,7 +10,7 @@ describe('a summary', () => {
     expect(summarize([])).toBeUndefined();
   });
 
-  it('is written with the digits that matter', () => {
+  it('has the significant digits only', () => {
     expect([1234.5, 12.34, 1.234, 0.123, 0.01234, 0].map(digits)).toEqual([
       '1235',
       '12.3',
@@ -28,12 +28,12 @@ describe('the ratios', () => {
     expect(ratioOf(results, 'CPU, 32 at a time, ÷ bare proxy')).toBeCloseTo(2);
   });
 
-  it('leave out what the upstream itself takes, where they are of what is added', () => {
+  it('leave out the time of the upstream itself, where they compare added time', () => {
     const results = resultsWith('image', 'p50', { rtr: [32], express: [12], direct: [2] });
     expect(ratioOf(results, 'time added by 1 MiB image, p50, ÷ bare proxy')).toBeCloseTo(3);
   });
 
-  it('are the figure itself where it is compared with nothing', () => {
+  it('are the figure itself where there is nothing to compare with', () => {
     const results = resultsWith('held-streams', 'kibPerStream', { rtr: [41, 39, 40] });
     expect(ratioOf(results, 'memory of a waiting stream, KiB')).toBe(40);
   });

@@ -1,12 +1,11 @@
 import type { Metric, PeerResults } from './peer-results.ts';
 import { medianOf } from './summary.ts';
 
-/** One comparison of this router with a peer, or of two of its own sides. */
 export interface Ratio {
   what: string;
   /** Undefined when one of the two was not measured. */
   value: number | undefined;
-  /** What the project aims at. */
+  /** The project's goal. */
   aim: { atMost: number } | { atLeast: number };
 }
 
@@ -15,10 +14,10 @@ interface RatioRule {
   cell: string;
   metric: Metric;
   side: string;
-  /** Absent for a figure that is compared as it is. */
+  /** Absent for a figure that is not compared. */
   against?: string;
   aim: Ratio['aim'];
-  /** Whether what the upstream itself takes is taken away from both. */
+  /** Whether the time of the upstream itself is subtracted from both. */
   added?: boolean;
 }
 
@@ -61,7 +60,7 @@ const rules: readonly RatioRule[] = [
   },
 ];
 
-/** How this router stands beside its peers, as ratios of medians of one run. */
+/** Compares this router with its peers, as ratios of medians of one run. */
 export function ratiosOf(results: PeerResults): Ratio[] {
   return rules.map(({ what, cell, metric, side, against, aim, added = false }) => {
     const of = (name: string): number | undefined => medianOf(results, cell, name, metric);

@@ -1,6 +1,6 @@
 import type { Metric, CellResult, SideResult } from './peer-results.ts';
 
-/** Collects what the cells measure, and prints it as it comes. */
+/** Collects the measurements of the cells, and prints each one. */
 export class Recorder {
   readonly #cells = new Map<string, CellResult>();
 
@@ -8,7 +8,7 @@ export class Recorder {
     return [...this.#cells.values()];
   }
 
-  /** Adds one round's values of a side. Values that are no numbers are left out. */
+  /** Adds one round's values of a side. Leaves out values that are not numbers. */
   add(
     cell: { name: string; title: string },
     side: string,

@@ -1,10 +1,10 @@
 import { quantile } from '../../report/quantile.ts';
 import type { Metric, PeerResults, SideResult } from './peer-results.ts';
 
-/** The median of some values, and by how much of it they differ at most. */
+/** The median of some values, and their spread. */
 export interface Summary {
   median: number;
-  /** Of the lowest and the highest value, as parts of the median. */
+  /** Lowest and highest value, as shares of the median. */
   spread: number;
 }
 
@@ -17,17 +17,17 @@ export function summarize(values: readonly number[]): Summary | undefined {
   return { median, spread };
 }
 
-/** One side of one cell; undefined when it was not measured. */
+/** Returns one side of one cell; undefined when it was not measured. */
 export function sideOf(results: PeerResults, cell: string, side: string): SideResult | undefined {
   return results.cells.find(({ name }) => name === cell)?.sides[side];
 }
 
-/** The median of a metric; undefined when it was not measured. */
+/** Returns the median of a metric; undefined when it was not measured. */
 export function medianOf(results: PeerResults, cell: string, side: string, metric: Metric): number | undefined {
   return summarize(sideOf(results, cell, side)?.values[metric] ?? [])?.median;
 }
 
-/** Three digits that matter, no more. */
+/** Returns a number with three significant digits. */
 export function digits(value: number): string {
   const size = Math.abs(value);
   if (size >= 100 || value === 0) return value.toFixed(0);

@@ -1,6 +1,6 @@
 import { relayedTarget, type SystemKind } from './system.ts';
 
-/** No system at all: the client asks the upstream. What is measured of others beyond it is what they add. */
+/** No system at all: the client calls the upstream. Other systems add the difference to these measurements. */
 export const direct: SystemKind = {
   name: 'direct',
   title: 'no proxy',

@@ -3,8 +3,8 @@ import express from 'express';
 import { Pool } from 'undici';
 
 /*
- * The proxy that one would write in ten minutes: Express relays every POST to one upstream, through undici. No keys, no checks,
- * no retries, no logs.
+ * The proxy that one would write in ten minutes: Express relays every POST to one upstream, through undici. No keys, checks, retries or
+ * logs.
  */
 const pool = new Pool(process.env['UPSTREAM'] ?? '', { headersTimeout: 0, bodyTimeout: 0 });
 const app = express();

@@ -4,7 +4,7 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { Program } from './program.ts';
 import { relayedTarget, type SystemKind } from './system.ts';
 
-/** The least that a proxy in Node costs. */
+/** The minimum cost of a proxy in Node. */
 export const express: SystemKind = {
   name: 'express',
   title: 'Express and undici',

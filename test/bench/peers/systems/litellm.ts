@@ -11,10 +11,9 @@ const version = '1.106.2';
 const key = 'sk-bench';
 let home = '';
 
-/** It starts in some 15 seconds on a quiet machine. */
 const startSeconds = 480;
 
-/** What it fetches from elsewhere otherwise. */
+/** Data that LiteLLM would otherwise fetch from the internet. */
 const local = ['MODEL_COST_MAP', 'ANTHROPIC_BETA_HEADERS', 'POLICY_TEMPLATES', 'AUTOROUTER_PRESETS', 'BLOG_POSTS'];
 
 /** LiteLLM's proxy, a program in Python. */
@@ -42,7 +41,7 @@ export const litellm: SystemKind = {
     writeFileSync(file, JSON.stringify(configuration(options)));
     const flags = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
     const workers = ['--num_workers', String(availableParallelism())];
-    // The script itself names the folder in which it was installed, which was moved.
+    // The script itself names the folder in which it was installed, which has moved since.
     const program = new Program(
       'litellm',
       join(home, 'bin/python'),
@@ -51,7 +50,7 @@ export const litellm: SystemKind = {
         PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
         LITELLM_LOG: 'ERROR',
         LITELLM_MODE: 'PRODUCTION',
-        // It asks OpenAI's Responses API for clients of the messages format otherwise.
+        // Otherwise it uses OpenAI's Responses API for clients of the messages format.
         LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
         ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
       },

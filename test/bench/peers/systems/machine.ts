@@ -2,7 +2,6 @@ import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { machineMs } from '../../cluster/process-usage.ts';
 import { treeUsage } from '../../../helpers/processes/process-tree.ts';
 
-/** What the figures of a run depend on. */
 export interface MachineFacts {
   cpu: string;
   cores: number;
@@ -21,7 +20,10 @@ export function machineFacts(): MachineFacts {
   };
 }
 
-/** Starts to watch; the call it returns gives the part of the machine's CPU time that went elsewhere since then. */
+/**
+ * Starts to measure.
+ * @returns a function that returns the share of the machine's CPU time that other programs have taken since then
+ */
 export function watchOthers(): () => number {
   const now = () => ({ ...machineMs(), own: treeUsage([process.pid]).cpuMs });
   const before = now();

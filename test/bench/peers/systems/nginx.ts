@@ -11,7 +11,7 @@ import { hungAfterMs, relayedTarget, type StartOptions, type SystemKind } from '
 const run = promisify(execFile);
 let program = 'nginx';
 
-/** A proxy that knows nothing of models: the least that a proxy costs. */
+/** A proxy that has no knowledge of models: the minimum cost of a proxy. */
 export const nginx: SystemKind = {
   name: 'nginx',
   title: 'nginx',
@@ -20,7 +20,7 @@ export const nginx: SystemKind = {
   socketsPerStream: 2,
   avoidsHungUpstreams: true,
 
-  /** The machine's own, or the one of Debian's package, unpacked without installing it. */
+  /** Uses the machine's own nginx, or the one of Debian's package, unpacked without installing it. */
   async install() {
     const found = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
       .map((folder) => join(folder, 'nginx'))

@@ -10,7 +10,7 @@ let home = '';
 
 const providers = { chat: 'openai', messages: 'anthropic' } as const;
 
-/** Portkey's gateway, which is a program in Node too. */
+/** Portkey's gateway, which is also a program in Node. */
 export const portkey: SystemKind = {
   name: 'portkey',
   title: 'Portkey gateway',
@@ -50,7 +50,7 @@ export const portkey: SystemKind = {
 
 function targetOf(port: number, { client, upstream }: Route, access: Access, upstreams: readonly number[]) {
   if (access !== 'unlimited') return undefined;
-  // It translates what is asked in the chat format. The messages format is for providers that speak it.
+  // It translates requests of the chat format. The messages format is only for providers that speak it.
   if (client === 'messages' && upstream !== 'messages') return undefined;
   const provider = providers[upstream];
   const hosts = upstreams.map((each) => `http://127.0.0.1:${each}/v1`);
@@ -61,7 +61,7 @@ function targetOf(port: number, { client, upstream }: Route, access: Access, ups
   return { host: '127.0.0.1', port, path: paths[client], key: 'bench', headers: [...headersOf(client), ...routing] };
 }
 
-/** Every upstream in turn, each with the next one behind it. */
+/** Returns a configuration that uses every upstream in turn, each with the next one as its fallback. */
 function balanced(provider: string, hosts: readonly string[]): object {
   const one = (at: number): object => ({
     provider,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '#shared/core/load-config.ts';
 import { collectLastLines, isRunning, spawnGuarded, stopChild, type Child } from '#services/rtr/up/children/child.ts';
 
-/** A program that a system consists of. It ends with this process, however that ends. */
+/** A program of a system. It ends with this process, however that ends. */
 export class Program {
   readonly pid: number;
   readonly #name: string;
@@ -18,7 +18,10 @@ export class Program {
     this.pid = this.#child.pid ?? 0;
   }
 
-  /** Waits until it answers a GET of this address with 200. @throws Error with its last line when it ends or does not in time */
+  /**
+   * Waits until it answers a GET of this address with 200.
+   * @throws Error with its last line when it ends, or does not answer in time
+   */
   async untilAnswers(url: string, seconds: number): Promise<void> {
     const deadline = performance.now() + seconds * 1000;
     while (performance.now() < deadline && isRunning(this.#child)) {

@@ -6,7 +6,7 @@ import { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Access } from './system.ts';
 
-/** Limits of rate, tokens and budget, none of them within reach: what they cost is that they are counted. */
+/** Limits of rate, tokens and budget that are never reached: their cost is the counting. */
 const limits: Limits = {
   requestsPerMinute: 100_000_000,
   tokensPerMinute: 100_000_000_000,
@@ -17,7 +17,6 @@ const limits: Limits = {
 
 const withConcurrency: Limits = { ...limits, concurrentRequests: 100_000 };
 
-/** Keys of a cluster that runs. */
 export class RtrKeys {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
@@ -35,7 +34,7 @@ export class RtrKeys {
     return new RtrKeys(connection, prefix);
   }
 
-  /** A key without limits of a cluster. */
+  /** Creates a key without limits in a cluster. */
   static async makeOne(redisUrl: string, prefix: string): Promise<string> {
     const keys = await RtrKeys.open(redisUrl, prefix);
     try {
@@ -45,14 +44,13 @@ export class RtrKeys {
     }
   }
 
-  /** The one key of a kind. */
   async keyFor(access: Access): Promise<string> {
     const key = this.#made.get(access) ?? (await this.#make(access));
     this.#made.set(access, key);
     return key;
   }
 
-  /** Keys without limits that nobody has used. */
+  /** Creates unused keys without limits. */
   async makeMany(count: number): Promise<string[]> {
     const keys: string[] = [];
     while (keys.length < count) keys.push(await this.#make('unlimited'));

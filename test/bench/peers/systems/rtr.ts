@@ -92,7 +92,7 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
   };
 }
 
-/** Budgets count what has a price. */
+/** Writes prices, because budgets count only models with a price. */
 function writePrices(folder: string): string {
   const price = { input: 1, output: 2 };
   const models = [...modelsOf('chat'), ...modelsOf('messages')];

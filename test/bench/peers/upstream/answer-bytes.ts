@@ -1,16 +1,16 @@
 import type { BenchFormat } from './scenarios.ts';
 import { stamp } from './stamp.ts';
 
-/** The bytes of one format's answers. Texts of streams begin with stamps, given as one text. */
+/** The bytes of one format's answers. Texts of streams begin with stamps, passed as one text. */
 export interface AnswerBytes {
   format: BenchFormat;
-  /** The whole answer of a model, as JSON. */
+  /** Returns the whole answer of a model, as JSON. */
   whole: (model: string) => string;
-  /** Events before the first text. */
+  /** Returns the events before the first text. */
   begin: (model: string) => string;
-  /** The event of one text. */
+  /** Returns the event of one text. */
   text: (model: string, text: string) => string;
-  /** Events behind the last text. */
+  /** Returns the events after the last text. */
   end: (model: string, texts: number) => string;
 }
 
@@ -19,7 +19,7 @@ const created = 1_792_000_000;
 const promptTokens = 148;
 const sentence = 'Certainly, a bow of carbon fibre, which you can try here.';
 
-/** As vLLM's server writes them. */
+/** Answers as vLLM's server writes them. */
 export const chatBytes: AnswerBytes = {
   format: 'chat',
   whole: (model) =>
@@ -48,7 +48,7 @@ export const chatBytes: AnswerBytes = {
     `data: ${JSON.stringify({ ...chatChunk(model), choices: [], usage: chatUsage(texts) })}\n\ndata: [DONE]\n\n`,
 };
 
-/** As Anthropic's API writes them. */
+/** Answers as Anthropic's API writes them. */
 export const messagesBytes: AnswerBytes = {
   format: 'messages',
   whole: (model) => JSON.stringify(message(model, [{ type: 'text', text: sentence }], 'end_turn', 13)),
@@ -65,7 +65,7 @@ export const messagesBytes: AnswerBytes = {
     messagesEvent('message_stop', {}),
 };
 
-/** A text of a stream: its stamps, and a word. */
+/** Returns a text of a stream: its stamps, and a word. */
 export function stampedText(...times: readonly number[]): string {
   return `${times.map(stamp).join('')} bow`;
 }

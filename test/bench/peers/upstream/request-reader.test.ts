@@ -6,7 +6,7 @@ const second = 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n';
 const both = Buffer.from(first + second);
 
 describe('the reader of requests', () => {
-  it('takes one after the other, wherever the bytes are cut', () => {
+  it('takes one request after the other, wherever the bytes are cut', () => {
     for (let at = 1; at < both.length; at += 1) {
       const read: string[] = [];
       const reader = new RequestReader(({ line, body }) => read.push(`${line}: ${body.toString()}`));
@@ -16,7 +16,7 @@ describe('the reader of requests', () => {
     }
   });
 
-  it('refuses a body whose length is not known', () => {
+  it('refuses a body of unknown length', () => {
     const reader = new RequestReader(() => undefined);
     const head = 'POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n';
     expect(() => reader.push(Buffer.from(head))).toThrow('no content-length');

@@ -1,19 +1,18 @@
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** A request with a content-length or without a body. */
 export interface ReadRequest {
   /** Such as `POST /v1/messages`. */
   line: string;
   body: Buffer;
 }
 
-/** Takes requests from the bytes of one connection, one after the other; a large body is joined once, when all of it is there. */
+/** Reads requests from the bytes of one connection, one after the other; joins a large body once, when all of it is there. */
 export class RequestReader {
   readonly #onRequest: (request: ReadRequest) => void;
   #parts: Buffer[] = [];
   #received = 0;
   #line = '';
-  /** Bytes of head and body of the request that is under way; 0 while its head is incomplete. */
+  /** Bytes of head and body of the current request; 0 while its head is incomplete. */
   #wanted = 0;
   #headBytes = 0;
 

@@ -4,19 +4,19 @@ import { RequestReader, type ReadRequest } from './request-reader.ts';
 import { modelsOf, scenarioOf, type BenchFormat, type Scenario } from './scenarios.ts';
 import { clockUs, noTime } from './stamp.ts';
 
-/** What begins a streamed answer. */
+/** The beginning of a streamed answer. */
 export const streamHead =
   'HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n';
 export const lastChunk = '0\r\n\r\n';
 const modelField = Buffer.from('"model"');
 
-/** Texts of a flood in turn: some systems end a stream that repeats itself. */
+/** Texts of a flood, in turn: some systems end a stream that repeats itself. */
 const words = [' a', ' bow', ' of', ' carbon', ' fibre', ',', ' which', ' you', ' can', ' try', ' here', '.'];
 
 /** Bytes that are the same for every answer of a model. */
 const madeTexts = new Map<string, string>();
 
-/** One connection to the upstream: answers each request as the scenario of its model says. */
+/** One connection to the upstream: answers each request with the scenario of its model. */
 export class ScenarioConnection {
   readonly #socket: Socket;
   #timer: NodeJS.Timeout | undefined;
@@ -97,14 +97,14 @@ export class ScenarioConnection {
       }
       this.#socket.write(chunk(bytes.text(model, stampedText(clockUs()))));
       written += 1;
-      // Counted from the beginning: streams whose texts are late together would else go in step ever after.
+      // Counted from the beginning: otherwise streams whose texts are late together would run in step ever after.
       this.#timer = setTimeout(next, Math.max(0, beganAt + written * everyMs - performance.now()));
     };
     this.#timer = setTimeout(next, everyMs);
   }
 }
 
-/** The first model that a body names: no system of the bench writes another `"model"` before it. */
+/** Returns the first model in a body: no system of the bench writes another `"model"` before it. */
 function readModel(body: Buffer): string {
   const at = body.indexOf(modelField);
   const [, model = ''] = at < 0 ? [] : (/^"model"\s*:\s*"([^"]+)"/.exec(body.toString('latin1', at, at + 200)) ?? []);
@@ -121,13 +121,12 @@ function once(name: string, make: () => string): string {
   return text;
 }
 
-/** The whole answer of a request that does not stream. */
+/** Returns the whole answer of a request that does not stream. */
 export function jsonAnswer(text: string): string {
   const head = `HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: application/json`;
   return `${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
-/** A piece of a streamed answer. */
 export function chunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }

@@ -1,4 +1,4 @@
-/** How an upstream answers: the name of a scenario is the name of its model, so that it passes every system unchanged. */
+/** How an upstream answers. The name of a scenario is the name of its model, so that it passes every system unchanged. */
 export interface Scenario {
   /** Milliseconds until the first text. */
   firstMs: number;
@@ -17,7 +17,7 @@ export const scenarios = {
   'bench-together': { firstMs: 50, everyMs: 40, texts: 25, apartMs: 0 },
   /** The same, but the role comes before the first text, as from the clouds. */
   'bench-apart': { firstMs: 50, everyMs: 40, texts: 25, apartMs: 30 },
-  /** Short ones of both kinds, so that one after the other makes enough of them. */
+  /** Short answers of both kinds, so that one after the other makes enough of them. */
   'bench-short': { firstMs: 20, everyMs: 15, texts: 4, apartMs: 0 },
   'bench-short-apart': { firstMs: 20, everyMs: 15, texts: 4, apartMs: 15 },
   /** Long enough that many of them run at once. */
@@ -31,22 +31,20 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** A wire format between client and system, or between system and upstream. */
 export type BenchFormat = 'chat' | 'messages';
 
 const formatMarks: Record<BenchFormat, string> = { chat: '', messages: 'messages-' };
 
-/** The model that an upstream of this format answers with this scenario. */
+/** Returns the model that an upstream of this format answers with this scenario. */
 export function modelOf(scenario: ScenarioName, upstream: BenchFormat): string {
   return `${formatMarks[upstream]}${scenario}`;
 }
 
-/** All models of one format. */
 export function modelsOf(upstream: BenchFormat): string[] {
   return (Object.keys(scenarios) as ScenarioName[]).map((name) => modelOf(name, upstream));
 }
 
-/** The scenario of a model, of whatever format; undefined for an unknown model. */
+/** Returns the scenario of a model of any format; undefined for an unknown model. */
 export function scenarioOf(model: string): Scenario | undefined {
   const name = model.startsWith(formatMarks.messages) ? model.slice(formatMarks.messages.length) : model;
   return Object.hasOwn(scenarios, name) ? scenarios[name as ScenarioName] : undefined;

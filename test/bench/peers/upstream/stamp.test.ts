@@ -15,7 +15,7 @@ describe('the reader of stamps', () => {
     }
   });
 
-  it('finds them byte by byte', () => {
+  it('finds stamps that arrive byte by byte', () => {
     const found: number[] = [];
     const reader = new StampReader((us) => found.push(us));
     for (const byte of body) reader.push(Buffer.from([byte]));

@@ -1,16 +1,16 @@
 /**
- * A time inside a streamed text: `@@` and microseconds in 16 digits. Every process of a machine reads the same clock
- * (CLOCK_MONOTONIC), so the client knows how long a text was on its way. The first text of a stream has three stamps: when the
- * upstream had received the request, when it wrote the beginning of the answer, and when it wrote this text.
+ * A time inside a streamed text: `@@` and microseconds in 16 digits. Every process of a machine reads the same clock (CLOCK_MONOTONIC), so
+ * the client can compute how long a text was on its way. The first text of a stream has three stamps: when the upstream had received the
+ * request, when it wrote the beginning of the answer, and when it wrote this text.
  */
 export const stampMark = '@@';
 export const stampDigits = 16;
 export const stampLength = stampMark.length + stampDigits;
 
-/** Counts as a text, and says nothing of its time: for floods, whose bytes are made beforehand. */
+/** A stamp that counts as a text without a time: for floods, whose bytes are made in advance. */
 export const noTime = stampMark + '0'.repeat(stampDigits);
 
-/** Microseconds of the clock that all processes of this machine share. */
+/** Returns the microseconds of the clock that all processes of this machine share. */
 export function clockUs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1e6 + Math.floor(nanoseconds / 1e3);

@@ -2,7 +2,7 @@ import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LimitedAnswer } from '#services/cli-worker/answer/limit-answer.ts';
 
-/** The text that a client gets. */
+/** Returns the text that a client gets. */
 function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {
   const answer = new LimitedAnswer({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
   const parts = pieces.flatMap((text) => answer.push({ kind: 'text', text }));
@@ -23,13 +23,13 @@ describe('an answer with limits', () => {
     );
   });
 
-  it('ends at the limit of tokens, with whole characters', () => {
+  it('ends at the token limit, with whole characters', () => {
     expect(limit(['12345', '67890'], { maxTokens: 2 })).toEqual({ text: '12345678', ended: 'length' });
     expect(limit(['ab', '€€'], { maxTokens: 1 })).toEqual({ text: 'ab', ended: 'length' });
     expect(limit(['1234', '5678'], { maxTokens: 2 })).toEqual({ text: '12345678' });
   });
 
-  it('counts calls of tools, and leaves out one that exceeds the limit', () => {
+  it('counts calls of tools, and drops a call that exceeds the limit', () => {
     const call = { kind: 'call' as const, index: 0, id: 'call_1', name: 'f', arguments: '{"a":1}' };
     const answer = new LimitedAnswer({ maxTokens: 3, stop: ['END'] });
     expect(answer.push({ kind: 'text', text: 'E' })).toEqual([]);

@@ -15,7 +15,7 @@ const ask = (content: string, model?: string) =>
     model ? { model } : {},
   );
 
-describe('a command as a worker', () => {
+describe('a command of a CLI worker', () => {
   it('gets the prompt on its standard input, and its output is the answer', async () => {
     worker = await open('cat');
     const { events } = await ask('$(touch x); `echo y` & 日本 \\n');
@@ -24,13 +24,13 @@ describe('a command as a worker', () => {
     });
   });
 
-  it("gets the model's name where its arguments have a place for it", async () => {
+  it("gets the model's name at the place for it in its arguments", async () => {
     worker = await open("sh -c 'cat >/dev/null; echo model=$0' {model}");
     expect((await ask('hello')).text).toContain('model=m1');
     expect((await ask('hello', 'm2')).text).toContain('model=m2');
   });
 
-  it('ends at a stop text and at the limit of tokens', async () => {
+  it('ends at a stop text and at the token limit', async () => {
     worker = await open('cat');
     const messages = [said('user', 'one STOP two')];
     const stopped = await worker.run({ messages, stop: ['STOP'] });
@@ -47,7 +47,7 @@ describe('a command as a worker', () => {
     await expect(ask('hello')).rejects.toEqual(errorWith('upstream_failed', { message: expect.stringContaining('3') }));
   });
 
-  it('is split into words at blanks and quotes, and nothing else', async () => {
+  it('is split into words at blanks and quotes only', async () => {
     worker = await open('cat');
     expect(splitCommand(`a  "b c" 'd "e' f'g'"h" $X *`)).toEqual(['a', 'b c', 'd "e', 'fgh', '$X', '*']);
   });

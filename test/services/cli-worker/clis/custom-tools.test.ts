@@ -24,7 +24,7 @@ function mintedFor(recalled: Minted['recalled']): Minted {
 }
 
 describe('custom tools of a chat client', () => {
-  it('are functions of Codex, whose calls are custom again', () => {
+  it('become functions of Codex, and calls of them become custom calls again', () => {
     const { items, tools } = readRequests(codexDialogue).chat(body);
     expect(tools).toMatchObject([{ name: 'apply_patch', inputSchema: { required: ['input'] } }]);
     expect(items).toContainEqual({ type: 'function_call', call_id: 'a', name: 'apply_patch', arguments: json });
@@ -38,7 +38,7 @@ describe('custom tools of a chat client', () => {
     expect(translation.stream(minted).event(codexDialogue.event(part))).toContain(JSON.stringify(custom.custom));
   });
 
-  it('are tools of Claude Code, whose calls are custom again', () => {
+  it('become tools of Claude Code, and calls of them become custom calls again', () => {
     const { history, fields } = readRequests(claudeDialogue).chat(body);
     expect(fields).toMatchObject({ tools: [{ name: 'apply_patch', input_schema: { required: ['input'] } }] });
     expect(history[1]?.blocks).toEqual([{ type: 'tool_use', id: 'a', name: 'apply_patch', input: { input: patch } }]);

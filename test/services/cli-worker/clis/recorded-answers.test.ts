@@ -6,7 +6,7 @@ import { CodexAnswer } from '#services/cli-worker/clis/codex/codex-answer.ts';
 import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
 import { cliRecording } from '../../../helpers/clis/cli-recording.ts';
 
-/** The answer of one thread or session. */
+/** Readers of the answer of one thread or session. */
 const answers = {
   codex: (id: string, onPart: (part: AnswerPart) => void) => new CodexAnswer(id, onPart),
   opencode: (id: string, onPart: (part: AnswerPart) => void) => new OpencodeAnswer(id, onPart),
@@ -31,7 +31,7 @@ describe.each(['codex', 'opencode'] as const)('the recorded answers of %s', (cli
     return { parts, answer };
   }
 
-  it('have thinking, text and usage, but not the question', async () => {
+  it('contain thinking, text and usage, but not the question', async () => {
     const { parts, answer } = replay('thinking');
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
     const texts = parts.slice(1).map((part) => part.kind === 'text' && part.text);
@@ -52,56 +52,59 @@ describe.each(['codex', 'opencode'] as const)('the recorded answers of %s', (cli
     await expect(replay(name).answer.ended).rejects.toMatchObject({ code });
   });
 
-  it('are ignored by another one', () => {
+  it('are ignored by an answer of another thread or session', () => {
     expect(replay('thinking', 'another').parts).toEqual([]);
   });
 });
 
-it.each([true, false])("Codex's calls of tools are as the model wrote them (parallel: %s)", async (parallel) => {
-  const parts: AnswerPart[] = [];
-  let called = 0;
-  const names = new Map([['client_f', 'f']]);
-  const onCalled = (): void => void (called += 1);
-  const answer = new CodexAnswer('t', (part) => parts.push(part), { names, parallel }, onCalled);
-  const ids = { threadId: 't', turnId: 'u' };
-  const json = '{ "a": 1.0 }';
-  const call = (id: string, name: string) => ({ type: 'function_call', call_id: id, name, arguments: json });
-  answer.push('turn/started', { ...ids, turn: { id: 'u' } });
-  // Of the history, of the client's, and of a tool of Codex's own.
-  answer.push('rawResponseItem/completed', { ...ids, turnId: 'history', item: call('call_0', 'client_f') });
-  answer.push('rawResponseItem/completed', { ...ids, item: call('call_1', 'client_f') });
-  answer.push('rawResponseItem/completed', { ...ids, item: call('call_2', 'request_user_input') });
-  answer.push('rawResponseItem/completed', { ...ids, item: call('call_3', 'client_f') });
-  expect(called).toBe(0);
-  answer.push('rawResponse/completed', { ...ids, usage: { inputTokens: 11, outputTokens: 7 } });
-  expect(called).toBe(1);
-  answer.push('item/agentMessage/delta', { ...ids, delta: 'late' });
-  answer.push('turn/completed', { ...ids, turn: { id: 'u', status: 'interrupted' } });
-  expect(await answer.ended).toMatchObject({
-    finishReason: 'tool_calls',
-    usage: { promptTokens: 11, completionTokens: 7 },
-  });
-  const written = ['call_1', ...(parallel ? ['call_3'] : [])].map((id, index) => {
-    return { kind: 'call', index, id, name: 'f', arguments: json };
-  });
-  expect(parts).toEqual(written);
-});
+it.each([true, false])(
+  "Codex's calls of tools are passed on as the model wrote them (parallel: %s)",
+  async (parallel) => {
+    const parts: AnswerPart[] = [];
+    let called = 0;
+    const names = new Map([['client_f', 'f']]);
+    const onCalled = (): void => void (called += 1);
+    const answer = new CodexAnswer('t', (part) => parts.push(part), { names, parallel }, onCalled);
+    const ids = { threadId: 't', turnId: 'u' };
+    const json = '{ "a": 1.0 }';
+    const call = (id: string, name: string) => ({ type: 'function_call', call_id: id, name, arguments: json });
+    answer.push('turn/started', { ...ids, turn: { id: 'u' } });
+    // A call of the history, one of a client's tool, and one of Codex's own tool.
+    answer.push('rawResponseItem/completed', { ...ids, turnId: 'history', item: call('call_0', 'client_f') });
+    answer.push('rawResponseItem/completed', { ...ids, item: call('call_1', 'client_f') });
+    answer.push('rawResponseItem/completed', { ...ids, item: call('call_2', 'request_user_input') });
+    answer.push('rawResponseItem/completed', { ...ids, item: call('call_3', 'client_f') });
+    expect(called).toBe(0);
+    answer.push('rawResponse/completed', { ...ids, usage: { inputTokens: 11, outputTokens: 7 } });
+    expect(called).toBe(1);
+    answer.push('item/agentMessage/delta', { ...ids, delta: 'late' });
+    answer.push('turn/completed', { ...ids, turn: { id: 'u', status: 'interrupted' } });
+    expect(await answer.ended).toMatchObject({
+      finishReason: 'tool_calls',
+      usage: { promptTokens: 11, completionTokens: 7 },
+    });
+    const written = ['call_1', ...(parallel ? ['call_3'] : [])].map((id, index) => {
+      return { kind: 'call', index, id, name: 'f', arguments: json };
+    });
+    expect(parts).toEqual(written);
+  },
+);
 
-it('an answer is a context overflow when Codex reports one', async () => {
+it('an answer of Codex is a context overflow when Codex reports one', async () => {
   const answer = new CodexAnswer('t', () => undefined);
   const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
   answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
   await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
 });
 
-describe("the limit of Codex' account", () => {
+describe('the error for the limit of a Codex account', () => {
   const error = {
     message: 'You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage or try again later.',
     codexErrorInfo: 'usageLimitExceeded',
   };
   const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-  /** The error of a turn that has failed, after these limits of the account. */
+  /** Returns the error of a failed turn, after these limits of the account. */
   function refusedWith(rateLimits: object, failure = error): Promise<unknown> {
     const answer = new CodexAnswer('t', () => undefined);
     answer.push('account/rateLimits/updated', { rateLimits: rateLimits as JsonObject });
@@ -109,7 +112,7 @@ describe("the limit of Codex' account", () => {
     return answer.ended.catch((thrown: unknown) => thrown);
   }
 
-  it('has the end of the window that is used up, and its words', async () => {
+  it("has the end of the used-up window, and the upstream's sentence", async () => {
     const [used, left] = [
       { usedPercent: 100, resetsAt: inSeconds(7200) },
       { usedPercent: 40, resetsAt: inSeconds(300_000) },
@@ -120,7 +123,7 @@ describe("the limit of Codex' account", () => {
     expect(refused.retryAfter).toBeLessThanOrEqual(7201);
   });
 
-  it('has the time in its words where it reports no windows, else minutes', async () => {
+  it('has the time in its sentence where Codex reports no windows, otherwise minutes', async () => {
     const time = new Date(Date.now() + 7_200_000).toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit' });
     const timed = { ...error, message: `You’ve hit your usage limit. Try again at ${time}.` };
     const refused = (await refusedWith({ primary: null, secondary: null }, timed)) as RouterError;
@@ -130,7 +133,7 @@ describe("the limit of Codex' account", () => {
   });
 });
 
-it("the limit of opencode's account has the time in the upstream's headers", async () => {
+it("the error for the limit of an opencode account has the time in the upstream's headers", async () => {
   const answer = new OpencodeAnswer('s', () => undefined);
   const data = { message: 'Too many requests', statusCode: 429, responseHeaders: { 'retry-after': '7200' } };
   answer.push('session.error', { sessionID: 's', error: { name: 'APIError', data } });

@@ -23,7 +23,7 @@ describe("the server that lists a client's tools", () => {
     return client;
   }
 
-  it('lists the tools that it has at the time, with their schemas as they are', async () => {
+  it('lists its present tools, with their schemas unchanged', async () => {
     const client = await connect(server.authorization);
     expect((await client.listTools()).tools).toEqual([]);
     server.tools = [{ name: 'f', description: 'A tool', inputSchema }];
@@ -31,14 +31,14 @@ describe("the server that lists a client's tools", () => {
     await client.close();
   });
 
-  it('lets nobody call a tool', async () => {
+  it('refuses every call of a tool', async () => {
     server.tools = [{ name: 'f', description: '', inputSchema }];
     const client = await connect(server.authorization);
     await expect(client.callTool({ name: 'f', arguments: {} })).rejects.toThrow();
     await client.close();
   });
 
-  it.each(['', 'Bearer wrong'])('answers nobody else: "%s"', async (authorization) => {
+  it.each(['', 'Bearer wrong'])('refuses requests without its secret: "%s"', async (authorization) => {
     expect(new URL(server.url).hostname).toBe('127.0.0.1');
     const answer = await fetch(server.url, { method: 'POST', headers: { authorization }, body: '{}' });
     expect(answer.status).toBe(401);

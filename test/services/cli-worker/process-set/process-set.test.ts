@@ -7,7 +7,7 @@ import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { until } from '../../../helpers/until.ts';
 
 const signal = new AbortController().signal;
-/** What the set has reported of its health. */
+/** The health that the set has reported. */
 let health: boolean[];
 let processes: ProcessSet<{ process: CliProcess }>;
 afterEach(() => processes.close());
@@ -17,11 +17,11 @@ interface TestSetOptions {
   singleUse: boolean;
   recycleAfter?: number;
   recycleBytes?: number;
-  /** Awaited before each start, counted from 1. The start fails with what it rejects with. */
+  /** Awaited before each start, counted from 1. The start fails with its error. */
   beforeStart?: (nth: number) => Promise<void>;
 }
 
-/** A set of real processes that do nothing. Returns the ids of those that run. */
+/** Opens a set of real processes that do nothing. Returns the ids of the running ones. */
 function openSet({ beforeStart = () => Promise.resolve(), ...options }: TestSetOptions) {
   health = [];
   const guard = new ProcessGuard('/nonexistent', process.env['PATH']);
@@ -80,7 +80,7 @@ describe('a process set', () => {
     expect(await converse()).not.toBe(first);
   });
 
-  it('does not reuse a process that holds one conversation, and has the next one ready before that ends', async () => {
+  it('does not reuse a single-use process, and has the next one ready before that ends', async () => {
     const alive = openSet({ size: 1, singleUse: true });
     const lease = await processes.take(signal);
     lease.begun();
@@ -135,7 +135,7 @@ describe('a process set', () => {
     await expect(processes.take(signal)).rejects.toThrow(/^start [34] failed$/);
   });
 
-  it('ends a wait with its client', async () => {
+  it('ends a wait when its client leaves', async () => {
     openSet({ size: 1, singleUse: false });
     const lease = await processes.take(signal);
     const gone = new AbortController();
@@ -156,7 +156,7 @@ describe('a process set', () => {
     expect(health).toEqual([false, true]);
   });
 
-  it('reports nothing of a failure after which it has never been ill', async () => {
+  it('reports nothing after failures during which it was never unhealthy', async () => {
     openSet({
       size: 1,
       singleUse: false,

@@ -12,7 +12,7 @@ const path = process.env['PATH'] ?? '';
 /** Milliseconds for the guard to end everything. */
 const guardMs = 5_000;
 
-/** The processes of a group that still run. */
+/** Returns the processes of a group that still run. */
 function membersOf(group: number): number[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
@@ -52,7 +52,7 @@ async function startGuarded(shell: string, guardPath = path, ...further: string[
 }
 
 describe('the guard of a killed worker', { tags: ['linux'] }, () => {
-  it.each(shells)('ends a CLI with all that it has started, and removes its files, under %s', async (shell) => {
+  it.each(shells)('ends a CLI with everything that it has started, and removes its files, under %s', async (shell) => {
     const { worker, group } = await startGuarded(shell);
     writeFileSync(join(folder, 'file'), '');
     await until(() => membersOf(group).length === 4);
@@ -61,7 +61,7 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
     expect(worker.lines.map(({ msg }) => msg)).toEqual(['started']);
   });
 
-  it.each(shells)('reports what it cannot do on the standard error of the worker, under %s', async (shell) => {
+  it.each(shells)('reports its failures on the standard error of the worker, under %s', async (shell) => {
     const { worker, group } = await startGuarded(shell, '/nonexistent', 'NaN');
     await worker.kill();
     const errors = (): string => worker.lines.map(({ msg }) => msg).join('\n');
@@ -70,7 +70,7 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
     await until(() => membersOf(group).length === 0, guardMs);
   });
 
-  it('leaves alone a group that was removed from its list', async () => {
+  it('does not touch a group that was removed from its list', async () => {
     const { worker, group } = await startGuarded('/bin/sh');
     const second = new ProcessGuard(join(folder, 'none'), path);
     for (const id of [999_999_999, group, 999_999_998]) second.watch(id);

@@ -7,7 +7,7 @@ import { startProcess } from '../../../helpers/processes/start-process.ts';
 import { until } from '../../../helpers/until.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
-/** Has a program, and below `pids` a file for each process that it has started in a session of its own. */
+/** Contains a program, and below `pids` a file for each process that it has started in a session of its own. */
 let folder: string;
 let command: string;
 beforeEach(() => {
@@ -26,7 +26,7 @@ afterEach(() => {
 
 const stragglers = (): number[] => readdirSync(join(folder, 'pids')).map(Number);
 
-describe('what a CLI has started in a session of its own', { tags: ['linux'] }, () => {
+describe('a process that a CLI has started in a session of its own', { tags: ['linux'] }, () => {
   it('ends with the conversation whose process started it', async () => {
     const worker = await openCliWorker({ kind: 'command', command, size: 1 });
     onTestFinished(() => worker.close());

@@ -14,7 +14,7 @@ const user = { role: 'user', content: 'Hi' };
 const model = { id: 'm', capabilities: [] };
 
 describe('a request whose answer is continued', () => {
-  it('ends with the beginning of the answer, also behind what the client began itself', () => {
+  it('ends with the beginning of the answer, also after text with which the client began it', () => {
     const begun = { role: 'assistant', content: 'Hel' };
     expect(withBegunMessage({ messages: [user] }, 'Hel')).toEqual({ messages: [user, begun] });
     expect(withBegunMessage({ messages: [user, begun] }, 'lo')).toEqual({
@@ -29,7 +29,7 @@ describe('a request whose answer is continued', () => {
     ['vllm', { continue_final_message: true, add_generation_prompt: false }],
     ['sglang', { continue_final_message: true, add_generation_prompt: false }],
     ['llama-cpp', {}],
-  ])('has what %s needs to continue it, and is the original one without', (kind, fields) => {
+  ])('has the fields with which %s continues it, and is the original one without them', (kind, fields) => {
     const engine = engineOf(kind);
     const request = { messages: [user], max_tokens: 9, stream: true };
     const begun = engine.adapt(withBegunMessage(request, 'Hel'), model);
@@ -77,7 +77,7 @@ describe('a request whose answer is continued', () => {
     { suffix: 'end' },
     { continue_final_message: false },
     { add_generation_prompt: true },
-  ])('is not one with %o', (fields) => {
+  ])('is refused with %o', (fields) => {
     expect(() => assertContinuable({ messages: [user], ...fields })).toThrow(
       expect.objectContaining({ failure: 'refused' }),
     );

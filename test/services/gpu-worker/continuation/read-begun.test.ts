@@ -48,23 +48,23 @@ const outputText = (delta: string, more: object = {}) => ({
   ...more,
 });
 
-describe('what a client has of an answer', () => {
-  it('is read of chat chunks', () => {
+describe('the part of an answer that a client has', () => {
+  it('is read from chat chunks', () => {
     const begun = read(chatFormat, data(role, chunk({ content: 'Hello' }), chunk({ content: ' 漢', tool_calls: [] })));
     expect(begun).toEqual({ id: 'chatcmpl-1', created: 5, pieces: ['Hello 漢'] });
   });
 
-  it('is read of the chunks of a text completion', () => {
+  it('is read from the chunks of a text completion', () => {
     const begun = read(completionsFormat, data(piece('a'), piece(' b')));
     expect(begun).toEqual({ id: 'cmpl-1', created: 6, pieces: ['a b'] });
   });
 
-  it('is read of the events of a message, with its input tokens', () => {
+  it('is read from the events of a message, with its input tokens', () => {
     const events = named(start, ping, block(0, 'text'), textDelta('a'), textDelta('\n'));
     expect(read(messagesFormat, events)).toEqual({ id: 'msg_1', inputTokens: 10, pieces: ['a\n'] });
   });
 
-  it('is read of the events of a response, one piece for each of them', () => {
+  it('is read from the events of a response, one piece per event', () => {
     const events = named(created, added('message'), part, outputText('a', { logprobs: [] }), outputText('b'));
     const begun = read(responsesFormat, events, 'resp_1');
     expect(begun).toEqual({ id: 'resp_1', created: 8, events: 5, pieces: ['a', 'b'] });
@@ -99,7 +99,7 @@ describe('what a client has of an answer', () => {
     expect(() => read(format, text)).toThrow(expect.objectContaining({ failure: 'refused' }));
   });
 
-  it('with another id than its ingress gave it is not continued', () => {
+  it('is not continued with an id other than the one from its ingress', () => {
     const events = named(created, added('message'), part, outputText('a'));
     expect(() => read(responsesFormat, events, 'resp_2')).toThrow('another id');
   });

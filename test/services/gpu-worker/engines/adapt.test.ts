@@ -13,7 +13,7 @@ function adapt(kind: EngineKind, request: JsonObject, capabilities = thinker, id
   return engineOf(kind).adapt({ model: id, messages: [], ...request }, { id, capabilities });
 }
 
-/** The fields of a request that switch thinking on or off. */
+/** Returns the fields of a request that switch thinking on or off. */
 function thinkingFields(request: JsonObject): JsonObject {
   const names = /^(reasoning(_effort)?|thinking(_budget_tokens)?|chat_template_kwargs)$/;
   return Object.fromEntries(Object.entries(request).filter(([name]) => names.test(name)));
@@ -32,13 +32,13 @@ describe('a request about thinking, adapted to each engine', () => {
     { kind: 'ollama', thinks: high, not: none },
     { kind: 'lm-studio', thinks: high, not: none },
     { kind: 'openai', thinks: { reasoning_effort: 'xhigh' }, not: none },
-  ] as const)('$kind: with an effort, and without thinking', ({ kind, thinks, not }) => {
+  ] as const)('has the fields of $kind: with an effort, and without thinking', ({ kind, thinks, not }) => {
     expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(thinks);
     expect(thinkingFields(adapt(kind, none))).toEqual(not);
   });
 
   it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'] as const)(
-    '%s: adds nothing when the request says nothing',
+    'gets no further fields for %s when it has none about thinking',
     (kind) => {
       expect(thinkingFields(adapt(kind, {}))).toEqual({});
     },
@@ -53,7 +53,7 @@ describe('a request about thinking, adapted to each engine', () => {
     { asked: { reasoning_effort: 'minimal' }, effort: 'low' },
     { asked: { reasoning_effort: 0.5 }, effort: 'medium' },
     { asked: { reasoning_effort: 'max' }, effort: 'high' },
-  ])('$asked is effort $effort', ({ asked, effort }) => {
+  ])('with $asked has the effort $effort', ({ asked, effort }) => {
     for (const kind of ['vllm', 'ollama'] as const) expect(adapt(kind, asked)['reasoning_effort']).toBe(effort);
   });
 
@@ -61,7 +61,7 @@ describe('a request about thinking, adapted to each engine', () => {
     { thinking: { type: 'disabled' } },
     { reasoning: { enabled: false } },
     { chat_template_kwargs: { enable_thinking: false } },
-  ])('%s switches thinking off', (asked) => {
+  ])('with %s switches thinking off', (asked) => {
     expect(adapt('ollama', asked)['reasoning_effort']).toBe('none');
     expect(adapt('vllm', asked)['chat_template_kwargs']).toMatchObject({ enable_thinking: false });
   });
@@ -88,12 +88,12 @@ describe('a request about thinking, adapted to each engine', () => {
     expect(thinkingFields(adapted)).toEqual({ reasoning_effort: 'high' });
   });
 
-  it.each(['ollama', 'lm-studio'] as const)('is dropped for a model of %s that cannot think', (kind) => {
+  it.each(['ollama', 'lm-studio'] as const)('loses the field for a model of %s that cannot think', (kind) => {
     expect(thinkingFields(adapt(kind, { reasoning_effort: 'high' }, ['stream']))).toEqual({});
   });
 });
 
-describe('earlier messages', () => {
+describe('earlier messages, adapted to each engine,', () => {
   const messages = [
     said('developer', 'Be brief.'),
     said('user', 'Hi'),
@@ -106,7 +106,7 @@ describe('earlier messages', () => {
     { kind: 'llama-cpp', thinking: { reasoning_content: 'They greet.' } },
     { kind: 'ollama', thinking: { reasoning: 'They greet.' } },
     { kind: 'lm-studio', thinking: { reasoning_content: 'They greet.' } },
-  ] as const)('$kind: get thinking in the field that it reads, and developer as system', ({ kind, thinking }) => {
+  ] as const)('have thinking in the field that $kind reads, and developer as system', ({ kind, thinking }) => {
     expect(adapt(kind, { messages })['messages']).toEqual([
       said('system', 'Be brief.'),
       said('user', 'Hi'),
@@ -114,14 +114,14 @@ describe('earlier messages', () => {
     ]);
   });
 
-  it.each(['vllm', 'sglang'] as const)('%s: are continued when the last one begins the answer', (kind) => {
+  it.each(['vllm', 'sglang'] as const)('are continued by %s when the last one begins the answer', (kind) => {
     const prefilled = [...messages, said('user', 'More'), said('assistant', 'More is')];
     const going = { continue_final_message: true, add_generation_prompt: false };
     expect(adapt(kind, { messages: prefilled })).toMatchObject(going);
     expect(adapt(kind, { messages: [said('user', 'Hi')] })).not.toHaveProperty('continue_final_message');
   });
 
-  it('ollama: have their text parts joined, but not next to images', () => {
+  it('have their text parts joined for ollama, but not next to images', () => {
     const parts = [textBlock('a'), textBlock('b')];
     const image = [...parts, { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }];
     const adapted = adapt('ollama', { messages: [said('user', parts), said('user', image)] });
@@ -130,42 +130,45 @@ describe('earlier messages', () => {
 });
 
 describe('a field that an engine rejects', () => {
-  it('vllm: stream options without a stream and a tool choice without tools are removed', () => {
+  it('is removed for vllm: stream options without a stream and a tool choice without tools', () => {
     const adapted = adapt('vllm', { stream_options: { include_usage: true }, tools: [], tool_choice: 'auto' });
     expect(adapted).toEqual({ model: 'some-model', messages: [] });
   });
 
-  it('vllm: stream options with a stream and a tool choice with tools stay', () => {
+  it('stays for vllm where it is accepted: stream options with a stream and a tool choice with tools', () => {
     const request = { stream: true, stream_options: { include_usage: true }, tools: [tool('a')], tool_choice: named };
     expect(adapt('vllm', request)).toMatchObject(request);
   });
 
   it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)(
-    '%s: a named tool becomes the only one, and required',
+    'is replaced for %s: a named tool becomes the only one, and required',
     (kind) => {
       const adapted = adapt(kind, { tools: [tool('a'), tool('b')], tool_choice: named });
       expect(adapted).toMatchObject({ tools: [tool('b')], tool_choice: 'required' });
     },
   );
 
-  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)('%s: max_completion_tokens becomes max_tokens', (kind) => {
-    const adapted = adapt(kind, { max_completion_tokens: 7, max_tokens: 9 });
-    expect(adapted).toMatchObject({ max_tokens: 7 });
-    expect(adapted).not.toHaveProperty('max_completion_tokens');
-  });
+  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)(
+    'is renamed for %s: max_completion_tokens becomes max_tokens',
+    (kind) => {
+      const adapted = adapt(kind, { max_completion_tokens: 7, max_tokens: 9 });
+      expect(adapted).toMatchObject({ max_tokens: 7 });
+      expect(adapted).not.toHaveProperty('max_completion_tokens');
+    },
+  );
 
-  it('ollama: tools are removed with tool_choice none', () => {
+  it('is removed for ollama: tools with tool_choice none', () => {
     expect(adapt('ollama', { tools: [tool('a')], tool_choice: 'none' })).not.toHaveProperty('tools');
   });
 
-  it('lm-studio: json_object becomes a schema of any object', () => {
+  it('is replaced for lm-studio: json_object becomes a schema of any object', () => {
     expect(adapt('lm-studio', { response_format: { type: 'json_object' } })).toMatchObject({
       response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
     });
   });
 
   it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const)(
-    '%s: a field that nobody knows passes, and the request given is not changed',
+    'is not an unknown field, which passes to %s, and the given request is not changed',
     (kind) => {
       const request = Object.freeze({ top_k: 5, mystery: { deep: true }, tools: [tool('b')], tool_choice: named });
       const copy = structuredClone(request);

@@ -20,13 +20,13 @@ interface Case {
   folder: string;
   kind: EngineKind;
   discovery: Discovery;
-  /** What the engine's fixture answers to "Hello". */
+  /** The answer of the engine's fixture to "Hello". */
   answer?: { content: string; thinking?: string; promptTokens: number };
 }
 
 type Models = Discovery['models'];
 
-/** A model that generates, and its context window if it is known. */
+/** Returns a model that generates, with its context window if it is known. */
 function generates(id: string, capabilities: string, contextWindow?: number): Models[number] {
   return {
     id,
@@ -109,12 +109,10 @@ const cases: Case[] = [
   },
 ];
 
-/** A connection to an engine, until the running test is over. */
 function connect({ url }: { url: string }): EngineHttp {
   return stopAfterTest(new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 }));
 }
 
-/** An engine with recorded answers, until the running test is over. */
 async function replay(folder: string): Promise<ReplayEngine> {
   return stopAfterTest(await startReplayEngine(`test/fixtures/engines/${folder}`));
 }
@@ -148,7 +146,7 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
 });
 
 it.each(['ollama', 'lm-studio'] as const)(
-  'an engine that unloads a model %s: keeps the context window that the model had',
+  'an engine that unloads a model keeps the context window that the model had: %s',
   async (kind) => {
     const http = connect(await replay(kind));
     const { models } = await engineOf(kind).discover(http, []);
@@ -219,7 +217,7 @@ it.each<[string, Record<string, [number, string]>, string[]]>([
     ['rank'],
   ],
   ['that serves conversations and nothing else', {}, ['generate']],
-])('an engine of vLLM %s, is found out by asking', async (_, answers, operations) => {
+])('the operations of an engine of vLLM %s, are found by probes', async (_, answers, operations) => {
   const engine = await startScriptedEngine((response, { url = '' }) => {
     const models = JSON.stringify({ data: [{ id: 'm', owned_by: 'vllm' }] });
     const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
@@ -238,14 +236,17 @@ const refusals = [
   { folder: 'ollama', text: 'To nobody', code: 'upstream_failed', message: '404' },
 ] as const;
 
-it.each(refusals)('the refusal of an engine $folder: $text → $code', async ({ folder, text, code, message }) => {
-  const server = await replay(folder);
-  const body = { messages: [{ role: 'user', content: text }] };
-  await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
-    code,
-    message: expect.stringContaining(message),
-  });
-});
+it.each(refusals)(
+  'the refusal of the engine $folder becomes an error: $text → $code',
+  async ({ folder, text, code, message }) => {
+    const server = await replay(folder);
+    const body = { messages: [{ role: 'user', content: text }] };
+    await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  },
+);
 
 describe.each(['vllm', 'ollama'] as const)('parallel tool calls of %s', (kind) => {
   it('have one index each, however the engine numbers them', async () => {

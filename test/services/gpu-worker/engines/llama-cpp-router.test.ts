@@ -21,11 +21,11 @@ const lacks = ['documents@chat', 'file_ids@chat', 'audio_input@chat'];
 const tiny = { id: 'tiny', operations, capabilities, contextWindow: 8192, lacks };
 
 /**
- * A llama-server in router mode, by its recorded answers. It would load a model for any question about it without `autoload=false`.
- * @param states of its models; a change shows at the next question
+ * Starts a llama-server in router mode, from its recorded answers. Without `autoload=false` it would load a model for any request about it.
+ * @param states states of its models; a change shows at the next request
  */
 async function start(states: Record<string, string>, { autoloads = false, flags = [] as string[] } = {}) {
-  /** Questions that need a model, with the model. */
+  /** Requests that need a model, with the model. */
   const asked: string[] = [];
   const loads: string[] = [];
   const { url, stop } = await serveHttp(async (request, response) => {
@@ -63,14 +63,14 @@ async function start(states: Record<string, string>, { autoloads = false, flags 
 }
 
 describe('llama.cpp in router mode', () => {
-  it('is detected, and serves the models that are loaded where requests load none', async () => {
+  it('is detected, and serves only loaded models where requests load none', async () => {
     const { http, loads } = await start({ tiny: 'loaded', other: 'unloaded' });
     expect(await detectEngine(http)).toBe('llama-cpp');
     expect(await llamaCpp.discover(http, [])).toEqual({ models: [tiny], slots: 2 });
     expect(loads).toEqual([]);
   });
 
-  it('is asked nothing about models that are not loaded, and what a model does only once', async () => {
+  it("gets no requests about models that are not loaded, and only one probe of a model's operations", async () => {
     const states = { tiny: 'loaded', other: 'unloaded' };
     const { http, asked, loads } = await start(states, { autoloads: true });
     const first = await llamaCpp.discover(http, []);
@@ -83,7 +83,7 @@ describe('llama.cpp in router mode', () => {
     expect(loads).toEqual([]);
   });
 
-  it('keeps what was found out of a model that is not loaded any more', async () => {
+  it('keeps the description of a model that is no longer loaded', async () => {
     const states: Record<string, string> = { tiny: 'loaded', other: 'downloading' };
     const { http } = await start(states, { autoloads: true });
     const { models } = await llamaCpp.discover(http, []);
@@ -93,7 +93,7 @@ describe('llama.cpp in router mode', () => {
     }
   });
 
-  it('tells by its command line what a model is for that was not loaded yet', async () => {
+  it('is read by its command line for the purpose of a model that was not loaded yet', async () => {
     for (const [flag, operation] of [
       ['--embeddings', 'embed'],
       ['--reranking', 'rank'],
@@ -105,7 +105,7 @@ describe('llama.cpp in router mode', () => {
     }
   });
 
-  it('counts only with models that are loaded', async () => {
+  it('counts tokens only with loaded models', async () => {
     const { http, loads } = await start({ tiny: 'loaded', other: 'unloaded' }, { autoloads: true });
     const count = (model: string) =>
       llamaCpp.continuation?.countText(http, { model, text: 'a b', isWhole: true }, AbortSignal.timeout(5_000));

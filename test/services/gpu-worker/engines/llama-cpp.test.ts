@@ -104,7 +104,7 @@ for (const { name, start, tags } of engines) {
       expect(JSON.parse(call?.arguments ?? '')).toMatchObject(asked);
     });
 
-    it('refuses a request that is too long with its token counts', async () => {
+    it('refuses a request that is too long, with its token counts', async () => {
       await expect(run(overlong)).rejects.toEqual(
         errorWith('context_length_exceeded', { message: expect.stringContaining('8192') }),
       );
@@ -138,7 +138,7 @@ describe('a real llama-server', { tags: ['llama-server'] }, () => {
     await until(async () => expect(await busySlots(server.url)).toBe(0));
   });
 
-  it('gives only what comes after the beginning of an answer, streamed and whole', async () => {
+  it('returns only the rest after the beginning of an answer, streamed and whole', async () => {
     const question = { role: 'user', content: 'Hello' };
     const parts = ['Once', ' upon'].map((text) => ({ type: 'text', text }));
     const answerOf = async (format: string, body: JsonObject) => (await run('generate', format, body)).pieces.join('');
@@ -176,7 +176,7 @@ describe('a real llama-server', { tags: ['llama-server'] }, () => {
   });
 });
 
-describe('a real llama-server that was started for something else', { tags: ['llama-server'] }, () => {
+describe('a real llama-server that was started for another purpose', { tags: ['llama-server'] }, () => {
   it('gives embeddings, and refuses dimensions that it ignores', async () => {
     const server = stopAfterTest(await startReal({ flags: ['--embeddings', '--pooling', 'mean'] }));
     const run = (body: JsonObject) =>
@@ -218,7 +218,7 @@ describe('a real llama-server that was started for something else', { tags: ['ll
     expect(end.usage.promptTokens).toBeGreaterThan(0);
   });
 
-  it('writes what stands before a suffix, streamed and whole', async () => {
+  it('writes the text before a suffix, streamed and whole', async () => {
     const server = stopAfterTest(await startReal({ weights: makeGguf({ context: 16_384, infills: true }) }));
     const run = (fields: JsonObject) => {
       const body = { model: 'tiny', prompt: 'the red', suffix: ' tree', max_tokens: 12, ...fields };
@@ -244,7 +244,7 @@ async function discover(url: string) {
   return await llamaCpp.discover(http, []);
 }
 
-/** The cosine of two vectors of 32-bit floats. */
+/** Returns the cosine of two vectors of 32-bit floats. */
 function cosine(a: Buffer, b: Buffer): number {
   let [dot, ofA, ofB] = [0, 0, 0];
   for (let at = 0; at < a.length; at += 4) {

@@ -74,7 +74,7 @@ describe('an image fetcher that may connect to loopback', () => {
   });
 });
 
-describe('an image fetcher', () => {
+describe('an image fetcher for public addresses', () => {
   const fetchImage = createImageFetcher();
 
   it.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'])(

@@ -4,7 +4,7 @@ import { begunAnswer, withoutBegun } from '#services/gpu-worker/requests/begun-a
 
 const user = { role: 'user', content: 'Hello' };
 
-/** The content of a whole answer to a request that has begun one. */
+/** Returns the content of a whole answer to a request that has begun one. */
 function rest(begun: Json, content: string): Json | undefined {
   const found = begunAnswer({ messages: [user, { role: 'assistant', content: begun }] });
   const answer = { choices: [{ index: 0, message: { content } }], usage: {} };
@@ -13,25 +13,25 @@ function rest(begun: Json, content: string): Json | undefined {
 }
 
 describe('the beginning of an answer that an engine repeats', () => {
-  it('is taken off', () => {
+  it('is removed', () => {
     expect(rest('Once upon', 'Once upon a time')).toBe(' a time');
     expect(rest('{"a":\n', '{"a":\n1}')).toBe('1}');
     expect(rest('Once', 'Once')).toBe('');
   });
 
-  it('is taken off where line breaks stand between its parts', () => {
+  it('is removed where line breaks stand between its parts', () => {
     const parts = ['Once', ' upon'].map((text) => ({ type: 'text', text }));
     for (const answer of ['Once upon a', 'Once\n upon a', 'Once\n\n upon a']) expect(rest(parts, answer)).toBe(' a');
   });
 
-  it('leaves an answer as it is that does not repeat it', () => {
+  it('changes nothing of an answer that does not repeat it', () => {
     expect(rest('Once upon', 'Once more')).toBe('Once more');
     expect(rest('Once upon', ' a time')).toBe(' a time');
     expect(rest('', 'a')).toBe('a');
     expect(begunAnswer({ messages: [user] })).toBeUndefined();
   });
 
-  it('is taken off of its thinking too', () => {
+  it('is removed from its thinking too', () => {
     const messages = [{ role: 'assistant', content: '', reasoning_content: 'So' }];
     const answer = { choices: [{ message: { content: 'a', reasoning_content: 'So it is' } }] };
     expect(withoutBegun(answer, begunAnswer({ messages }) ?? { content: [], reasoning_content: [] })).toEqual({

@@ -6,7 +6,7 @@ import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs
 /** Makes V8 reach its idle state soon, and discard code at the first collection. */
 const restSoon = ['--gc-memory-reducer-start-delay-ms=100', '--memory-saver-mode', '--stress-flush-code'];
 
-/** Reports whether code that ran once, and compiled code, exist before and after an idle phase. */
+/** A program that reports whether code that ran once, and compiled code, exist before and after an idle phase. */
 const program = `
 const { PerformanceObserver, constants } = require('node:perf_hooks');
 const isLazy = 1 << 18, isCompiled = 1 << 4;
@@ -33,7 +33,7 @@ new PerformanceObserver((list) => {
 }).observe({ type: 'gc' });
 `;
 
-/** Prints the most bytes, in MiB, that buffers which nothing refers to any more take at once. */
+/** A program that prints the maximum MiB that unreferenced buffers take at once. */
 const reading = `
 let most = 0;
 for (let count = 0; count < 20000; count++) {

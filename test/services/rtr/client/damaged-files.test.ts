@@ -12,7 +12,7 @@ const router = 'https://llm.example.com';
 const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
 const index = JSON.stringify({ default: router, routers: { [router]: { store: 'file' } } });
 
-/** Runs the client of a person who has these files. */
+/** Runs the client of a person with these files. */
 async function run(words: readonly string[], files: Record<string, string>) {
   const home = temporaryFolder();
   const folder = join(home, 'rtr');
@@ -25,13 +25,13 @@ async function run(words: readonly string[], files: Record<string, string>) {
   return { folder, code: await command.ended, out: command.out, err: command.err };
 }
 
-/** Each way in which the file is damaged for one command, and one way for the others. */
+/** Returns each way in which the file is damaged for one command, and one way for the others. */
 const runs = (texts: readonly string[], other: string) => [
   ...texts.map((text) => ({ words: ['token'], text })),
   ...[['logout'], ['env', 'claude'], ['token', '--router', router]].map((words) => ({ words, text: other })),
 ];
 
-it('a damaged list of routers is named, with what to do', async () => {
+it('a damaged list of routers is reported, with the remedy', async () => {
   const withoutStore = '{"routers": {"https://llm.example.com": null}}';
   const all = runs(['{"default": "ht', '', '{}', 'null', withoutStore], withoutStore);
   for (const { words, text } of all) {
@@ -42,7 +42,7 @@ it('a damaged list of routers is named, with what to do', async () => {
   }
 });
 
-it('damaged tokens are named, with what to do, and nothing of them is shown', async () => {
+it('damaged tokens are reported, with the remedy, and nothing of them is shown', async () => {
   const all = runs(['{"router": "https://llm.exa', '', 'null', '[]'], '{"accessToken": "secret"}');
   for (const { words, text } of all) {
     const files = { 'routers.json': index, [`${name}.tokens.json`]: text };
@@ -53,7 +53,7 @@ it('damaged tokens are named, with what to do, and nothing of them is shown', as
   }
 });
 
-it('a router that speaks no TLS at an address with https is named in one sentence', async () => {
+it('a router without TLS at an address with https is reported in one sentence', async () => {
   const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

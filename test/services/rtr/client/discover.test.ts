@@ -3,7 +3,7 @@ import { discover } from '#services/rtr/client/lib/discover.mjs';
 import { beginDevice, claimDevice } from '#services/rtr/client/lib/router-api.mjs';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
-/** A server that says of itself what a router would not. */
+/** Starts a server with metadata that no router would send. */
 async function startHostile(answerOf: (origin: string) => object): Promise<string> {
   const origin: string = await serveInTest((_, response) => response.end(JSON.stringify(answerOf(origin))));
   return origin;
@@ -15,7 +15,7 @@ const endpoints = (origin: string) => ({
   token_endpoint: `${origin}/oauth/token`,
 });
 
-/** What was found of a router at this address. */
+/** Returns the endpoints found at a router's address. */
 const foundAt = (url: string) => ({
   device: `${url}/d`,
   token: `${url}/t`,
@@ -24,7 +24,7 @@ const foundAt = (url: string) => ({
   router: url,
 });
 
-it('a router whose endpoints or issuer are at another origin is not signed in to', async () => {
+it('the client does not sign in to a router whose endpoints or issuer are at another origin', async () => {
   for (const name of ['issuer', 'device_authorization_endpoint', 'token_endpoint']) {
     for (const other of ['https://evil.example/x', '@evil.example/x', '0.evil.example/x']) {
       const url = await startHostile((origin) => ({
@@ -36,7 +36,7 @@ it('a router whose endpoints or issuer are at another origin is not signed in to
   }
 });
 
-it('a token is sent to no API at another origin', async () => {
+it('the client sends a token to no API at another origin', async () => {
   const url = await startHostile((origin) => ({
     ...endpoints(origin),
     model_router_apis: {
@@ -48,7 +48,7 @@ it('a token is sent to no API at another origin', async () => {
   expect((await discover(url)).apis).toEqual({ own: `${url}/api` });
 });
 
-it('an address that hides a line break is kept without it, and one with a password, a query or a fragment is no API', async () => {
+it('the client removes a hidden line break from an address, and accepts no API with a password, a query or a fragment', async () => {
   const url = await startHostile((origin) => ({
     ...endpoints(origin),
     token_endpoint: `${origin}/oauth\n/token`,
@@ -65,7 +65,7 @@ it('an address that hides a line break is kept without it, and one with a passwo
   expect(apis).toEqual({ openai: `${url}/apiimport('node:child_process')//%22'` });
 });
 
-it('only a page of the router itself is shown and opened', async () => {
+it('the client shows and opens only a page of the router itself', async () => {
   const start = { device_code: 'x', user_code: 'ABCD-EFGH', expires_in: 600, interval: 2 };
   const begun = async (pages: (origin: string) => object) => {
     const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
@@ -83,7 +83,7 @@ it('only a page of the router itself is shown and opened', async () => {
   }
 });
 
-it('the address of the account is shown in one line, and what is no token is not kept', async () => {
+it('the client shows the address of the account in one line, and stores only valid tokens', async () => {
   const tokens = { access_token: 'rtr_a', refresh_token: 'rtr_r', expires_in: 900 };
   const claimed = async (answer: object) => {
     const url = await startHostile(() => ({ ...tokens, ...answer }));
@@ -97,7 +97,7 @@ it('the address of the account is shown in one line, and what is no token is not
   }
 });
 
-it('what a router sends moves no cursor, and cannot make a program poll without a pause', async () => {
+it("a router's text moves no cursor, and cannot make the client poll without a pause", async () => {
   const url = await startHostile((origin) => ({
     device_code: 'x',
     user_code: '\u001B[2JABCD-EFGH',

@@ -7,7 +7,7 @@ import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const tokenCommand = ['rtr', 'token', '--router', 'http://127.0.0.1:8484'];
 
-/** A sign-in to a router that answers every request like this, and whose APIs are at these paths. */
+/** Returns a sign-in to a router that answers every request like this, and whose APIs are at these paths. */
 async function signedIn(answer: unknown, paths: Record<string, string>) {
   const router = await serveInTest((_, response) => response.end(JSON.stringify(answer)));
   const apis = Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, `${router}${path}`]));
@@ -15,7 +15,7 @@ async function signedIn(answer: unknown, paths: Record<string, string>) {
   return { router, tokenEndpoint: `${router}/t`, revocationEndpoint: undefined, apis, ...tokens };
 }
 
-it('Claude Code gets no variable of the router but those about its models, and none that is ours', async () => {
+it('Claude Code gets only variables about models from the router, and none that rtr sets itself', async () => {
   const served = {
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
     CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
@@ -62,7 +62,7 @@ it('the plugin of opencode is the same program whatever the router sends', async
   expect('attacked' in globalThis).toBe(false);
 });
 
-it('what the router sends stays one value in the settings of Codex and in a shell', async () => {
+it('a value from the router stays one value in the settings of Codex and in a shell', async () => {
   const path = `/api\n[mcp_servers.x]\ncommand='"; $(touch x) \`touch x\` '`;
   const signIn = await signedIn({ data: { length: 1e9 } }, { openai: path });
   const base = `${new URL(`${signIn.router}${path}`).href}/v1`;
@@ -75,7 +75,7 @@ it('what the router sends stays one value in the settings of Codex and in a shel
   expect(script).toContain(`export OPENAI_BASE_URL='${base.replaceAll("'", String.raw`'\''`)}'\n`);
 });
 
-it('an API of a sign-in that is at another origin is not used', async () => {
+it('the client does not use an API of a sign-in at another origin', async () => {
   const signIn = await signedIn({}, {});
   const elsewhere = { ...signIn, apis: { anthropic: 'https://evil.example/api' } };
   await expect(claude({ signIn: elsewhere, tokenCommand, shell: undefined })).rejects.toThrow(

@@ -28,7 +28,6 @@ function write(path: string, text: string): string {
   return file;
 }
 
-/** Runs a command of the client to its good end. */
 async function run(words: readonly string[], variables: Record<string, string> = {}) {
   const env = { HOME: home, XDG_CONFIG_HOME: home, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...variables };
   const command = runCommand(hostNode(), [program, ...words], { cwd: home, env });
@@ -36,10 +35,10 @@ async function run(words: readonly string[], variables: Record<string, string> =
   return { out: command.out, err: command.err };
 }
 
-describe('what Claude Code prefers to the settings of the router', () => {
+describe('a setting that takes precedence over the router in Claude Code', () => {
   const effect = 'Claude Code sends it to the router in place of the token of your sign-in';
 
-  it('in its file is named, each time, and stays there', async () => {
+  it('is reported from its file, each time, and stays there', async () => {
     const file = write('.claude/settings.json', '{"env": {"ANTHROPIC_AUTH_TOKEN": "mine"}}');
     const warning = `Warning: ANTHROPIC_AUTH_TOKEN is in the \`env\` of ${file}: ${effect}. Remove it there.\n`;
     const words = ['env', 'claude', '--write'];
@@ -52,7 +51,7 @@ describe('what Claude Code prefers to the settings of the router', () => {
     expect([env, apiKeyHelper]).toMatchObject([{ ANTHROPIC_AUTH_TOKEN: 'mine' }, expect.any(String)]);
   });
 
-  it('in the shell is named, unless the file overrides it', async () => {
+  it('is reported from the shell, unless the file overrides it', async () => {
     const words = ['env', 'claude', '--write'];
     const key = await run(words, { ANTHROPIC_API_KEY: 'sk-mine', CLAUDE_CODE_USE_BEDROCK: '1' });
     expect(key.err.split('\n')).toEqual([
@@ -66,10 +65,10 @@ describe('what Claude Code prefers to the settings of the router', () => {
   });
 });
 
-describe('what Codex prefers to the settings of the router', () => {
+describe('a setting that takes precedence over the router in Codex', () => {
   const top = 'profile = "work" # mine\n';
 
-  it('is the provider of the active profile, which is named in each spelling', async () => {
+  it('is the provider of the active profile, which is reported in each spelling', async () => {
     for (const content of [
       `${top}[profiles.work]\nmodel_provider = 'other' # mine\n`,
       `${top}profiles.work.model_provider = "other"\n`,
@@ -86,7 +85,7 @@ describe('what Codex prefers to the settings of the router', () => {
     }
   });
 
-  it('is no profile that is not active, has no provider, or has the router', async () => {
+  it('is not a profile that is inactive, has no provider, or has the router', async () => {
     for (const content of [
       '[profiles.work]\nmodel_provider = "other"\n',
       `${top}[profiles.work]\nmodel = "x"\n[profiles.home]\nmodel_provider = "other"\n`,
@@ -98,7 +97,7 @@ describe('what Codex prefers to the settings of the router', () => {
     }
   });
 
-  it('a model of a table is not taken for the one that was chosen', async () => {
+  it('is not the model of a table, which is not taken for the chosen one', async () => {
     const file = write('.codex/config.toml', 'model = "gone" # why\n[profiles.work]\nmodel = "demo"\n');
     await run(['env', 'codex', '--write']);
     expect(readFileSync(file, 'utf8')).toMatch(/^model = "auto" # why\nmodel_provider = "rtr"\n/);

@@ -4,7 +4,7 @@ import { mergeToml } from '#services/rtr/client/lib/programs/merge-toml.mjs';
 import { routerAddress } from '#services/rtr/client/lib/router-address.mjs';
 
 describe('a settings file of JSON', () => {
-  it('keeps everything that the router has nothing to say of, and its indentation', () => {
+  it('keeps everything that is not about the router, and its indentation', () => {
     const before = '{\n    "theme": "dark",\n    "env": { "A": "1", "B": "2" },\n    "list": [1, 2]\n}\n';
     const after = mergeJson('f', before, { helper: 'x', env: { B: '3' } });
     expect(JSON.parse(after)).toEqual({ theme: 'dark', env: { A: '1', B: '3' }, list: [1, 2], helper: 'x' });
@@ -12,7 +12,7 @@ describe('a settings file of JSON', () => {
     expect(mergeJson('f', after, { helper: 'x', env: { B: '3' } })).toBe(after);
   });
 
-  it('that cannot be read is left alone, and nothing of it is shown', () => {
+  it('is left alone if it cannot be read, and nothing of it is shown', () => {
     for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret']) {
       expect(() => mergeJson('/home/ada/settings.json', before, {})).toThrow('/home/ada/settings.json is no JSON');
     }
@@ -62,7 +62,7 @@ describe('a settings file of TOML', () => {
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 
-  it('keeps comments behind the values at its top, and those between a table that is replaced and the next one', () => {
+  it('keeps comments after the values at its top, and those between a replaced table and the next one', () => {
     const before = [
       'model = "a # b"   # keep',
       "model_provider='x'# why",
@@ -87,7 +87,7 @@ describe('a settings file of TOML', () => {
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 
-  it('has lines that end as they did, on Windows too', () => {
+  it('keeps its line ends, on Windows too', () => {
     const before = 'model = "x"\r\n[a]\r\nb = 1\r\n';
     expect(mergeToml(before, { model: 'auto' }, {})).toBe('model = "auto"\r\n\r\n[a]\r\nb = 1\r\n');
   });
@@ -116,7 +116,7 @@ describe('a settings file of TOML', () => {
     }
   });
 
-  it('loses the same settings in other spellings, and is refused where they are inside of one value', () => {
+  it('loses the same settings in other spellings, and is refused where they are inside one value', () => {
     const dotted = 'p.rtr.name = "old"\np.rtr.auth = { command = "old" }\np.other.name = "kept"\n[p]\nrtr.n = 4\n';
     const after = mergeToml(dotted, top, tables);
     expect(after).not.toContain('old');
@@ -137,7 +137,7 @@ describe('the address of a router', () => {
     expect(routerAddress('http://[::1]:8484')).toBe('http://[::1]:8484');
   });
 
-  it('without TLS on another machine is refused, as is what is no address', () => {
+  it('is refused without TLS on another machine, and if it is invalid', () => {
     for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com']) {
       expect(() => routerAddress(entered)).toThrow('has no TLS');
     }

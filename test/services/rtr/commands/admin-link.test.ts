@@ -35,7 +35,7 @@ describe('rtr admin link', () => {
     expect(await accounts.links.createFirstAdmin(tokenOf(link), ada)).toMatchObject({ role: 'admin' });
   });
 
-  it('lets the only administrator set a new password, which ends all sessions, and works once', async () => {
+  it('makes the only administrator set a new password, which ends all sessions, and works once', async () => {
     const ada = await makeAdmin(open);
     const session = await accounts.sessions.open(ada);
     const link = await adminLink(context, {});
@@ -67,7 +67,7 @@ describe('rtr admin link', () => {
     expect(await accounts.links.resetPassword(token, eve.id, 'new')).toBeUndefined();
   });
 
-  it('refuses an address that somebody has typed in, until it is confirmed, but not their id', async () => {
+  it("refuses an address that a person has typed in until it is confirmed, but not the person's id", async () => {
     await makeAdmin(open);
     const eve = await invite('eve@example.com', 'member');
     await accounts.users.changeEmail(eve.id, 'boss@example.com', 'the person');

@@ -13,7 +13,7 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 
-/** A server that notes what it is asked. */
+/** Starts a server that records its requests. */
 async function startServer(): Promise<{ asked: IncomingMessage[]; port: number }> {
   const asked: IncomingMessage[] = [];
   const { port, server, stop } = await serveHttp((request, response) => {
@@ -28,7 +28,7 @@ async function startServer(): Promise<{ asked: IncomingMessage[]; port: number }
   return { asked, port };
 }
 
-/** Asks the router for something, in a folder whose cluster was started at a port. */
+/** Sends a request to the router, in a folder whose cluster was started at a port. */
 function ask(folder: string, environment: Record<string, string>, options: AdminOptions = {}): Promise<void> {
   const config = loadConfig(adminSettings, { RTR_PREFIX: `test-${randomUUID()}`, ...environment });
   const output = new Writable({ write: (_piece, _, done) => done() });
@@ -36,7 +36,7 @@ function ask(folder: string, environment: Record<string, string>, options: Admin
   return withAdmin({ config, options, folder, ...context }, ({ client }) => client.get('/users'));
 }
 
-/** A folder whose cluster has the store of the tests. */
+/** Returns a folder whose cluster has the store of the tests. */
 function folderOf(port: number, host = '127.0.0.1'): string {
   const folder = temporaryFolder();
   const redis = Number(new URL(inject('redisUrl')).port);
@@ -46,7 +46,7 @@ function folderOf(port: number, host = '127.0.0.1'): string {
 
 const refusal = /^Set RTR_ADMIN_TOKEN .* rtr speaks to the router of this machine alone/;
 
-it('sends a token of the store in this folder to where its cluster was started, whatever HOST and PORT say', async () => {
+it("rtr sends a token of the store in this folder to the address of its cluster's start, whatever HOST and PORT say", async () => {
   const [own, other] = [await startServer(), await startServer()];
   const folder = folderOf(own.port);
   const port = String(other.port);
@@ -69,12 +69,12 @@ it('sends a token of the store in this folder to where its cluster was started, 
   expect(other.asked).toEqual([]);
 });
 
-it('sends no token of a store to a router that listens for other machines alone', async () => {
+it('rtr sends no token of a store to a router that listens only for other machines', async () => {
   const { port } = await startServer();
   await expect(ask(folderOf(port, 'localhost.example'), {})).rejects.toThrow(refusal);
 });
 
-it('sends a token of a store that REDIS_URL names to a loopback address alone', async () => {
+it('rtr sends a token of a store that REDIS_URL names only to a loopback address', async () => {
   const own = await startServer();
   const folder = folderOf(9);
   const settings = { REDIS_URL: inject('redisUrl'), PORT: String(own.port) };
@@ -86,7 +86,7 @@ it('sends a token of a store that REDIS_URL names to a loopback address alone', 
   expect(own.asked[0]?.headers.authorization).toMatch(/^Bearer rtradmin_/);
 });
 
-it('sends no token of a store through a proxy', async () => {
+it('rtr sends no token of a store through a proxy', async () => {
   const [own, proxy] = [await startServer(), await startServer()];
   const before = getGlobalDispatcher();
   onTestFinished(() => setGlobalDispatcher(before));
@@ -97,7 +97,7 @@ it('sends no token of a store through a proxy', async () => {
   expect([own.asked.length, proxy.asked.length]).toEqual([1, 0]);
 });
 
-it('sends the token of the environment to no other router than that of the environment', async () => {
+it('rtr sends the token of the environment only to the router of the environment', async () => {
   const [named, other] = [await startServer(), await startServer()];
   const settings = { RTR_ADMIN_TOKEN: 'rtradmin_named' };
   const withUrl = { ...settings, RTR_URL: `http://127.0.0.1:${named.port}/api/admin/v1` };

@@ -24,7 +24,7 @@ function start() {
   return { folder, out, said, print, issue };
 }
 
-/** The same after `rtr credentials init`. */
+/** Starts the same after `rtr credentials init`. */
 function startWithAuthority() {
   const started = start();
   cpSync(authority, started.out, { recursive: true });

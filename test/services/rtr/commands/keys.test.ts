@@ -14,7 +14,7 @@ beforeEach(async () => {
   ({ store, verifier, lines, context } = open);
 });
 
-/** What a wrong setting is refused with. */
+/** Returns the refusal of a wrong setting. */
 const wrong = (param: string) => ({ code: 'invalid_request', param });
 
 describe('rtr keys create', () => {
@@ -26,7 +26,7 @@ describe('rtr keys create', () => {
     expect(await verifier.verify(raw)).toEqual(identity);
   });
 
-  it('gives it turns by a weight', async () => {
+  it('gives the key a weight', async () => {
     const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', weight: '3' });
     expect(await verifier.verify(raw)).toMatchObject({ weight: 3 });
     for (const weight of ['0', '101', '1.5', 'x', '']) {
@@ -35,7 +35,7 @@ describe('rtr keys create', () => {
     }
   });
 
-  it('confines it to some tools', async () => {
+  it('restricts the key to some tools', async () => {
     const tools = ['calculator', 'my wiki/*'];
     const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', tools });
     expect(await verifier.verify(raw)).toMatchObject({ tools });
@@ -99,7 +99,7 @@ describe('rtr keys list', () => {
 });
 
 describe('rtr keys revoke', () => {
-  it.each(['id', 'raw key'])('has a key in use refused at once, given its %s', async (by) => {
+  it.each(['id', 'raw key'])('makes every ingress refuse a used key at once, given its %s', async (by) => {
     const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     await verifier.verify(raw);
     expect(await revokeKey(context, by === 'id' ? record.id : raw)).toBe('revoked');
@@ -127,7 +127,7 @@ describe('rtr keys revoke', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ id: record.id, outcome: 'revoked before' });
   });
 
-  it('stands when it cannot be announced, and says when it takes effect', async () => {
+  it('is effective even if it cannot be announced, and says when it takes effect', async () => {
     const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     const announce = () => Promise.reject(new Error('the broker is away'));
     await revokeKey({ ...context, announce }, record.id);
@@ -138,7 +138,7 @@ describe('rtr keys revoke', () => {
     await expect(new KeyVerifier(store).verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('refuses text that is no key, and does not repeat it', async () => {
+  it('refuses text that is not a key, and does not repeat it', async () => {
     await expect(revokeKey(context, '000000000000')).rejects.toMatchObject({ code: 'not_found' });
     const mistyped = `${mintKey('router').raw}x`;
     const refusal = await revokeKey(context, mistyped).catch((error: Error) => error);

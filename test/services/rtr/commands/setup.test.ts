@@ -40,7 +40,7 @@ describe('rtr setup', () => {
     ]);
   });
 
-  it('creates one key when three set up the same cluster at once', async () => {
+  it('creates one key when three processes set up the same cluster at once', async () => {
     await Promise.all([1, 2, 3].map(() => setup({ ...context, json: true })));
     const results = lines.map((line) => JSON.parse(line) as { created: boolean; key?: string });
     expect(results.filter(({ created }) => created)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tableLines } from '#services/rtr/commands/table-lines.ts';
 
-it('a table has nothing in it that a terminal would obey', () => {
+it('a table contains no characters that control a terminal', () => {
   const rows = [
     ['NAME', 'NOTE'],
     ['a', 'red \u001B[31m\u202E and\r\nmore'],

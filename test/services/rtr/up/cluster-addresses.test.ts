@@ -36,7 +36,7 @@ describe('the addresses of the cluster', () => {
 });
 
 describe('the router of this machine', () => {
-  it('is where the cluster of the folder was started, unless the settings say otherwise', () => {
+  it("is at the address of the cluster's start in the folder, unless the settings name another", () => {
     expect(ownRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8484', publicUrl: 'http://127.0.0.1:8484' });
     const router = { host: '0.0.0.0', port: 8620, publicUrl: 'https://llm.example.com' };
     saveClusterState(folder, { ...loadClusterState(folder), router });

@@ -28,7 +28,7 @@ describe('the state of a cluster', () => {
     );
   });
 
-  it('is refused with a message when its folder is a file, or when it is a folder itself', () => {
+  it('is refused with a message when its folder is a file, or when its file is a folder', () => {
     writeFileSync(folder, '');
     expect(() => loadClusterState(folder)).toThrow(`${folder}/cluster.json cannot be used (ENOTDIR)`);
     rmSync(folder);

@@ -2,7 +2,7 @@ import { expect, inject, it } from 'vitest';
 import { setUpKeys } from '#services/rtr/up/set-up-keys.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-it('the first start of a cluster prints the new key, and each one makes a link until there is an administrator', async () => {
+it('the first start of a cluster prints the new key, and each start creates a link until there is an administrator', async () => {
   const { accounts, prefix } = await openKeyStore();
   const said: string[] = [];
   const setUp = () => setUpKeys(inject('redisUrl'), prefix.replace(/:$/, ''), (line) => said.push(line));

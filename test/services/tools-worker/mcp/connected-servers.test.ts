@@ -19,7 +19,7 @@ async function listening(listener: RequestListener): Promise<string> {
   return `${await serveInTest(listener)}/mcp`;
 }
 
-/** A server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
+/** Starts a server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
 async function startNotes() {
   const asked: { token: string | undefined; team: string | string[] | undefined }[] = [];
   const handler = createMcpHandler(() => {
@@ -45,8 +45,8 @@ function call(url: string, token: string, tool?: string) {
   return serversAt(url).run(connection)({}, context);
 }
 
-describe('servers that people connect to', () => {
-  it('are announced as such, without tools, in a form that asks older releases for nothing', () => {
+describe("MCP servers with people's account links", () => {
+  it('are announced without tools, in a form for which older releases request nothing', () => {
     expect(serversAt('https://notes.test/mcp').infos).toEqual([
       expect.objectContaining({ name: 'notes/*', server: 'notes', passes: [] }),
     ]);
@@ -55,13 +55,13 @@ describe('servers that people connect to', () => {
   it.each([
     ['of another address', { server: 'notes', url: 'https://other.test/mcp' }],
     ['that are not configured', { server: 'other', url: 'https://notes.test/mcp' }],
-  ])('%s are sent no token', (_, named) => {
+  ])('%s get no token', (_, named) => {
     const servers = serversAt('https://notes.test/mcp');
     expect(() => servers.run({ ...named, token: 'secret' })).toThrow(RouterError);
     expect(() => servers.run({ server: 'notes', url: 'https://notes.test/mcp', token: 'secret' })).not.toThrow();
   });
 
-  it('list their tools, and run them, with the token of the call and what the operator has set', async () => {
+  it("list their tools, and run them, with the token of the call and the operator's headers", async () => {
     const { url, asked } = await startNotes();
     expect((await call(url, 'good')).structuredContent).toMatchObject({ tools: [{ name: 'read' }] });
     expect(await call(url, 'good', 'read')).toMatchObject({ isError: false, content: [{ text: 'a note' }] });
@@ -69,7 +69,7 @@ describe('servers that people connect to', () => {
     expect(new Set(asked.map((each) => JSON.stringify(each)))).toEqual(new Set(['{"token":"Bearer good","team":"a"}']));
   });
 
-  it('that refuse the token need a connection; those that refuse the call have answered', async () => {
+  it('need an account link if they refuse the token, and have answered if they refuse the call', async () => {
     const { url } = await startNotes();
     await expect(call(url, 'ended', 'read')).rejects.toMatchObject({ code: 'connection_required' });
     expect(await call(url, 'narrow', 'read')).toMatchObject({
@@ -78,14 +78,14 @@ describe('servers that people connect to', () => {
     });
   });
 
-  it('that fail are a failure of the upstream', async () => {
+  it('are a failure of the upstream if they fail', async () => {
     const url = await listening((_, response) => void response.writeHead(500).end('secret words'));
     const failing = call(url, 'good', 'read');
     await expect(failing).rejects.toMatchObject({ code: 'upstream_failed' });
     await expect(failing).rejects.not.toThrow('secret words');
   });
 
-  it('that lead elsewhere do not get the token there', async () => {
+  it('do not pass the token to the target of a redirect', async () => {
     const stolen: (string | undefined)[] = [];
     const elsewhere = await listening((request, response) => {
       stolen.push(request.headers.authorization);

@@ -37,7 +37,7 @@ function run(link: McpLink, name: string, input = {}, over: Partial<typeof conte
   return tool.run(input, { ...context, ...over });
 }
 
-/** The reference server over HTTP, with sessions, as a process of its own. */
+/** Starts the reference server over HTTP, with MCP sessions, as a process of its own. */
 async function startEverything(port: number): Promise<ChildProcess> {
   const file = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
   const child = spawn('node', [file, 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: 'pipe' });
@@ -48,7 +48,7 @@ async function startEverything(port: number): Promise<ChildProcess> {
   return child;
 }
 
-it('a link to a server with sessions runs its tools, and connects again when the server has lost its session or is back', async () => {
+it('a link to an MCP server with sessions runs its tools, and connects again when the server has lost its session or is back', async () => {
   const port = await freePort();
   let server = await startEverything(port);
   const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
@@ -69,16 +69,16 @@ it('a link to a server with sessions runs its tools, and connects again when the
   await end();
   await expect(echo('hi')).rejects.toMatchObject({ code: 'upstream_failed' });
   await until(() => expect(link.available).toBe(false));
-  // Its tools stay known, so that their names stay taken.
+  // Its tools stay listed, so that their names stay taken.
   expect(link.tools.length).toBeGreaterThan(0);
   await startEverything(port);
   await until(() => expect(link.available).toBe(true));
   expect(await echo('back')).toMatchObject([{ text: 'Echo: back' }]);
 });
 
-/** A server of the newest revision, without sessions, in this process. */
+/** Starts a server of the newest revision, without MCP sessions, in this process. */
 async function startNewest(
-  /** The result or error of a request that the server itself does not answer; `nothing` for no answer at all. */
+  /** Returns the result or error for a request that the server itself does not answer; `nothing` for no answer at all. */
   answerOf: (body: string) => object | 'nothing' | undefined = () => undefined,
 ): Promise<{ url: string; asked: string[]; more: () => void }> {
   const asked: string[] = [];
@@ -132,7 +132,7 @@ async function startNewest(
   };
 }
 
-describe('a link to a server of the newest revision', () => {
+describe('a link to an MCP server of the newest revision', () => {
   async function start() {
     const server = await startNewest();
     const { link, changes } = linkTo(server.url, { authorization: 'Bearer secret' });
@@ -159,7 +159,7 @@ describe('a link to a server of the newest revision', () => {
     await until(() => expect(asked).toEqual(['waiting', 'cancelled']));
   });
 
-  it('says why a call fails for which the server has a question', async () => {
+  it('explains the failure of a call for which the server has a question', async () => {
     const { link } = await start();
     const { isError, content } = await run(link, 'ask');
     expect(isError).toBe(true);
@@ -172,7 +172,7 @@ describe('a link to a server of the newest revision', () => {
   });
 });
 
-describe('an answer of a server that is no result', () => {
+describe('an answer of an MCP server', () => {
   const question = {
     method: 'elicitation/create',
     params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
@@ -183,7 +183,7 @@ describe('an answer of a server that is no result', () => {
     ['asks a person', { result: { ...input, inputRequests: { who: question } } }, 'questions to a person'],
     ['asks for the call again, and again', { result: { ...input, requestState: 'x' } }, 'again and again'],
     ['is of a type that nobody knows', { result: { resultType: 'later' } }, "of the type 'later'"],
-  ])('%s is an answer of the tool', async (_, answer, said) => {
+  ])('that %s becomes the output of the tool', async (_, answer, said) => {
     const { url } = await startNewest((body) => (body.includes('tools/call') ? answer : undefined));
     const { link } = linkTo(url, { authorization: 'Bearer secret' });
     await link.firstTry;
@@ -192,7 +192,7 @@ describe('an answer of a server that is no result', () => {
     expect(JSON.stringify(content)).toContain(said);
   });
 
-  it('and an error keeps its code and data', async () => {
+  it('that is an error keeps its code and data', async () => {
     const error = { code: -32_042, message: 'Sign in first.', data: { url: 'https://sign.in' } };
     const { url } = await startNewest((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
     const { link } = linkTo(url, { authorization: 'Bearer secret' });
@@ -207,7 +207,7 @@ describe('an answer of a server that is no result', () => {
   });
 });
 
-it('a link to a server that does not confirm that it gives notices has its tools at once, and the log says so', async () => {
+it('a link to an MCP server that does not confirm notices has its tools at once, and logs that', async () => {
   const { url } = await startNewest((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined));
   const said: string[] = [];
   const sayingLog = {
@@ -223,7 +223,7 @@ it('a link to a server that does not confirm that it gives notices has its tools
   await until(() => expect(said).toEqual([expect.stringContaining('does not confirm')]));
 });
 
-it('a link to a server that was not ready at first speaks the newest revision once it is', async () => {
+it('a link to an MCP server that was not ready at first uses the newest revision once it is', async () => {
   const revisions: unknown[] = [];
   let isReady = false;
   const handler = stopAfterTest(
@@ -249,7 +249,7 @@ it('a link to a server that was not ready at first speaks the newest revision on
   expect(revisions).toEqual(['2026-07-28']);
 });
 
-it('a link to a server that ends when it is asked for its revision has its tools at the first try', async () => {
+it('a link to an MCP server that ends when it is asked for its revision has its tools at the first try', async () => {
   const args = [resolve('test/helpers/upstreams/unaskable-mcp-server.ts')];
   const entry = { name: 'unaskable', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
   const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
@@ -257,7 +257,7 @@ it('a link to a server that ends when it is asked for its revision has its tools
   expect(await run(link, 'any')).toMatchObject({ content: [{ text: 'done' }] });
 });
 
-it('a link to a server of an older revision refuses what the server asks of its client, in words', async () => {
+it("a link to an MCP server of an older revision refuses the server's requests to its client, with a reason", async () => {
   const args = [resolve('test/helpers/upstreams/asking-mcp-server.ts')];
   const entry = { name: 'asking', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
   const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
@@ -267,7 +267,7 @@ it('a link to a server of an older revision refuses what the server asks of its 
   expect(JSON.stringify(content)).toContain('The router does not answer requests for an answer of a model');
 });
 
-describe('a link to a server that does not answer', () => {
+describe('a link to an MCP server that does not answer', () => {
   it('is not available, and can be closed', async () => {
     const { link } = linkTo(`http://127.0.0.1:${await freePort()}/mcp`);
     await link.firstTry;

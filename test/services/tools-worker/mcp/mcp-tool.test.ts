@@ -4,7 +4,7 @@ import { McpTool } from '#services/tools-worker/mcp/mcp-tool.ts';
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
-/** Runs a tool whose server lists this schema of its output, and answers with this content. */
+/** Runs a tool whose server lists this output schema, and answers with this content. */
 function run(outputSchema: object, structuredContent: unknown) {
   const client = { callTool: () => Promise.resolve({ content: [], structuredContent }) };
   const listed = { name: 'tool', inputSchema: { type: 'object' }, outputSchema } as Tool;
@@ -21,7 +21,7 @@ it.each([
     { a: `${'x'.repeat(40)}!` },
     'too long',
   ],
-])('structured content that %s', async (_, schema, structured, message) => {
+])('structured content of a tool is checked: it %s', async (_, schema, structured, message) => {
   let ticks = 0;
   const timer = setInterval(() => (ticks += 1), 10);
   const output = await run(schema, structured);

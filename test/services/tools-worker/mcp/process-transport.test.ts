@@ -5,7 +5,6 @@ import { until } from '../../../helpers/until.ts';
 import { isAlive } from '../../../helpers/cluster/start-cli-worker.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
-/** Runs a script as a server. */
 async function startServer(script: string, env: Record<string, string> = {}) {
   const options = { command: 'node', args: ['-e', script], env, maxMessageBytes: 10_000 };
   const transport = stopAfterTest(new ProcessTransport(options));
@@ -23,13 +22,13 @@ async function startServer(script: string, env: Record<string, string> = {}) {
 
 const say = (text: string): string =>
   `console.log(JSON.stringify({ jsonrpc: '2.0', method: 'said', params: { text: ${text} } }));`;
-/** Starts a process of its own. */
+/** Code that starts a process of its own. */
 const child = `require('node:child_process').spawn('sleep', ['60'], { stdio: 'inherit' }).pid`;
 const stay = 'setInterval(() => undefined, 1000);';
 const texts = (messages: JSONRPCMessage[]) =>
   messages.map((message) => ('params' in message ? message.params?.['text'] : undefined));
 
-describe('a server that runs as a process', () => {
+describe('an MCP server that runs as a process', () => {
   it('exchanges lines, and ends when its input does', async () => {
     const { transport, messages, closed } = await startServer(
       `process.stdin.on('data', (line) => { ${say('String(line).trim()')} }).on('end', () => process.exit(0));`,
@@ -40,7 +39,7 @@ describe('a server that runs as a process', () => {
     await closed;
   });
 
-  it('is killed with all that it has started when it ignores SIGTERM', async () => {
+  it('is killed with everything that it has started when it ignores SIGTERM', async () => {
     const { transport, messages, closed } = await startServer(`process.on('SIGTERM', () => {}); ${say(child)} ${stay}`);
     await until(() => expect(messages.length).toBe(1));
     const [pid] = texts(messages);
@@ -50,7 +49,7 @@ describe('a server that runs as a process', () => {
     await until(() => expect(isAlive(Number(pid))).toBe(false));
   });
 
-  it('ends all that it has started when it dies', async () => {
+  it('ends everything that it has started when it dies', async () => {
     const { transport, messages, closed } = await startServer(`${say(child)} setTimeout(() => process.exit(1), 100);`);
     await closed;
     const [pid] = texts(messages);
@@ -59,7 +58,7 @@ describe('a server that runs as a process', () => {
     await expect(transport.send({ jsonrpc: '2.0', method: 'ask' })).rejects.toThrow('the server has ended');
   });
 
-  it('sees only the variables that are given to it', async () => {
+  it('sees only the variables that it is given', async () => {
     process.env['RTR_TEST_SECRET'] = 'x';
     const { messages } = await startServer(`${say('Object.keys(process.env)')} ${stay}`, { GIVEN: '1' });
     await until(() => expect(messages.length).toBe(1));
@@ -81,12 +80,12 @@ describe('a server that runs as a process', () => {
     expect(String(errors[0])).toMatch(/size/i);
   });
 
-  it('reports why it cannot be started', async () => {
+  it('is reported with the reason if it cannot be started', async () => {
     const transport = new ProcessTransport({ command: 'no-such-command', args: [], env: {}, maxMessageBytes: 1 });
     await expect(transport.start()).rejects.toThrow('ENOENT');
   });
 
-  it('has the last of its stderr kept until it is ready', async () => {
+  it('has the end of its stderr kept until it is ready', async () => {
     const { transport, messages } = await startServer(
       `console.error('oh no'); setTimeout(() => { ${say('1')} }, 50); ${stay}`,
     );

@@ -4,7 +4,7 @@ import { currentTime } from '#services/tools-worker/tools/current-time.ts';
 const context = { signal: new AbortController().signal, progress: () => undefined };
 const newYear = Date.UTC(2026, 0, 1, 0, 30, 15, 999);
 
-describe('the current time', () => {
+describe('the tool for the current time', () => {
   it.each([
     { timezone: 'UTC', iso: '2026-01-01T00:30:15+00:00', weekday: 'Thursday' },
     { timezone: 'Europe/Berlin', iso: '2026-01-01T01:30:15+01:00', weekday: 'Thursday' },

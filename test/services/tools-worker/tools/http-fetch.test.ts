@@ -13,7 +13,7 @@ const png = Buffer.from('89504e470d0a1a0a', 'hex');
 let port: number;
 let asked: string[] = [];
 
-/** Names as a hostile or careless resolver would have them; the page's own address stands for a public one. */
+/** Names as a hostile or careless resolver would resolve them; the page's own address stands for a public one. */
 const names: Record<string, string[]> = {
   'page.test': ['127.0.0.1'],
   'metadata.test': ['169.254.169.254'],
@@ -125,7 +125,7 @@ describe('fetching from the public internet', () => {
     expect(output.isError).toBe(requests < 2);
     if (requests === 2) return expect(output.structuredContent).toMatchObject({ url: hop, status: 200 });
     expect(textOf(output)).toBe('It was not fetched: its address is not of an allowed domain.');
-    // The address that was refused tells who has asked for the page where it led to.
+    // The refused address shows who requested the page from which the redirect came.
     const refused = requests === 1 ? hop : `http://page.test:${port}/to?url=${encodeURIComponent(hop)}`;
     expect(output.structuredContent).toEqual({ url: refused });
   });
@@ -174,7 +174,7 @@ describe('fetching from the public internet', () => {
   });
 });
 
-describe('an address that is not public', () => {
+describe('an address that is not public, for the tool that fetches pages,', () => {
   const tool = httpFetch({ lookup });
 
   const loopback =

@@ -10,10 +10,10 @@ import { routerAddress } from '../router-address.mjs';
 import { fileOf, findSignIn, keepSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
-/** Milliseconds that a poll waits longer after each `slow_down` (RFC 8628, section 3.5). */
+/** Milliseconds by which each `slow_down` lengthens the wait between polls (RFC 8628, section 3.5). */
 const slowDownMs = 5_000;
 
-/** Milliseconds between two polls while the router is away, at most (RFC 8628, section 3.5). */
+/** Maximum milliseconds between two polls while the router is away (RFC 8628, section 3.5). */
 const longestWaitMs = 30_000;
 
 /**
@@ -37,7 +37,7 @@ export async function login(entered, { opensBrowser }) {
 }
 
 /**
- * Keeps a sign-in, in place of an earlier one at this router, which is ended there.
+ * Keeps a sign-in. It replaces an earlier one at this router, which is ended there.
  * @param {import('../store/sign-ins.mjs').SignIn} signIn
  */
 async function keepInPlace(signIn) {
@@ -46,7 +46,7 @@ async function keepInPlace(signIn) {
   const keep = async () => keepSignIn(signIn);
   const store = (await withLock(fileOf(router, 'lock'), keep)) ?? (await keep());
   if (before && revocationEndpoint !== undefined) {
-    // The console lists it, should the router not answer now.
+    // If the router does not answer now, the console still lists the earlier sign-in.
     await revoke(revocationEndpoint, before.refreshToken).catch(() => {});
   }
   return store;
@@ -64,7 +64,7 @@ async function waitForApproval(endpoints, { name, deviceCode, expiresMs, interva
     try {
       return await claimDevice(endpoints, { name, deviceCode });
     } catch (error) {
-      // The router may be restarted meanwhile.
+      // The router may be restarting.
       if (error instanceof RouterAwayError) {
         waitMs = Math.min(waitMs * 2, longestWaitMs);
         continue;
@@ -90,7 +90,7 @@ function explain(error) {
 
 /**
  * Opens a page in the person's browser, where there is a screen.
- * @param {string} page of the router, as `addressAt` spells it
+ * @param {string} page page of the router, as `addressAt` spells it
  */
 function openBrowser(page) {
   const { DISPLAY, WAYLAND_DISPLAY } = environment;
@@ -102,7 +102,7 @@ function openBrowser(page) {
   };
   const opener = openers[process.platform];
   if (!opener) return;
-  // The page is shown above: it can be opened by hand as well.
+  // The page is shown above, so it can also be opened by hand.
   spawn(opener[0], opener[1], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref();

@@ -7,7 +7,7 @@ import { withLock } from '../store/with-lock.mjs';
 /**
  * Signs out: at the router, and on this machine in any case.
  * @param {string | undefined} entered
- * @returns {Promise<number>} 1 when the router could not be told
+ * @returns {Promise<number>} 1 when the router could not be reached
  */
 export async function logout(entered) {
   const { router, revocationEndpoint, refreshToken } = readSignIn(chosenRouter(entered));
@@ -19,7 +19,7 @@ export async function logout(entered) {
     reason = error.message;
   }
   const forget = async () => forgetSignIn(router);
-  // Not while another process keeps new tokens.
+  // Not while another process stores new tokens.
   const isDone = await withLock(fileOf(router, 'lock'), async () => {
     await forget();
     return true;

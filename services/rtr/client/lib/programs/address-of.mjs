@@ -2,8 +2,9 @@ import { addressAt } from '../address-at.mjs';
 import { ClientError } from '../client-error.mjs';
 
 /**
- * The address of an API of the router.
- * @param {import('../store/sign-ins.mjs').SignIn} signIn may be one that an older release of this client has kept as the router named it
+ * Returns the address of an API of the router.
+ * @param {import('../store/sign-ins.mjs').SignIn} signIn a sign-in that an older release of this client stored has addresses as the router
+ * sent them
  * @param {string} name
  */
 export function addressOf({ router, apis }, name) {

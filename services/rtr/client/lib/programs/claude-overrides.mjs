@@ -2,7 +2,7 @@ import { environment } from '../environment.mjs';
 
 const token = 'the token of your sign-in';
 
-/** What Claude Code prefers to `apiKeyHelper` and its base URL, and what then happens (2.1.332). */
+/** Variables that take precedence over `apiKeyHelper` and the base URL in Claude Code, and their effect (2.1.332). */
 const overrides = {
   ANTHROPIC_AUTH_TOKEN: `Claude Code sends it to the router in place of ${token}`,
   ANTHROPIC_API_KEY: `Claude Code sends it to the router, and may use it in place of ${token}`,
@@ -12,7 +12,7 @@ const overrides = {
 };
 
 /**
- * Sentences about settings of the person with which Claude Code does not use its settings of the router.
+ * Returns sentences about settings of the person that keep Claude Code from using its settings of the router.
  * @param {string} file
  * @param {string} content
  * @returns {string[]}
@@ -20,7 +20,7 @@ const overrides = {
 export function claudeOverrides(file, content) {
   const inFile = variablesOf(content);
   return Object.entries(overrides).flatMap(([name, effect]) => {
-    // The file comes before the environment.
+    // Variables of the file take precedence over the environment.
     const isInFile = Object.hasOwn(inFile, name);
     const value = String(isInFile ? inFile[name] : (environment[name] ?? ''));
     if (/^(?:|0|false|no|off)$/i.test(value)) return [];
@@ -38,7 +38,7 @@ function variablesOf(content) {
   try {
     return Object(Object(JSON.parse(content)).env);
   } catch {
-    // Nothing is written into such a file.
+    // rtr writes nothing into such a file.
     return {};
   }
 }

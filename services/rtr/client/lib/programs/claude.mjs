@@ -8,7 +8,7 @@ import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';
 import { shellWord } from './shell-word.mjs';
 
-/** Milliseconds after which Claude Code asks for a token again; it does so after a 401 as well. An access token lasts for 15 minutes. */
+/** Milliseconds after which Claude Code requests a token again; it also does so after a 401. An access token is valid for 15 minutes. */
 const helperTtlMs = 300_000;
 
 /** The variables that the router may set: which models its aliases stand for, how they are shown, their window, and two switches. */
@@ -16,7 +16,7 @@ const admittedNames =
   /^(?:ANTHROPIC_DEFAULT_[A-Z\d]+_MODEL(?:_[A-Z]+)*|CLAUDE_CODE_(?:ENABLE_GATEWAY_MODEL_DISCOVERY|GATEWAY_HINT_HEADERS|MAX_CONTEXT_TOKENS))$/;
 
 /**
- * Claude Code: `apiKeyHelper` prints the token, and the router says what else Claude Code should have in its environment.
+ * Claude Code: `apiKeyHelper` prints the token, and the router names further variables for Claude Code's environment.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
@@ -41,7 +41,8 @@ export async function claude({ signIn, tokenCommand }) {
 }
 
 /**
- * What the router says of its models. Any other variable could make Claude Code run a program, or ask another address with the token.
+ * Returns the variables about models from the router's answer. Any other variable could make Claude Code run a program, or send the token
+ * to another address.
  * @param {unknown} managed
  * @returns {Record<string, string>}
  */

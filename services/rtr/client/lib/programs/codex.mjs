@@ -35,7 +35,7 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
 }
 
 /**
- * A profile that is active has its own provider.
+ * Returns a warning where an active profile has a provider of its own.
  * @param {string} file
  * @param {string} content
  */

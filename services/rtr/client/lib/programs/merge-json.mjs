@@ -1,8 +1,8 @@
 import { ClientError } from '../client-error.mjs';
 
 /**
- * A file of JSON with some of its values replaced, and everything else as it was.
- * @param {string} path for the error
+ * Returns a JSON file with some of its values replaced and everything else unchanged.
+ * @param {string} path path for the error
  * @param {string} before
  * @param {Record<string, unknown>} values objects are merged, everything else is replaced
  */
@@ -22,7 +22,7 @@ function readObject(path, text) {
     const read = JSON.parse(text);
     if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read;
   } catch {
-    // The message of the parser quotes the file.
+    // The parser's message is not shown, because it quotes the file.
   }
   throw new ClientError(`${path} is no JSON that rtr can change. Without --write, rtr prints what belongs into it.`);
 }

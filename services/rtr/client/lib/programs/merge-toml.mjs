@@ -4,12 +4,12 @@ import { tomlLines } from './toml-lines.mjs';
 /** @typedef {Record<string, string | number | readonly string[]>} Table */
 
 /**
- * A file of TOML with some values at its top and some tables replaced, and every other line as it was. Comments stay too, but those between
- * the values of a table that is replaced.
+ * Returns a TOML file with some values at its top and some tables replaced, and every other line unchanged. Comments stay, except those
+ * between the values of a table that is replaced.
  * @param {string} before
  * @param {Table} top values that stand before all tables
- * @param {Record<string, Table>} tables by name
- * @throws {ClientError} for a file that has one of the tables inside of another value
+ * @param {Record<string, Table>} tables tables by name
+ * @throws {ClientError} for a file that has one of the tables inside another value
  */
 export function mergeToml(before, top, tables) {
   const end = before.includes('\r\n') ? '\r\n' : '\n';
@@ -25,7 +25,7 @@ export function mergeToml(before, top, tables) {
 }
 
 /**
- * The lines of a file without the values and tables that are replaced, and the comments behind those values.
+ * Returns the lines of a file without the values and tables that are replaced, and the comments after those values.
  * @param {string} text
  * @param {ReadonlySet<string>} top
  * @param {readonly string[]} tables

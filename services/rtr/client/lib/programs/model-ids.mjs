@@ -1,8 +1,8 @@
-/** Characters of the longest name of a model that goes into the settings of a program. */
+/** Maximum number of characters of a model's name in the settings of a program. */
 const maxLength = 200;
 
 /**
- * The ids of a list of models, as the router answers it, without those that no model has.
+ * Returns the ids in the router's list of models, without those that no model can have.
  * @param {unknown} list
  * @returns {string[]}
  */
@@ -13,7 +13,7 @@ export function modelIds(list) {
 }
 
 /**
- * Whether a value of the router may stand in the settings of a program: a short text in one line.
+ * Whether a value from the router may stand in the settings of a program: a short text in one line.
  * @param {unknown} value
  * @returns {value is string}
  */

@@ -3,7 +3,7 @@ import { addressOf } from './address-of.mjs';
 import { shellWord } from './shell-word.mjs';
 
 /**
- * Anything that reads the variables of OpenAI's SDKs. A program reads them once: one that runs for longer than the token lasts calls
+ * Any program that reads the variables of OpenAI's SDKs. A program reads them once: one that runs for longer than the token is valid calls
  * `rtr token` itself.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}

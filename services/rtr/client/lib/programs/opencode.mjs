@@ -6,7 +6,7 @@ import { addressOf } from './address-of.mjs';
 import { modelIds } from './model-ids.mjs';
 
 /**
- * opencode: a plugin, in a file of its own, that adds the router with its models, and sets the token of each request.
+ * opencode: a plugin, in a file of its own, that adds the router with its models and sets the token of each request.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
@@ -20,7 +20,7 @@ export async function opencode({ signIn, tokenCommand }) {
 }
 
 /**
- * The plugin: opencode loads it as a module of its own, so it contains everything that it needs.
+ * Returns the plugin. opencode loads it as a module of its own, so it contains everything that it needs.
  * @param {string} base
  * @param {readonly string[]} tokenCommand
  * @param {Record<string, { name: string }>} models

@@ -4,20 +4,20 @@ import { openai } from './openai.mjs';
 import { opencode } from './opencode.mjs';
 
 /**
- * What the settings of a program are made of.
+ * The input for the settings of a program.
  * @typedef {object} Context
  * @property {import('../store/sign-ins.mjs').SignIn} signIn with a fresh access token
- * @property {string[]} tokenCommand the words of the command that prints a token of this sign-in
+ * @property {string[]} tokenCommand words of the command that prints a token of this sign-in
  * @property {string | undefined} shell
  */
 
 /**
  * Settings of a program.
  * @typedef {object} Settings
- * @property {string} text to print
- * @property {string} [file] where they belong; absent for what only a shell can take
- * @property {(before: string) => string} [merge] the content of the file with the settings in it
- * @property {(content: string) => string[]} [overrides] sentences about what the program prefers to these settings
+ * @property {string} text text to print
+ * @property {string} [file] file for the settings; absent where only a shell can take them
+ * @property {(before: string) => string} [merge] returns the content of the file with the settings in it
+ * @property {(content: string) => string[]} [overrides] returns sentences about settings that take precedence over these
  */
 
 /** @type {Record<string, (context: Context) => Promise<Settings>>} */

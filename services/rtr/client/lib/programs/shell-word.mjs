@@ -1,5 +1,5 @@
 /**
- * A word as a POSIX shell reads it.
+ * Quotes a text as one word of a POSIX shell.
  * @param {string} text
  */
 export function shellWord(text) {

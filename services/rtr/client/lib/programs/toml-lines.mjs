@@ -1,21 +1,21 @@
 /**
- * A line of a file of TOML.
+ * A line of a TOML file.
  * @typedef {object} TomlLine
  * @property {string} line
- * @property {string} [table] the name of the table that it opens
- * @property {string} [path] the name of the value that begins in it, with that of its table
- * @property {string} value what stands after the name, or the whole line where there is none, without the comment
- * @property {string} comment with its sign; empty without one
- * @property {boolean} continues whether it belongs to a text or a list that has begun in an earlier line
+ * @property {string} [table] name of the table that the line opens
+ * @property {string} [path] name of the value that begins in the line, with that of its table
+ * @property {string} value text after the name, or the whole line where there is none, without the comment
+ * @property {string} comment comment with its sign; empty without one
+ * @property {boolean} continues whether the line belongs to a text or a list that began in an earlier line
  */
 
 /**
- * Where the end of a line stands: in a text of several lines with this mark, and in so many lists.
+ * State at the end of a line: `mark` of the open text of several lines, and number of open lists.
  * @typedef {{ mark: string, depth: number }} Scan
  */
 
 /**
- * The lines of a file of TOML. Names are without their quotes and blanks.
+ * Splits a TOML file into lines. Names are without their quotes and blanks.
  * @param {string} text
  * @returns {TomlLine[]}
  */
@@ -42,7 +42,7 @@ export function tomlLines(text) {
 }
 
 /**
- * A text of one line, without escapes.
+ * Returns the text at a path, if it is on one line and without escapes.
  * @param {readonly TomlLine[]} lines
  * @param {string} path
  */
@@ -60,13 +60,13 @@ export function plainName(name) {
 /**
  * @param {string} line
  * @param {Scan} before
- * @returns {Scan & { commentAt: number }} where the comment begins; the end of the line without one
+ * @returns {Scan & { commentAt: number }} `commentAt`: where the comment begins; the end of the line without one
  */
 function scanLine(line, { mark, depth }) {
   let commentAt = line.length;
   for (let at = 0; at < commentAt; at += 1) {
     if (mark !== '') {
-      // A basic text has escapes, a literal one has none.
+      // A basic text has escapes, a literal text has none.
       if (mark.startsWith('"') && line[at] === '\\') at += 1;
       else if (line.startsWith(mark, at)) {
         at += mark.length - 1;

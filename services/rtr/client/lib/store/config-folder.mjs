@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 
 /**
- * The folder that the client keeps its files in, which only this person can open. It is made if there is none.
+ * Returns the folder for the client's files, which only this person can open. Creates it if it is missing.
  * @returns {string}
  */
 export function configFolder() {

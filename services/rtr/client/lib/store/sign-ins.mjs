@@ -12,8 +12,8 @@ import { replaceFile } from './write-file.mjs';
 /** @typedef {import('./stored.mjs').Index} Index */
 
 /**
- * Keeps a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read. A file that is damaged is
- * replaced.
+ * Stores a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read. Replaces a damaged
+ * file.
  * @param {SignIn} signIn
  * @returns {'keyring' | 'file'} where
  */
@@ -33,18 +33,17 @@ export function keepSignIn(signIn) {
 }
 
 /**
- * Replaces the tokens of a sign-in that were refreshed, where they are. Those of another sign-in stay, and one that has ended is not kept
- * again. Where a locked keyring or a damaged file does not say which there are, those that were refreshed are taken to
- * be.
+ * Replaces the stored tokens of a sign-in by refreshed ones, where they are stored. Leaves those of another sign-in, and does not store a
+ * sign-in that has ended. Where a locked keyring or a damaged file hides the stored tokens, they are taken to be the used-up ones.
  * @param {SignIn} signIn
- * @param {string} usedUp the refresh token that the tokens were got for
+ * @param {string} usedUp the refresh token that was exchanged for the new tokens
  * @returns {boolean} whether they were replaced
  */
 export function updateSignIn(signIn, usedUp) {
   const { router } = signIn;
   const index = readIndex();
   const place = index.routers[router];
-  // Signed out meanwhile.
+  // The person has signed out in the meantime.
   if (place === undefined) return false;
   const stored = readTokens(router, place);
   if (stored === undefined && place.store === 'file') return false;
@@ -52,14 +51,14 @@ export function updateSignIn(signIn, usedUp) {
   if (kept !== undefined && kept.refreshToken !== usedUp) return false;
   const text = JSON.stringify(signIn);
   if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return true;
-  // Of a keyring that is locked now as well: the tokens before are used up.
+  // Also for a keyring that is locked now: the tokens in it are used up.
   replaceFile(tokenFile(router), text, 0o600);
   if (place.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
   return true;
 }
 
 /**
- * A sign-in, by default that of the last router.
+ * Returns a sign-in, by default that of the last router.
  * @param {string} [router]
  * @returns {SignIn}
  * @throws {ClientError} when there is none, or a damaged one
@@ -85,7 +84,7 @@ export function readSignIn(router) {
 }
 
 /**
- * A sign-in, if there is one that can be read.
+ * Returns a sign-in, if there is a readable one.
  * @param {string} router
  * @returns {SignIn | undefined}
  */
@@ -98,7 +97,7 @@ export function findSignIn(router) {
   }
 }
 
-/** The addresses of the routers that this person is signed in to. */
+/** Returns the addresses of the routers to which this person is signed in. */
 export function knownRouters() {
   return Object.keys(readIndex().routers);
 }
@@ -116,7 +115,7 @@ export function forgetSignIn(router) {
 }
 
 /**
- * The path of a file of one router.
+ * Returns the path of a file of one router.
  * @param {string} router
  * @param {string} kind
  */
@@ -152,7 +151,7 @@ function readIndex() {
   return index;
 }
 
-/** The index; an empty one where there is none, undefined for a damaged one. */
+/** Returns the index; an empty one where there is none, undefined for a damaged one. */
 function findIndex() {
   const text = readText(indexFile());
   return text === undefined ? { routers: {} } : indexOf(text);

@@ -8,16 +8,16 @@ import { ClientError } from '../client-error.mjs';
  * @property {string | undefined} revocationEndpoint
  * @property {Record<string, string>} apis addresses by name
  * @property {string} accessToken
- * @property {number} expiresAt of the access token, ms since 1970
+ * @property {number} expiresAt when the access token expires, ms since 1970
  * @property {string} refreshToken
  */
 
 /**
- * Which routers this person is signed in to, and where the tokens are. No secret.
+ * The routers to which this person is signed in, and where the tokens are. Contains no secret.
  * @typedef {{ default?: string, routers: Record<string, { store: 'keyring' | 'file' }> }} Index
  */
 
-/** What the client has kept cannot be read: a full disk or somebody's editor has left a part of it. */
+/** Thrown when the client's files cannot be read, for instance because a full disk or an editor has left only a part. */
 export class DamagedError extends ClientError {
   /**
    * @param {string} what
@@ -30,7 +30,7 @@ export class DamagedError extends ClientError {
 
 /**
  * @param {string} text
- * @returns {SignIn | undefined} undefined for what is damaged
+ * @returns {SignIn | undefined} undefined for damaged content
  */
 export function signInOf(text) {
   const value = parsed(text);
@@ -39,7 +39,7 @@ export function signInOf(text) {
 
 /**
  * @param {string} text
- * @returns {Index | undefined} undefined for what is damaged
+ * @returns {Index | undefined} undefined for damaged content
  */
 export function indexOf(text) {
   const value = parsed(text);
@@ -75,7 +75,7 @@ function isIndex(value) {
 
 /**
  * @param {string} text
- * @returns {Record<string, unknown>} without anything for what is no JSON
+ * @returns {Record<string, unknown>} empty for a text that is not JSON
  */
 function parsed(text) {
   try {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds after which a lock is left behind, however alive its process is: no refresh takes as long. */
+/** Milliseconds after which a lock counts as abandoned even if its process runs: no refresh takes as long. */
 const staleMs = 15_000;
 
 /** Milliseconds to wait for a lock. */
@@ -9,14 +9,14 @@ const waitMs = 3_500;
 
 const lookEveryMs = 50;
 
-/** Milliseconds after which a lock without a process is left behind. */
+/** Milliseconds after which a lock without a process id counts as abandoned. */
 const emptyMs = 1_000;
 
 /**
- * Runs a task while no other process runs one with the same lock. A lock that a killed process has left behind is removed. In the
- * unlikely case that two processes do that at once, both run: the router answers a refresh that comes twice at once with the same tokens.
+ * Runs a task while no other process runs one with the same lock. Removes a lock that a killed process has left behind. In the unlikely
+ * case that two processes do that at once, both run: the router answers a refresh that comes twice at once with the same tokens.
  * @template T
- * @param {string} path of the lock's file
+ * @param {string} path path of the lock's file
  * @param {() => Promise<T>} task
  * @returns {Promise<T | undefined>} undefined when the lock was not free in time
  */
@@ -52,12 +52,12 @@ function isLeft(path) {
   try {
     if (Date.now() - statSync(path).mtimeMs > staleMs) return true;
     const pid = Number(readFileSync(path, 'utf8'));
-    // Killed before it could write who it is.
+    // The process was killed before it could write its id.
     if (pid === 0) return Date.now() - statSync(path).mtimeMs > emptyMs;
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // No such process. Any other error is that of a lock that was released meanwhile, or of a process of somebody else.
+    // No such process. Any other error comes from a lock that was released in the meantime, or from another user's process.
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
 }

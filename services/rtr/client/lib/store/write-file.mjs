@@ -1,10 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * Replaces a file as a whole, so that nobody ever reads a part of it.
+ * Replaces a file as a whole, so that no reader ever sees a part of it.
  * @param {string} path
  * @param {string} text
- * @param {number} [mode] of the file; by default that of new files
+ * @param {number} [mode] mode of the file; default: that of new files
  */
 export function replaceFile(path, text, mode) {
   const unfinished = `${path}.${process.pid}.${Date.now()}`;

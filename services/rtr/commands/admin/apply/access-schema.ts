@@ -17,7 +17,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Things by name; one without settings may be written as nothing. */
+/** Returns the schema of items by name; an item without settings may be null. */
 function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
   return z
     .record(
@@ -65,7 +65,7 @@ const model = z.string().regex(pricedModel, 'is not the name of a model');
 
 const newMembers = consoleSettingsSchema.shape.newMembers.partial();
 
-/** What `rtr apply` makes so. What is absent stays as it is. */
+/** A file for `rtr apply`. Absent fields stay as they are. */
 export const accessSchema = z.strictObject({
   settings: consoleSettingsSchema
     .omit({ newMembers: true })

@@ -11,7 +11,7 @@ import { changeLines, changeObject, printSummary } from './print-changes.ts';
 import { mergeAccess } from './merge-access.ts';
 import { readAccess, type AccessFile } from './read-access.ts';
 
-/** The exit code of a dry run that has found something to change. */
+/** Exit code of a dry run that has found something to change. */
 const wouldChange = 2;
 
 interface ApplyOptions extends AdminOptions {
@@ -21,7 +21,7 @@ interface ApplyOptions extends AdminOptions {
   keysOut?: string;
 }
 
-/** `rtr apply -f access.yaml`: makes teams, people, keys, limits and prices what a file says. */
+/** `rtr apply -f access.yaml`: changes teams, people, keys, limits and prices to match a file. */
 export function applyCommand(run: RunAdminCommand): Command {
   return withAdminOptions(
     new Command('apply').description('make teams, people, keys, limits, prices and settings what a file says'),
@@ -72,7 +72,7 @@ async function make(
     const onMade = async (change: Change, key: string | undefined): Promise<void> => {
       const { newKey, what } = change;
       const isKept = newKey && key !== undefined && (await keysFile?.add({ ...newKey, key }));
-      // A secret that could not be written would be lost.
+      // A secret that is neither written nor shown would be lost.
       const shown = isKept ? undefined : key;
       if (json) print(JSON.stringify(changeObject(change, shown)));
       else if (shown !== undefined) print(`${what}, shown only this once: ${shown}`);

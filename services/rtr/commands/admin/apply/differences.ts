@@ -1,6 +1,5 @@
-/** A field that is to have another value. */
 export interface Difference {
-  /** As `limits.costPerDay`. */
+  /** Such as `limits.costPerDay`. */
   field: string;
   before: unknown;
   after: unknown;
@@ -8,7 +7,10 @@ export interface Difference {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What is wanted of something and is not so yet, field by field. Objects are wanted whole. @param now undefined: there is nothing yet */
+/**
+ * Returns the wanted fields that differ from the present ones. Objects are replaced as a whole.
+ * @param now undefined where the object does not exist yet
+ */
 export function differences(now: object | undefined, wanted: object): Difference[] {
   const before = (now ?? {}) as Values;
   return Object.entries(wanted).flatMap(([field, after]) =>
@@ -16,7 +18,7 @@ export function differences(now: object | undefined, wanted: object): Difference
   );
 }
 
-/** Of what is wanted, the fields that differ, as a change takes them. */
+/** Returns those of the wanted fields that differ, as the body of a change. */
 export function changedFields(wanted: object, found: readonly Difference[]): Record<string, unknown> {
   const names = new Set(found.map(({ field }) => field.split('.')[0]));
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => names.has(name)));

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { localFileError } from '../../client/client-context.ts';
 
-/** A file of this machine with the secrets of new keys: one JSON object on a line, readable by its owner alone. */
+/** A file on this machine with the secrets of new keys: one JSON object per line, readable by its owner alone. */
 export class KeysFile {
   readonly #file: FileHandle;
 
@@ -10,7 +10,10 @@ export class KeysFile {
     this.#file = file;
   }
 
-  /** @throws RouterError for one that exists already, or cannot be made */
+  /**
+   * Creates the file.
+   * @throws RouterError for a file that exists already, or cannot be created
+   */
   static async create(path: string): Promise<KeysFile> {
     try {
       return new KeysFile(await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
@@ -19,7 +22,7 @@ export class KeysFile {
     }
   }
 
-  /** Returns whether it was written. */
+  /** Adds a key. Returns whether it was written. */
   async add(key: { owner: string; name: string; key: string }): Promise<boolean> {
     try {
       await this.#file.write(`${JSON.stringify(key)}\n`);

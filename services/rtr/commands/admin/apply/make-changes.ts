@@ -3,9 +3,9 @@ import type { Change, Maker } from './change.ts';
 
 /**
  * Makes changes one after another.
- * @param isInterrupted whether to begin no further one
- * @param onMade is called with each that was made, and the secret of a key that was created
- * @throws CallError that says which change failed, what was done before, and what was not
+ * @param isInterrupted whether to begin no further change
+ * @param onMade called after each change, with the secret of a key that was created
+ * @throws CallError that says which change failed, which were made before, and which were not made
  */
 export async function makeChanges(
   changes: readonly Change[],

@@ -3,7 +3,10 @@ import type { AccessFile } from './read-access.ts';
 
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
-/** Several files as one, each of which may name other things. @throws RouterError for a thing that two of them name */
+/**
+ * Joins several files into one, each of which may name other objects.
+ * @throws RouterError for an object that two of them name
+ */
 export function mergeAccess(files: readonly AccessFile[]): AccessFile {
   const places = new Map<string, AccessFile>();
   const merged: Record<string, Record<string, unknown>> = {};

@@ -11,7 +11,7 @@ import type { AccessFile } from './read-access.ts';
 import { requireAdministrator } from './require-rights.ts';
 import { stillAs } from './still-as.ts';
 
-/** Reads what is there of what a file may name. */
+/** Reads the objects that exist now and that the file may name. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<Present> {
   const [people, teams, keys] = await Promise.all([
     client.all<Person>('/users'),
@@ -28,7 +28,7 @@ export async function readPresent(client: AdminClient, { settings, prices }: Acc
   };
 }
 
-/** What is to be done so that everything is as a file says, in the order in which it can be done. */
+/** Returns the changes that make everything match a file, in the order in which they can be made. */
 export function planAccess(file: AccessFile, present: Present, prune: boolean): Plan {
   const { access } = file;
   requireAdministrator(file, present);

@@ -6,22 +6,23 @@ import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { stillAs } from './still-as.ts';
 
-/** Whose keys they are. */
 interface Owner {
   kind: Key['kind'];
-  /** Undefined for the router, and for somebody who is not there yet. */
+  /** Undefined for the router, and for an owner that does not exist yet. */
   id: string | undefined;
-  /** As `team Research`; empty for the router. */
+  /** Such as `team Research`; empty for the router. */
   name: string;
-  /** Where in the file the keys stand. */
   path: readonly string[];
-  /** Whether the settings that the file gives are kept from changes by the owner: those for a team, or for somebody who is no administrator. */
+  /** Whether the owner may not change the settings that the file gives: true for a team, and for a person who is not an administrator. */
   isLocked: boolean;
-  /** What the API takes for it. */
+  /** Returns the fields with which the API names the owner. */
   body: (maker: Maker) => object;
 }
 
-/** The changes of keys. @throws RouterError for a name of several keys, and a time of the past */
+/**
+ * Plans the changes of keys.
+ * @throws RouterError for a name that several keys have, and for a time in the past
+ */
 export function planKeys(file: AccessFile, present: Present): Plan {
   const { people = {}, teams = {}, keys = {} } = file.access;
   const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], isLocked: false, body: () => ({}) };
@@ -29,7 +30,7 @@ export function planKeys(file: AccessFile, present: Present): Plan {
     planOfOwner(file, present, router, keys),
     ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
       const now = present.people.get(email);
-      // A blocked person has no key that can be used, and can be given none.
+      // A blocked person has no usable key, and can get none.
       if (blocked ?? now?.blocked) {
         const left = Object.keys(own).map((name) => `key ${name} of ${email}, who is blocked`);
         return { ...nothingPlanned, left };
@@ -86,7 +87,7 @@ function planOfKey(file: AccessFile, present: Present, owner: Owner, name: strin
   });
 }
 
-/** What the file gives is an administrator's, also where the owner has set the same before. */
+/** Returns the settings of the file that an administrator has not set yet, even where the owner has set the same value. */
 function locksMissing({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
   const given = [
     ...Object.entries(wanted).flatMap(([name, value]) => (value === null || value === undefined ? [] : [name])),

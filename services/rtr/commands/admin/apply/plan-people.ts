@@ -7,8 +7,8 @@ import type { AccessFile } from './read-access.ts';
 import { stillAs } from './still-as.ts';
 
 /**
- * The changes of people, without their keys.
- * @throws RouterError for somebody who has typed in an address that the file names
+ * Plans the changes of people, without their keys.
+ * @throws RouterError for an address in the file that a person has typed in
  */
 export function planPeople({ access: { people = {} }, mistake }: AccessFile, present: Present): Plan {
   return joined(

@@ -8,11 +8,14 @@ import type { Price } from '../admin-answers.ts';
 
 const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
 
-/** The changes of prices, each of which is wanted whole. @param prune whether prices that were set and are not in the file are reset */
+/**
+ * Plans the changes of prices. A price is replaced as a whole.
+ * @param prune whether prices that were set and are not in the file are reset
+ */
 export function planPrices({ prices }: Access, present: Present, prune: boolean): Plan {
   const planned = Object.entries(prices ?? {}).map(([model, wanted]) => {
     const now = present.prices.get(model);
-    // What is absent is wanted absent, but for the day: it is today where the file has none.
+    // An absent field is removed, except for the day: without one in the file, it is today.
     const whole = { ...Object.fromEntries(names.map((name) => [name, null])), ...wanted };
     const found = differences(now, whole);
     return planOf({

@@ -10,7 +10,10 @@ import { requireSame, stillAs } from './still-as.ts';
 
 type WantedTeam = NonNullable<Access['teams']>[string];
 
-/** The changes of teams, without members and keys. @throws RouterError for a name of several teams, or that the router takes for another */
+/**
+ * Plans the changes of teams, without members and keys.
+ * @throws RouterError for a name that several teams have, or that the router takes for another team's
+ */
 export function planTeams(file: AccessFile, present: Present): Plan {
   requireDistinct(file, present);
   const {
@@ -42,7 +45,7 @@ export function planTeams(file: AccessFile, present: Present): Plan {
   );
 }
 
-/** The router makes no two teams whose names differ in letters alone that it takes for the same. */
+/** Refuses names that differ only in letters which the router takes for the same: it does not create two such teams. */
 function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, present: Present): void {
   const named = new Map<string, string>();
   const existing = new Map(Array.from(present.teams.keys(), (name) => [foldedTeamName(name), name]));
@@ -61,9 +64,9 @@ function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, presen
 }
 
 /**
- * The changes of members of teams.
+ * Plans the changes of members of teams.
  * @param prune whether members that the file does not name are removed, from teams whose members it names
- * @throws RouterError for somebody who has no account
+ * @throws RouterError for a member who has no account
  */
 export function planMembers(file: AccessFile, present: Present, prune: boolean): Plan {
   const { teams = {} } = file.access;

@@ -5,12 +5,14 @@ import type { Difference } from './differences.ts';
 
 const signs = { create: '+', change: '~', remove: '-' } as const;
 
-/** Lines with a change and its fields. */
 export function changeLines({ does, what, fields }: Change): string[] {
   return [`${signs[does]} ${what}`, ...fields.map((field) => `    ${fieldText(field, does)}`)];
 }
 
-/** A change as JSON. @param key the secret of a key that was created */
+/**
+ * Returns a change as JSON.
+ * @param key secret of a key that was created
+ */
 export function changeObject({ does, what, fields }: Change, key?: string): object {
   return {
     does,
@@ -20,7 +22,6 @@ export function changeObject({ does, what, fields }: Change, key?: string): obje
   };
 }
 
-/** Prints how many changes there are, or were made. */
 export function printSummary({ print, json }: AdminContext, { changes, unchanged, left }: Plan, isDone: boolean): void {
   const counts = Object.fromEntries(
     (['create', 'change', 'remove'] as const).map((does) => [
@@ -44,7 +45,7 @@ function fieldText(difference: Difference, does: Change['does']): string {
   return does === 'create' ? `${field}: ${valueText(field, after)}` : differenceText(difference);
 }
 
-/** As `limits.costPerDay: 5 → 10`. */
+/** Returns a text such as `limits.costPerDay: 5 → 10`. */
 export function differenceText({ field, before, after }: Difference): string {
   const [was, is] = [before, after].map((value) => valueText(field, value));
   return `${field}: ${was} → ${is}`;

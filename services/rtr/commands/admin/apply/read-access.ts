@@ -5,19 +5,18 @@ import { noProtoFields, plainValue, protoFields } from '#shared/registry/plain-v
 import { lineOf, problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { accessSchema, type Access } from './access-schema.ts';
 
-/** Most problems that are named. */
+/** Maximum number of problems that are reported. */
 const maxProblems = 20;
 
-/** A file for `rtr apply`. */
 export interface AccessFile {
   access: Access;
-  /** A mistake in it, as an error that names the file, the line and the field. */
+  /** Creates the error for a mistake in the file; it names the file, the line and the field. */
   mistake: (path: readonly string[], message: string) => RouterError;
 }
 
 /**
  * Reads a file for `rtr apply`.
- * @param name what to call it
+ * @param name name of the file, for errors
  * @throws RouterError `invalid_request` that names every mistake with its line and field
  */
 export function readAccess(name: string, text: string): AccessFile {
@@ -52,13 +51,16 @@ export function readAccess(name: string, text: string): AccessFile {
   throw refuse(problems.slice(0, maxProblems));
 }
 
-/** Fields `x-…` at the top are the file's own, as for what its aliases stand for. */
+/** Removes the fields `x-…` at the top: they belong to the file itself, for instance as the targets of its aliases. */
 function withoutExtensions(said: unknown): unknown {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) return said;
   return Object.fromEntries(Object.entries(said).filter(([name]) => !name.startsWith('x-')));
 }
 
-/** Aliases may stand for too much or for what contains them, and a text may be nested too deeply for the parser. */
+/**
+ * Runs a parser and turns its errors into a RouterError: aliases may expand to too much or contain themselves, and a text may be nested too
+ * deeply for the parser.
+ */
 function readOrRefuse<T>(name: string, read: () => T): T {
   try {
     return read();

@@ -10,7 +10,7 @@ interface OwnToken {
   role: string;
 }
 
-/** What keeps the token from making changes, in a sentence; undefined where nothing does, or the router does not say. */
+/** Returns a sentence about why the token may not make the changes; undefined where it may, or where the router does not report it. */
 export async function whyNotPermitted(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
   if (changes.length === 0) return undefined;
   const token = await client.get<OwnToken>('/tokens/current').catch((error: unknown) => {
@@ -25,7 +25,10 @@ export async function whyNotPermitted(client: AdminClient, changes: readonly Cha
   return `The admin token may not make these changes: they need the scope ${needed.join(' or ')}, and it has ${token.scopes.join(', ')}.`;
 }
 
-/** @throws RouterError where the file leaves nobody who is an administrator */
+/**
+ * Checks that an administrator remains.
+ * @throws RouterError where the file leaves none
+ */
 export function requireAdministrator({ access: { people = {} }, mistake }: AccessFile, present: Present): void {
   const before = [...present.people.values()].filter((person) => isAdministrator(person));
   const after = new Map(before.map(({ email }) => [email, true]));
@@ -37,7 +40,10 @@ export function requireAdministrator({ access: { people = {} }, mistake }: Acces
   throw mistake(['people', last, field], 'leaves nobody who is an administrator');
 }
 
-/** @throws RouterError */
+/**
+ * Refuses changes that the token may not make.
+ * @throws RouterError `permission_denied` with the reason, if there is one
+ */
 export function requirePermitted(reason: string | undefined): void {
   if (reason !== undefined) throw new RouterError('permission_denied', reason);
 }

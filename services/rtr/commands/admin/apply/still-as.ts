@@ -5,9 +5,9 @@ import type { Difference } from './differences.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a thing again before it is changed, so that what somebody else has changed since the plan was made is not overwritten.
- * @returns its revision, with which it is to be changed
- * @throws CallError where a field is neither as it was nor as it is wanted
+ * Reads an object again before it is changed, so that a change by somebody else since the plan was made is not overwritten.
+ * @returns its revision, to send with the change
+ * @throws CallError where a field has neither the old nor the wanted value
  */
 export async function stillAs(
   client: AdminClient,
@@ -19,7 +19,10 @@ export async function stillAs(
   return etag;
 }
 
-/** @throws CallError as `stillAs` */
+/**
+ * Checks that fields have either the old or the wanted value.
+ * @throws CallError as `stillAs`
+ */
 export function requireSame(now: object | undefined, fields: readonly Difference[]): void {
   const changed = fields.find(({ field, before, after }) => {
     const value = textOf(field.split('.').reduce<unknown>(inside, now));

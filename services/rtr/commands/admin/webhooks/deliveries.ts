@@ -5,13 +5,12 @@ import { at } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { minuteText, printList } from '../print-answers.ts';
 
-/** Milliseconds for which a test waits for its outcome: a second until it is taken, and ten for the receiver. */
+/** Milliseconds to wait for the outcome of a test: a second until a batch runner takes it, and ten for the receiver. */
 const testMs = 15_000;
 
-/** Milliseconds between two looks at the outcome. */
+/** Milliseconds between two checks of the outcome. */
 const lookEveryMs = 250;
 
-/** What the Admin API answers of a delivery. */
 interface Delivery {
   id: string;
   event: { id: string; type: string };
@@ -22,8 +21,8 @@ interface Delivery {
 }
 
 /**
- * `rtr webhooks test`: sends a test event, and prints what came of it.
- * @throws RouterError `upstream_failed` when the receiver did not accept it, `upstream_timeout` when nobody has tried it in time
+ * `rtr webhooks test`: sends a test event, and prints the outcome.
+ * @throws RouterError `upstream_failed` when the receiver did not accept it, `upstream_timeout` when no batch runner has tried it in time
  */
 export async function testWebhook(
   context: Pick<AdminContext, 'client' | 'print' | 'json'>,
@@ -48,7 +47,7 @@ export async function testWebhook(
   throw new RouterError('upstream_timeout', 'No batch runner has tried it yet. Is one running (rtr worker batch)?');
 }
 
-/** `rtr webhooks deliveries`: what was sent and what is on its way, the newest first. */
+/** `rtr webhooks deliveries`: lists deliveries, sent and pending, newest first. */
 export async function listDeliveries(
   context: AdminContext,
   id: string,

@@ -16,7 +16,6 @@ import {
 
 const webhook = ['<webhook>', 'id of the webhook'] as const;
 
-/** `rtr webhooks …`: where the router sends events, and what became of them. */
 export function webhooksCommand(run: RunAdminCommand): Command {
   const command = new Command('webhooks').description('manage where events are sent, and see what became of them');
   addCommand(

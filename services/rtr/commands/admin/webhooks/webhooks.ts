@@ -7,7 +7,6 @@ import { printDone, printList } from '../print-answers.ts';
 
 const hourMs = 3_600_000;
 
-/** What the Admin API answers of a webhook. */
 interface Webhook {
   id: string;
   kind: 'router' | 'user' | 'team';
@@ -30,7 +29,7 @@ export interface NewWebhookOptions {
   description?: string;
 }
 
-/** `rtr webhooks add`: makes a webhook and prints its secret, once. */
+/** `rtr webhooks add`: creates a webhook and prints its secret, once. */
 export async function addWebhook(
   context: AdminContext,
   url: string,
@@ -49,7 +48,7 @@ export async function addWebhook(
   printSecret(context, value, `Webhook ${value.webhook.id}, with the secret shown only this once`);
 }
 
-/** `rtr webhooks rotate`: makes a new secret and prints it, once. */
+/** `rtr webhooks rotate`: creates a new secret and prints it, once. */
 export async function rotateWebhook(context: AdminContext, id: string, hours: number): Promise<void> {
   const path = at`/webhooks/${id}/rotate`;
   const { value } = await context.client.send<WebhookWithSecret>('POST', path, { body: { overlapMs: hours * hourMs } });
@@ -68,19 +67,18 @@ export async function listWebhooks(context: AdminContext): Promise<void> {
   });
 }
 
-/** `rtr webhooks enable|disable`. */
 export async function setWebhook(context: AdminContext, id: string, enabled: boolean): Promise<void> {
   const { value } = await context.client.send<Webhook>('PATCH', at`/webhooks/${id}`, { body: { enabled } });
   printDone(context, value, `Webhook ${id} is ${enabled ? 'enabled' : 'disabled'}.`);
 }
 
-/** `rtr webhooks remove`: removes it with its deliveries. */
+/** `rtr webhooks remove`: removes a webhook with its deliveries. */
 export async function removeWebhook(context: AdminContext, id: string): Promise<void> {
   await context.client.send('DELETE', at`/webhooks/${id}`);
   printDone(context, { id, removed: true }, `Webhook ${id} is removed.`);
 }
 
-/** `rtr webhooks repeat`: sends ended deliveries again: these, or all that were given up. */
+/** `rtr webhooks repeat`: sends ended deliveries again: the named ones, or all that were given up. */
 export async function repeatDeliveries(context: AdminContext, id: string, deliveries: string[]): Promise<void> {
   const body = deliveries.length === 0 ? {} : { deliveries };
   const { value } = await context.client.send<{ repeated: number }>('POST', at`/webhooks/${id}/repeat`, { body });
@@ -89,7 +87,10 @@ export async function repeatDeliveries(context: AdminContext, id: string, delive
   printDone(context, { id, repeated }, sentence);
 }
 
-/** @throws RouterError where both a team and a person are named */
+/**
+ * Checks that a webhook gets only one owner.
+ * @throws RouterError where both a team and a person are named
+ */
 export function requireOneOwner({ team, user }: Pick<NewWebhookOptions, 'team' | 'user'>): void {
   if (team === undefined || user === undefined) return;
   throw new RouterError('invalid_request', 'A webhook belongs to a team or to a person, not to both.');

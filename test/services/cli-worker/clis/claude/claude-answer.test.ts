@@ -6,7 +6,6 @@ import type { Outcome } from '#services/cli-worker/answer/outcome.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
-/** Replays a recording. */
 function replay(name: string): { events: JsonObject[]; outcome: Outcome | undefined } {
   const events: JsonObject[] = [];
   const answer = new ClaudeAnswer((event) => events.push(event));
@@ -16,7 +15,7 @@ function replay(name: string): { events: JsonObject[]; outcome: Outcome | undefi
 }
 
 describe("Claude Code's recorded answers", () => {
-  it('are the events of the upstream, with its usage', () => {
+  it('become the events of the upstream, with its usage', () => {
     const { events, outcome } = replay('thinking');
     expect(events.at(-1)).toEqual({ type: 'message_stop' });
     expect(assembleMessage(events)).toMatchObject({
@@ -38,7 +37,7 @@ describe("Claude Code's recorded answers", () => {
     expect(() => replay(name)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('never hold the text of Claude Code in place of a failed answer', () => {
+  it("never contain Claude Code's own text in place of a failed answer", () => {
     const events: JsonObject[] = [];
     const answer = new ClaudeAnswer((event) => events.push(event));
     const lines = cliRecording('claude/429');
@@ -47,7 +46,7 @@ describe("Claude Code's recorded answers", () => {
     expect(events).toEqual([]);
   });
 
-  it("take the time to the end of an account's limit from its event", () => {
+  it("report the end of an account's limit from its event", () => {
     const answer = new ClaudeAnswer(() => undefined);
     const resetsAt = Math.floor(Date.now() / 1000) + 120;
     answer.push({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } });
@@ -62,16 +61,19 @@ describe("Claude Code's recorded answers", () => {
     expect((error as { retryAfter: number }).retryAfter).toBeGreaterThan(110);
   });
 
-  it.each([429, null])("have the words of an account's limit, and the time in them (status %s)", (status) => {
-    const answer = new ClaudeAnswer(() => undefined);
-    const hours = new Date(Date.now() + 7_200_000).getUTCHours();
-    const text = `You've hit your session limit · resets ${hours % 12 || 12}${hours < 12 ? 'am' : 'pm'} (UTC)`;
-    const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: status };
-    const refused = failureOf(() => answer.push({ ...result, result: `${text}\n/login to switch` }));
-    expect(refused).toMatchObject({ code: 'rate_limit_exceeded', message: text });
-    expect(refused.retryAfter).toBeGreaterThan(3500);
-    expect(refused.retryAfter).toBeLessThanOrEqual(7200);
-  });
+  it.each([429, null])(
+    "report an account's limit with the upstream's sentence, and the time in it (status %s)",
+    (status) => {
+      const answer = new ClaudeAnswer(() => undefined);
+      const hours = new Date(Date.now() + 7_200_000).getUTCHours();
+      const text = `You've hit your session limit · resets ${hours % 12 || 12}${hours < 12 ? 'am' : 'pm'} (UTC)`;
+      const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: status };
+      const refused = failureOf(() => answer.push({ ...result, result: `${text}\n/login to switch` }));
+      expect(refused).toMatchObject({ code: 'rate_limit_exceeded', message: text });
+      expect(refused.retryAfter).toBeGreaterThan(3500);
+      expect(refused.retryAfter).toBeLessThanOrEqual(7200);
+    },
+  );
 
   it('are context overflows when Claude Code refuses the prompt as too long', () => {
     const answer = new ClaudeAnswer(() => undefined);

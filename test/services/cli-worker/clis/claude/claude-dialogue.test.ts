@@ -10,7 +10,7 @@ import { said, textBlock } from '../../../../helpers/formats/said.ts';
 const { messages, chat, responses } = readRequests(claudeDialogue);
 
 describe('a request to Claude Code', () => {
-  it('has turns with calls and results of tools as the client sent them, without cache hints', () => {
+  it('keeps turns with calls and results of tools as the client sent them, without cache hints', () => {
     const hint = { cache_control: { type: 'ephemeral' } };
     const call = { type: 'tool_use', id: 'a', name: 'f', input: { z: 1, a: 2 } };
     const inner = textBlock('done');
@@ -46,7 +46,7 @@ describe('a request to Claude Code', () => {
     });
   });
 
-  it('has the fields of the upstream that the client sets, and no others', () => {
+  it("has the upstream's fields that the client sets, and no others", () => {
     expect(messages({ temperature: 0, metadata: { user_id: 'x' }, stop_sequences: [] }).fields).toEqual({
       max_tokens: 10,
       temperature: 0,
@@ -58,7 +58,7 @@ describe('a request to Claude Code', () => {
     expect(responses({ text: { format: { type: 'json_schema', name: 'n', schema: {} } } }).fields).toEqual({
       output_config: { format: { type: 'json_schema', schema: {} } },
     });
-    // By its older name.
+    // The older name of the field.
     const format = { type: 'json_schema', schema: {} };
     expect(messages({ output_format: format, output_config: { effort: 'low' } }).fields).toEqual({
       max_tokens: 10,
@@ -78,7 +78,7 @@ describe('a request to Claude Code', () => {
     expect(chat({ reasoning_effort: 'none' }).thinks).toBe(false);
   });
 
-  it('has thinking that the upstream has signed, and none that the router has', () => {
+  it('keeps thinking that the upstream has signed, and drops thinking that the router has signed', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
     const others = [
       { ...thinking, signature: syntheticSignature },
@@ -90,7 +90,7 @@ describe('a request to Claude Code', () => {
     expect(history[1]?.blocks).toEqual([thinking, textBlock('two')]);
   });
 
-  it('has thinking that an answer to the same owner carried in a Responses item', () => {
+  it('keeps thinking that an answer to the same owner carried in a Responses item', () => {
     const { seal, unseal } = sealer(Buffer.alloc(32, 5));
     const signed = (model: string) => ({
       type: 'reasoning',

@@ -12,7 +12,7 @@ const said = (role: string, text: string) => {
 };
 
 describe('a request to Codex', () => {
-  it('has the first system texts as instructions, and later ones in their place', () => {
+  it('has the first system texts as instructions, and later ones at their places', () => {
     const { instructions, items } = chat({
       messages: [
         { role: 'system', content: 'one' },
@@ -27,7 +27,7 @@ describe('a request to Codex', () => {
     expect(items).toEqual([said('user', 'three'), said('developer', 'four'), said('user', 'five')]);
   });
 
-  it('has the limits, the effort and the model of the client', () => {
+  it("has the client's limits, effort and model", () => {
     expect(messages({ stop_sequences: ['END'], thinking: { type: 'disabled' } })).toMatchObject({
       model: 'm',
       maxTokens: 10,
@@ -46,7 +46,7 @@ describe('a request to Codex', () => {
     });
   });
 
-  it('has tools with names that Codex takes, the same in the history', () => {
+  it('has tools with names that Codex accepts, the same in the history', () => {
     const names = ['plain', 'mcp__a__b', 'a.b', 'request_user_input', 'n'.repeat(129)];
     const calls = names.map((name, at) => ({
       id: `call_${at}`,
@@ -68,7 +68,7 @@ describe('a request to Codex', () => {
     expect(items.slice(0, -1).map(({ name }) => name)).toEqual(offered);
   });
 
-  it('has schemas that Codex does not pass on whole in the descriptions', () => {
+  it('repeats schemas that Codex does not pass on completely in the descriptions', () => {
     const toolOf = (parameters: object) =>
       chat({ tools: [{ type: 'function', function: { name: 'f', description: 'Does it.', parameters } }] }).tools[0];
     const whole = {
@@ -86,7 +86,7 @@ describe('a request to Codex', () => {
     }
   });
 
-  it('offers no tools if the choice is none, and only those that are allowed', () => {
+  it('offers no tools if the choice is none, and otherwise only the allowed ones', () => {
     expect(chat({ tools: [chatTool('f')], tool_choice: 'none' }).tools).toEqual([]);
     const allowed = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'g' }] };
     const tools = ['f', 'g'].map((name) => ({ type: 'function', name, parameters: {} }));
@@ -116,13 +116,13 @@ describe('a request to Codex', () => {
     expect(ask).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });
 
-  it('is refused with the capability that is missing, for a messages client', () => {
+  it('is refused with the missing capability, for a messages client', () => {
     const source = { type: 'url', url: 'https://example.com/a.png' };
     const ask = () => messages({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] });
     expect(ask).toThrow(expect.objectContaining({ details: expect.objectContaining({ capability: 'image_block' }) }));
   });
 
-  it('lacks what it refuses, so that auto finds another', () => {
+  it('lists the refused features as lacking, so that auto chooses another worker', () => {
     const lacked = lackedFeatures(codexDialogue.translations, { model: 'm', ...able });
     const missing = {
       chat: 'forced_tools json_objects loose_schemas image_urls documents prefill logprobs several_choices',

@@ -11,8 +11,8 @@ function lastMessage(name: string): JsonObject {
 
 const noted = { usage: noUsage, calls: [] };
 
-describe("Gemini CLI's recorded ends", () => {
-  it('have the usage that it has noted', () => {
+describe("Gemini CLI's recorded ends of answers", () => {
+  it('have the recorded usage', () => {
     const { result } = lastMessage('thinking');
     expect(readGeminiOutcome(isJsonObject(result) ? result : {}, noted)).toEqual({
       finishReason: 'stop',
@@ -29,7 +29,7 @@ describe("Gemini CLI's recorded ends", () => {
     expect(geminiFailure('session/prompt', new JsonRpcError(isJsonObject(error) ? error : {}))).toMatchObject({ code });
   });
 
-  it('have the wait in its words, and those of an account', () => {
+  it("report the wait from their sentence, also for an account's limit", () => {
     const failing = (message: string) => geminiFailure('session/prompt', new JsonRpcError({ code: 429, message }));
     expect(failing('Resource has been exhausted.\nSuggested retry after 7200s.')).toMatchObject({ retryAfter: 7200 });
     const message = 'You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.';

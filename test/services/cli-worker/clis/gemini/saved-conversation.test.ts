@@ -9,7 +9,7 @@ const turns = [
   { role: 'model' as const, parts: [{ functionCall: { id: 'c', name: 'mcp_client_f', args: {} } }] },
 ];
 
-it('a conversation is read as Gemini CLI has noted its answer, whatever its history has', async () => {
+it("a saved conversation returns Gemini CLI's record of its answer, whatever its history contains", async () => {
   const folder = temporaryFolder();
   const saved = await SavedConversation.save(folder, turns);
   const [file = ''] = readdirSync(folder);
@@ -23,17 +23,17 @@ it('a conversation is read as Gemini CLI has noted its answer, whatever its hist
   });
 });
 
-it('a conversation without an answer has neither usage nor calls', async () => {
+it('a saved conversation without an answer has neither usage nor calls', async () => {
   const saved = await SavedConversation.save(temporaryFolder(), turns);
   expect(await saved.answer()).toEqual({ usage: undefined, calls: [] });
 });
 
-it('a conversation ends with a mark that no text of a client has, and leaves nothing behind', async () => {
+it('a saved conversation ends with a mark that no client text contains, and deletes all its files', async () => {
   const folder = temporaryFolder();
   const [one, other] = [await SavedConversation.save(folder, turns), await SavedConversation.save(folder, turns)];
   expect(one.isEnd(`[Thought: ${one.end}]`)).toBe(true);
   for (const text of [`[Thought: ${other.end}]`, '[Thought: true]', one.end]) expect(one.isEnd(text)).toBe(false);
-  // As Gemini CLI names the file that it begins itself.
+  // Named like the file that Gemini CLI itself begins.
   writeFileSync(join(folder, `session-2026-11-26T18-59-${one.sessionId.slice(0, 8)}.jsonl`), '');
   await one.remove();
   expect(readdirSync(folder)).toEqual([expect.stringContaining(other.sessionId.slice(0, 8))]);

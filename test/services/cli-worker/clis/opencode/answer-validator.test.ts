@@ -4,7 +4,7 @@ import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answ
 import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Reads an answer of opencode that has a structured part, for a client that wants this schema. */
+/** Reads a structured answer of opencode for a client with this schema. */
 async function read(schema: JsonObject, structured: Json) {
   const parts: AnswerPart[] = [];
   const tools = { names: new Map<string, string>(), parallel: true };
@@ -17,7 +17,7 @@ async function read(schema: JsonObject, structured: Json) {
 
 const code = { type: 'object', properties: { code: { type: 'string', pattern: '^[a-z]+$' } } };
 
-it('an answer is shown if it has the schema, and fails if it has not, with patterns and without', async () => {
+it('a structured answer is passed on if it matches the schema, and fails if it does not, with patterns and without', async () => {
   for (const schema of [code, { type: 'object', required: ['code'] }]) {
     const { outcome, parts } = await read(schema, { code: 'abc' });
     expect(outcome).toMatchObject({ finishReason: 'stop' });
@@ -26,12 +26,12 @@ it('an answer is shown if it has the schema, and fails if it has not, with patte
   await expect(read(code, { code: 'A' })).rejects.toMatchObject({ code: 'upstream_failed' });
 });
 
-it('a schema that is none is refused before opencode is asked', async () => {
+it('an invalid schema is refused before opencode gets the request', async () => {
   for (const schema of [{ type: 'any' }, { $ref: '#/nowhere' }])
     await expect(answerValidator(schema as JsonObject)).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
-it('a pattern that takes exponential time ends with an error of the client, and holds up nothing else', async () => {
+it('a pattern that takes exponential time ends with an error for the client, and blocks nothing else', async () => {
   const schema = { type: 'object', properties: { code: { type: 'string', pattern: '^(x+)+$' } } };
   let ticks = 0;
   const timer = setInterval(() => (ticks += 1), 10);

@@ -18,7 +18,7 @@ const result = (id: string, output: string | JsonObject[]): JsonObject => ({
   output,
 });
 
-/** Roles of the messages that the events make, each with its parts. */
+/** Returns the roles of the messages in the events, each with its parts. */
 function messagesIn(events: readonly JsonObject[]): [unknown, JsonObject[]][] {
   const messages: [unknown, JsonObject[]][] = [];
   for (const { data } of events) {
@@ -64,7 +64,7 @@ describe('a history for opencode', () => {
     ]);
   });
 
-  it('is numbered from the event after the creation of its session, with ids that no other has', () => {
+  it('is numbered from the event after the creation of its session, with unique ids', () => {
     const histories = new OpencodeHistories();
     const all = ['ses_1', 'ses_2'].map((id) => histories.events(id, model, [message('user', text('hi'))]));
     for (const events of all) expect(events.map(({ seq }) => seq)).toEqual([1, 2]);

@@ -20,14 +20,14 @@ describe('a request to opencode', () => {
     expect(items).toMatchObject([{ content: [{ text: 'two' }] }, { content: [{ text: 'four' }] }]);
   });
 
-  it('has the limit of tokens and the sampling for the upstream, and stop texts for the worker', () => {
+  it('has the token limit and the sampling for the upstream, and stop texts for the worker', () => {
     const { parameters, stop, maxTokens } = chat({ max_tokens: 5, temperature: 0, top_p: 0.5, top_k: 3, stop: 'END' });
     expect(parameters).toEqual({ maxOutputTokens: 5, temperature: 0, topP: 0.5, topK: 3 });
     expect([stop, maxTokens]).toEqual([['END'], undefined]);
     expect(chat({}).parameters).toEqual({});
   });
 
-  it('has one name for a tool in its list and in the history, and the way back', () => {
+  it('has the same name for a tool in its list and in the history, and maps it back', () => {
     const long = 'l'.repeat(64);
     const { tools, toolNames, items } = chat({
       tools: ['plain', 'a.b', 'a_b', long].map(chatTool),
@@ -60,11 +60,11 @@ describe('a request to opencode', () => {
         messages: [said('user', 'hi'), { role: 'assistant', content: null, tool_calls: [call] }, said('user', 'well')],
       },
     ],
-  ])('refuses what opencode cannot do, by name: %s', (param, fields) => {
+  ])('names the field that opencode cannot serve: %s', (param, fields) => {
     expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });
 
-  it('says what it lacks where the version or a model does', () => {
+  it('lists lacking features of the version or of a model', () => {
     const bare = lackedFeatures(translations, { model: 'any' });
     const whole = lackedFeatures(translations, { model: 'any', ...able, takesFiles: true });
     expect(whole.length).toBeLessThan(bare.length);

@@ -32,8 +32,8 @@ function rate(done: number): ProgressRate {
   return measured;
 }
 
-describe('the progress of a batch', () => {
-  it('is told in numbers, with the rate and the time that is left', () => {
+describe('the progress text of a batch', () => {
+  it('has numbers, the rate and the time that is left', () => {
     expect(progressText(batch({}), rate(1_250), now)).toBe(
       '1,250 of 5,000 (25 %), 3 failed · 25 a second · about 3 min left',
     );
@@ -44,7 +44,7 @@ describe('the progress of a batch', () => {
     expect(progressText(slow, rate(0), now)).toBe('5 of 5,000 (0 %)');
   });
 
-  it('says what it waits for, and what is done before and after its lines are run', () => {
+  it('names the reason of a wait, and the step before and after its lines are run', () => {
     const paused = batch({ paused: { reason: 'The budget of the day is used up.' } });
     expect(progressText(paused, rate(1_250), now)).toMatch(/^1,250 of .* · waits: The budget of the day is used up\.$/);
     const fresh = batch({ status: 'validating', request_counts: counts(0, 0) });
@@ -54,7 +54,10 @@ describe('the progress of a batch', () => {
 });
 
 describe('a batch that is watched', () => {
-  /** Watches a batch of a server that answers so, one after the other. @returns what was drawn and what was printed */
+  /**
+   * Watches a batch of a server that gives these answers, one after the other.
+   * @returns the drawn and the printed lines
+   */
   async function watched(answers: readonly (Partial<BatchObject> | 503)[], json = false) {
     const left = [...answers];
     const client = await clientOfServer((_, response) => {
@@ -73,7 +76,7 @@ describe('a batch that is watched', () => {
   const begun = Math.floor(Date.now() / 1_000) - 100;
   const over: Partial<BatchObject> = { status: 'completed', request_counts: counts(100, 100) };
 
-  it('is shown with its rate from the first look on, and with each change of what it does', async () => {
+  it('is shown with its rate from the first answer on, and with each change of its state', async () => {
     const running = { in_progress_at: begun, request_counts: counts(100, 50) };
     const { drawn, printed, failure, left } = await watched([
       { status: 'validating', in_progress_at: null, request_counts: counts(0, 0) },
@@ -104,8 +107,8 @@ describe('a batch that is watched', () => {
   });
 });
 
-describe('the end of a batch', () => {
-  it('is told with its numbers, and with how its results are fetched', () => {
+describe('the outcome text of a batch', () => {
+  it('has its numbers, and the command that fetches its results', () => {
     const over = batch({
       status: 'completed',
       output_file_id: 'file-1',
@@ -137,7 +140,7 @@ describe('the progress bar', () => {
     return written;
   }
 
-  it('is drawn anew on one line of a terminal, which it does not exceed, and is removed at the end', () => {
+  it('is redrawn on one line of a terminal, which it does not exceed, and is removed at the end', () => {
     const draw = (bar: ProgressBar): void => {
       bar.show(0.5, 'half');
       bar.show(2, 'x'.repeat(100));

@@ -12,7 +12,7 @@ it.each([
   ['http://127.0.0.1:8484/?next=/api/x', 'http://127.0.0.1:8484'],
   ['https://llm.example.com/router/api/admin/v1/', 'https://llm.example.com/router'],
   ['https://llm.example.com/apis/', 'https://llm.example.com/apis'],
-])('the address of a router is read of %s, by the client of the Admin API too', (url, router) => {
+])('the address of a router is read from %s, also by the client of the Admin API', (url, router) => {
   expect(bareAddress(url)).toBe(router);
   expect(new AdminClient({ url, token: () => Promise.resolve(''), unknownToken: '' }).url).toBe(router);
 });

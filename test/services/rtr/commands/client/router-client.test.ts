@@ -17,14 +17,14 @@ const bar = new ProgressBar({ write: () => true });
 const output = new Writable();
 
 describe('a client of the router', () => {
-  it('says when something else answers, which does not pass', async () => {
+  it('reports another server at its address, without trying again', async () => {
     const client = await clientOfServer((_, response) => response.end('<html>Welcome</html>'));
     const failure = await askPatiently(() => client.call('GET', '/batches')).catch((error: unknown) => error);
     expect(failure).toMatchObject({ status: 200, mayPass: false });
     expect(String(failure)).toMatch(/is not the router: is RTR_URL right\?$/);
   });
 
-  it('repeats the sentence of a refusal, and the status of one without', async () => {
+  it('passes on the sentence of a refusal, or the status of one without', async () => {
     const message = 'Your files take too much.';
     const client = await clientOfServer(({ url }, response) => {
       response.statusCode = 403;
@@ -34,7 +34,7 @@ describe('a client of the router', () => {
     await expect(client.call('GET', '/b')).rejects.toThrow('The router answered with status 403.');
   });
 
-  it('asks again while a failure may pass, and at once gives up one that does not', async () => {
+  it('repeats a request while a failure may pass, and gives up at once on another failure', async () => {
     let requests = 0;
     const client = await clientOfServer(({ url }, response) => {
       requests += 1;
@@ -49,7 +49,7 @@ describe('a client of the router', () => {
     expect(requests).toBe(4);
   });
 
-  it('sends a file of any name as one form, whose length it names', async () => {
+  it('sends a file of any name as one form with its length', async () => {
     const path = join(temporaryFolder(), 'a "b"\u00FC.jsonl');
     writeFileSync(path, 'x'.repeat(300_000));
     const received: { length?: string | undefined; text: string } = { text: '' };
@@ -78,7 +78,7 @@ describe('a client of the router', () => {
   });
 
   it.each(['/api/openai', '/api/openai/', '/api/openai/v1', ''])(
-    'takes the address that an SDK takes: %j',
+    'accepts the address that an SDK takes: %j',
     async (path) => {
       const asked: (string | undefined)[] = [];
       const client = await clientOfServer(({ url }, response) => {
@@ -90,7 +90,7 @@ describe('a client of the router', () => {
     },
   );
 
-  describe('writing to a path of the user', () => {
+  describe('writing to a path', () => {
     const rules = { force: false, hint: 'no.' };
 
     async function download(path: string, force = false): Promise<void> {
@@ -98,7 +98,7 @@ describe('a client of the router', () => {
       await fetchFile({ client, bar, output }, 'file-1', await writeTarget(path, { ...rules, force }));
     }
 
-    it('replaces a file only if that is asked for, and never a folder', async () => {
+    it('replaces a file only with the option for that, and never a folder', async () => {
       const path = join(temporaryFolder(), 'out');
       writeFileSync(path, 'old');
       await expect(download(path)).rejects.toThrow(`${path} exists already: no.`);

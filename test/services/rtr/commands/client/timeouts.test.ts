@@ -10,7 +10,7 @@ const timeoutMs = 300;
 it.each([
   ['never begins an answer', () => undefined],
   ['begins an answer and hangs', (_, response) => void response.writeHead(200).write('{"data":')],
-] as [string, RequestListener][])('a router that %s is waited for for a bounded time', async (_, answer) => {
+] as [string, RequestListener][])('rtr waits a bounded time for a router that %s', async (_, answer) => {
   const url = await serveInTest(answer);
   const sentence = `The router at ${url} has not answered for 0.3 s.`;
   const admin = new AdminClient({ url, token: () => Promise.resolve('t'), unknownToken: '', timeoutMs });
@@ -19,7 +19,7 @@ it.each([
   await expect(client.call('GET', '/batches')).rejects.toMatchObject({ status: 0, message: sentence });
 });
 
-it('an upload that goes on is waited for, however long it takes', async () => {
+it('rtr waits for a running upload, however long it takes', async () => {
   const url = await serveInTest((request, response) => {
     request.resume().on('end', () => response.end('{}'));
   });
@@ -34,7 +34,7 @@ it('an upload that goes on is waited for, however long it takes', async () => {
   await expect(client.send('/files', { contentType: 'text/plain', bytes: 6, content })).resolves.toEqual({});
 });
 
-it('says in words why a router cannot be reached', async () => {
+it('rtr explains why a router cannot be reached', async () => {
   const client = new RouterClient({ url: 'http://127.0.0.1:9', key: 'k', segment: 'openai' });
   await expect(client.call('GET', '/batches')).rejects.toThrow(
     'The router does not answer at http://127.0.0.1:9: is it running, and RTR_URL right? (nothing listens there)',

@@ -6,7 +6,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../../helpers/servers/start-redis.ts';
 
-it('a store that would remove keys when it is full is found, and how to change that', async () => {
+it('rtr doctor reports a store that would evict keys when it is full, and the remedy', async () => {
   const server = await startRedis();
   onTestFinished(() => server.stop());
   const prefix = randomUUID();

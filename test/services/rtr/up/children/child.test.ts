@@ -25,14 +25,14 @@ describe('a guarded program', () => {
     await until(() => processIdentity(child) === undefined && processIdentity(grandchild) === undefined);
   });
 
-  it('ends what it has started when it ends', async () => {
+  it('ends the processes that it has started when it ends', async () => {
     const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; sleep 0.5']);
     const [text] = await once(child.stdout, 'data');
     expect(processIdentity(Number(text))).toBeDefined();
     await until(() => processIdentity(Number(text)) === undefined);
   });
 
-  it('that does not exist emits an error', async () => {
+  it('emits an error if it does not exist', async () => {
     const [error] = await once(spawnGuarded('/no/such/program', []), 'error');
     expect(error).toMatchObject({ code: 'ENOENT' });
   });

@@ -41,7 +41,7 @@ describe('a server program', () => {
     expect(await provideServer('redis', { PATH: folder }, say, [])).toBe(join(folder, 'redis-server'));
   });
 
-  it('that cannot be installed is reported in one sentence, after the output of the package manager', async () => {
+  it('is reported in one sentence, after the output of the package manager, if it cannot be installed', async () => {
     program('brew', `[ "$1" = --version ] || { echo "no such formula" >&2; exit 1; }`);
     const failure = provideServer('redis', { PATH: folder }, say, []);
     await expect(failure).rejects.toThrow(ServerMissingError);
@@ -56,7 +56,7 @@ function program(name: string, script = ''): string {
   return file;
 }
 
-/** A shell command that puts an executable program into the folder, made of builtins where the PATH is empty. */
+/** Returns a shell command that puts an executable program into the folder, made of builtins where the PATH is empty. */
 function touch(name: string): string {
   return `echo > "${join(folder, name)}"; /bin/chmod 755 "${join(folder, name)}"`;
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => workers.stop());
 
-describe('the workers of a cluster', () => {
+describe('the gpu workers of a cluster', () => {
   it('are one per engine', async () => {
     expect(await begin([], [ollama, vllm])).toEqual([ollama, vllm]);
     expect(running()).toEqual([ollama.url, vllm.url]);
@@ -35,7 +35,7 @@ describe('the workers of a cluster', () => {
     expect(running()).toEqual(['demo', 'http://demo']);
   });
 
-  it('replace the demo engine by a real one that appears, once that one serves', async () => {
+  it('replace the demo engine by a real one that appears, once the real one serves', async () => {
     await begin([], []);
     found = [ollama];
     serving = 1;

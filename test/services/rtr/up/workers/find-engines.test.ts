@@ -29,7 +29,7 @@ describe('the search for local engines', () => {
     expect(await findLocalEngines([port], [{ name: 'vLLM', port }])).toEqual([]);
   });
 
-  it('takes named engines without trying them, and without a trailing /v1', () => {
+  it('returns named engines without trying them, and without a trailing /v1', () => {
     const named = namedEngines(['http://10.0.0.5:8000/v1/', 'http://gpu:1234']);
     expect(named.map(({ url }) => url)).toEqual(['http://10.0.0.5:8000', 'http://gpu:1234']);
   });

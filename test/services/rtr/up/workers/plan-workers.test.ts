@@ -43,7 +43,7 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     ]);
   });
 
-  it('are agents that are signed in and have models; for the others the plan says what they lack', () => {
+  it('are agents that are signed in and have models; for the others the plan names what is missing', () => {
     const { ready, unready } = plan({ clis: [claude, codex, { ...claude, kind: 'gemini', signedIn: false }] });
     expect(ready.filter(({ tier }) => tier === 'cli').map(({ settings }) => settings)).toEqual([
       { CLI_KIND: 'claude', CLI_COMMAND: '/usr/bin/claude', CLI_MODELS: 'sonnet,opus' },
@@ -54,7 +54,7 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     ]);
   });
 
-  it('appear in the first lines, with what is missing', () => {
+  it('appear in the first lines, with their missing settings', () => {
     const url = 'http://127.0.0.1:8484';
     const urls = { baseUrl: url, consoleUrl: url, metricsUrl: 'http://127.0.0.1:8485/metrics' };
     const keys = { adminToken: undefined, newKey: undefined, maskedKeys: [] };
