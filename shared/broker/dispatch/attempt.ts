@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FrameKind } from '../contract/subjects.ts';
+import type { PartialAnswer } from './partial-answers.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
 /** Milliseconds between two requests for missing frames. */
@@ -7,9 +8,6 @@ const askAgainMs = 500;
 
 /** Milliseconds after a question in which its answer shows that the worker lives now. */
 const justMs = 300;
-
-/** Bytes of an answer that is not streamed, at most. */
-const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
 /** One grant of a job to a worker, and how far the worker's answer has come. Times are milliseconds of `performance.now()`. */
 export class Attempt {
@@ -34,8 +32,8 @@ export class Attempt {
   answerHeaders: Readonly<Record<string, string>> | undefined;
   /** Bytes of the answer that have come. */
   answerBytes = 0;
-  #parts: Uint8Array[] = [];
-  #partsBytes = 0;
+  /** What has come of an answer that is not streamed; undefined before. */
+  partial: PartialAnswer | undefined;
 
   constructor(worker: LiveWorker, placement: Placement, isOffered: boolean) {
     this.worker = worker;
@@ -93,24 +91,6 @@ export class Attempt {
     this.#nextSeq += 1;
     if (kind === 'd' || kind === 'e') this.#firstDataAt ??= now;
     if (kind === 'd') this.#lastDataAt = now;
-  }
-
-  /** Keeps a part of an answer that is not streamed. @returns false when the answer is too large */
-  keep(part: Uint8Array): boolean {
-    this.#parts.push(part);
-    this.#partsBytes += part.length;
-    return this.#partsBytes <= maxWholeAnswerBytes;
-  }
-
-  /** The parts kept so far and the last bytes, as one. */
-  whole(lastBytes: Uint8Array): Uint8Array {
-    return this.#parts.length === 0 ? lastBytes : Buffer.concat([...this.#parts, lastBytes]);
-  }
-
-  /** Releases the parts kept. */
-  dropParts(): void {
-    this.#parts = [];
-    this.#partsBytes = 0;
   }
 
   /** Notes that the worker is asked for missing frames. @returns false when it was asked less than half a second ago */

@@ -10,6 +10,7 @@ import type { DeathChecks } from './deaths/death-checks.ts';
 import type { Job } from './job.ts';
 import type { JobEndings } from './job-endings.ts';
 import type { JobTable } from './job-table.ts';
+import type { PartialAnswers } from './partial-answers.ts';
 import { impossibleFrame, type WorkerLink } from './worker-link.ts';
 import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
@@ -22,6 +23,8 @@ export interface ReplyReceiverParts {
   endings: JobEndings;
   link: WorkerLink;
   judge: OutcomeJudge;
+  /** Holds answers that are not streamed until they are whole. */
+  answers: PartialAnswers;
   checks: Pick<DeathChecks, 'onAnswer'>;
 }
 
@@ -62,9 +65,15 @@ export class ReplyReceiver {
       attempt.answerBytes += payload.length;
       if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
       if (job.request.stream) job.write(payload, now);
-      else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
+      else this.#keep(job, payload);
     } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
     else if (kind === 'x') endings.onError(job, decodeError(payload), errorFactsOf(payload));
+  }
+
+  #keep(job: Job, part: Uint8Array): void {
+    const { answers, endings } = this.#parts;
+    const tooLarge = answers.keep(job, part);
+    if (tooLarge) endings.abandon(tooLarge, answerTooLarge());
   }
 
   #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {

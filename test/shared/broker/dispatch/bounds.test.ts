@@ -1,11 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
-import { Attempt } from '#shared/broker/dispatch/attempt.ts';
 import { waitingByLane } from '#shared/broker/dispatch/waiting-counts.ts';
 import { AnnouncementRequests } from '#shared/broker/dispatch/workers/announcement-requests.ts';
 import { KnownNames } from '#shared/broker/dispatch/workers/known-names.ts';
-import type { LiveWorker, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
 
 /** So many names. */
@@ -34,13 +32,6 @@ describe('an ingress', () => {
     });
     const lanes = waitingByLane(jobs as unknown as Parameters<typeof waitingByLane>[0]);
     expect(lanes.map(({ pool }) => pool)).toEqual(names(300).slice(100));
-  });
-
-  it('takes 64 MiB of an answer that is not streamed', () => {
-    const attempt = new Attempt({} as LiveWorker, {} as Placement, false);
-    const part = Buffer.alloc(1024 * 1024);
-    const taken = Array.from({ length: 65 }, () => attempt.keep(part));
-    expect(taken.indexOf(false)).toBe(64);
   });
 
   it('asks ten thousand workers at once to announce themselves', () => {
