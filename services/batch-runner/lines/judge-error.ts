@@ -4,6 +4,9 @@ import { GaveWayError } from '../slots/line-slots.ts';
 /** Seconds after which a line is tried again if its error does not say when. */
 const retrySeconds = 2;
 
+/** Seconds after which it is tried again at the earliest, whatever the error says. */
+const minRetrySeconds = 1;
+
 /** What becomes of a line whose request failed. */
 export type Judgement =
   /** It is run again; `counts` says whether that uses up one of its attempts. */
@@ -37,7 +40,7 @@ export function judgeError(error: RouterError, isKnown = false): Judgement {
   if (error.hadEffects) return { kind: 'final' };
   if (error.code === 'model_not_found' && isKnown) return { kind: 'again', afterMs: absentModelMs, counts: false };
   if (error instanceof GaveWayError) return { kind: 'again', afterMs: 0, counts: false };
-  const afterMs = Math.ceil((error.retryAfter ?? retrySeconds) * 1000);
+  const afterMs = Math.ceil(Math.max(minRetrySeconds, error.retryAfter ?? retrySeconds) * 1000);
   if (error.code === 'insufficient_quota') return { kind: 'pause', ms: afterMs };
   if (absences.has(error.code)) return { kind: 'again', afterMs, counts: false };
   const { movable, clientMayRetry } = errorTable[error.code];

@@ -16,6 +16,9 @@ export interface WorkerAddress {
   worker: string;
 }
 
+/** An owner or worker in an address, as credentials and announcements have it. A longer one would make subjects that NATS refuses. */
+const tokenPattern = /^[\w-]{1,64}$/;
+
 /** Tokens of an address. */
 const addressLength = 3;
 
@@ -24,11 +27,12 @@ export function addressTokens({ tier, owner, worker }: WorkerAddress): string {
   return `${tier}.${owner}.${worker}`;
 }
 
-/** Reads the address that a subject ends with. Undefined for a tier that this release does not know. */
+/** Reads the address that a subject ends with. Undefined for a tier that this release does not know, and for what no worker is named. */
 export function addressAtEnd(subject: string): WorkerAddress | undefined {
   const [tier, owner, worker] = subject.split('.').slice(-addressLength);
   const known = tiers.find((name) => name === tier);
-  return known && owner !== undefined && worker !== undefined ? { tier: known, owner, worker } : undefined;
+  if (!known || owner === undefined || worker === undefined) return undefined;
+  return tokenPattern.test(owner) && tokenPattern.test(worker) ? { tier: known, owner, worker } : undefined;
 }
 
 /** A worker's name in the whole cluster, for people and in tables. Unique, because an owner has no dot in it. */

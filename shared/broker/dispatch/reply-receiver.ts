@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
-import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
+import { maxSubjectLength, parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { Attempt } from './attempt.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { DeathChecks } from './deaths/death-checks.ts';
@@ -91,7 +91,11 @@ export class ReplyReceiver {
     const { broker, checks } = this.#parts;
     if (kind === 'x' && seq === impossibleFrame && grant !== undefined) checks.onAnswer(grant, errorFactsOf(data));
     // The broker lets a worker name any subject to be answered at: only who knows a grant learns that it is over.
-    const isOwn = reply?.startsWith(broker.subjects.allInboxes) === true && reply.endsWith(`.alive.${grant}`);
+    const isOwn =
+      reply !== undefined &&
+      reply.length <= maxSubjectLength &&
+      reply.startsWith(broker.subjects.allInboxes) &&
+      reply.endsWith(`.alive.${grant}`);
     if (isOwn) broker.publish(reply, '');
   }
 }
