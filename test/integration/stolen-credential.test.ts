@@ -154,6 +154,20 @@ describe("a thief of a worker's credential", () => {
     });
   });
 
+  it('cannot have an ingress disconnected by a name that is too long to answer', async () => {
+    const beat = '~abc 1';
+    const subject = (length: number) => thief.subjects.heartbeat({ tier: 'gpu', owner, worker: 'x'.repeat(length) });
+    // The server takes subjects and sizes of 4,096 bytes, and the ingress would answer at a subject that is one letter longer.
+    const longest = 4_096 - `${subject(0)} ${beat.length}`.length;
+    for (let length = longest - 20; length <= longest; length += 1) thief.publish(subject(length), beat);
+    announce('after-long-names', {});
+    await until(() => hasSaid('worker joined', 'after-long-names'));
+    // Questions for announcements are sent a moment later.
+    await sleep(1_000);
+    expect(cluster.ingress.lines.filter(({ msg }) => msg === 'broker connection lost')).toEqual([]);
+    expect((await ask({})).status).toBe(200);
+  });
+
   it('cannot use up a budget with impossible usage', async () => {
     const impossible = 9e15;
     const handler: JobHandler = (_, reply) => {

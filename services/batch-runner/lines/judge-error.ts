@@ -4,6 +4,9 @@ import { GaveWayError } from '../slots/line-slots.ts';
 /** Seconds until a line is executed again if its error has no `retryAfter`. */
 const retrySeconds = 2;
 
+/** Minimum of these seconds, whatever the error says. */
+const minRetrySeconds = 1;
+
 export type Judgement =
   /** The line is executed again; `counts` tells whether the failure counts towards the maximum number of executions. */
   | { kind: 'again'; afterMs: number; counts: boolean }
@@ -35,7 +38,7 @@ export function judgeError(error: RouterError, isKnown = false): Judgement {
   if (error.hadEffects) return { kind: 'final' };
   if (error.code === 'model_not_found' && isKnown) return { kind: 'again', afterMs: absentModelMs, counts: false };
   if (error instanceof GaveWayError) return { kind: 'again', afterMs: 0, counts: false };
-  const afterMs = Math.ceil((error.retryAfter ?? retrySeconds) * 1000);
+  const afterMs = Math.ceil(Math.max(minRetrySeconds, error.retryAfter ?? retrySeconds) * 1000);
   if (error.code === 'insufficient_quota') return { kind: 'pause', ms: afterMs };
   if (absences.has(error.code)) return { kind: 'again', afterMs, counts: false };
   const { movable, clientMayRetry } = errorTable[error.code];

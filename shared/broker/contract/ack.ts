@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
-import { consumerName, type Subjects } from './subjects.ts';
+import { consumerName, maxSubjectLength, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
@@ -23,7 +23,7 @@ export const ackPayloads: Readonly<Record<AckKind, string>> = {
 
 const ackSchema = z.object({
   /** JetStream's ack subject for the ticket: the reply subject of its delivery. */
-  ticket: z.string(),
+  ticket: z.string().max(maxSubjectLength),
   as: z.enum(ackKinds),
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operations } from '#shared/core/operation.ts';
 import { contractVersion } from './contract-range.ts';
 import { formatName, serverConnection } from './job-contract.ts';
+import { maxSubjectLength } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /** Maximum bytes of one part of a body: below NATS's payload limit, and short enough not to delay other jobs' frames. */
@@ -14,9 +15,9 @@ const count = z.number().int().nonnegative();
 
 const claimSchema = z.object({
   v: contractVersion,
-  job: z.string(),
+  job: z.string().max(64),
   /** JetStream's ack subject for the ticket, or `handedOver`. The dispatcher that answers the claim also acks the ticket. */
-  ticket: z.string(),
+  ticket: z.string().max(maxSubjectLength),
 });
 
 /**

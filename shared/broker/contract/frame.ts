@@ -1,12 +1,31 @@
 import { z } from 'zod';
-import { RouterError, isErrorCode } from '#shared/core/errors.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { RouterError, isErrorCode, type ErrorCode } from '#shared/core/errors.ts';
+import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { units } from '#shared/core/usage.ts';
 import { continuationFailures } from '#shared/core/cannot-continue.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
-const count = z.number().int().nonnegative();
+/** What a worker says is a claim: a count that is not possible must not cost the answer its end. */
+const count = z
+  .number()
+  .transform((value) => Math.min(Math.max(Math.trunc(value), 0), Number.MAX_SAFE_INTEGER))
+  .catch(0);
+
+/** A text of at most so many characters; what is longer is cut. */
+const cut = (length: number) => z.string().transform((text) => text.slice(0, length));
+
+/** Seconds that a worker can have clients and batches wait for: limits of accounts may end after a week. */
+const maxRetryAfter = 7 * 24 * 3600;
+
+/** Errors that only a dispatcher finds out. */
+export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'no_worker_available',
+  'queue_timeout',
+  'broker_unavailable',
+  'token_limit_exceeded',
+  'workers_died',
+]);
 
 /**
  * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. If the grant allows it, data frames go to
@@ -22,21 +41,24 @@ const endSchema = z.object({
     reasoningTokens: count,
     units: z.partialRecord(z.enum(units), count).optional().catch(undefined),
   }),
-  finishReason: z.string(),
+  finishReason: cut(64),
 });
 
 const errorSchema = z.object({
   code: z.string().refine(isErrorCode),
-  message: z.string(),
-  param: z.string().optional(),
-  retryAfter: z.number().optional(),
+  message: cut(4096),
+  param: cut(256).optional(),
+  retryAfter: z
+    .number()
+    .transform((seconds) => Math.min(Math.max(seconds, 0), maxRetryAfter))
+    .optional(),
   details: z.looseObject({ error_code: z.string() }).optional(),
   /** See `OriginalError`. */
   original: z
     .object({
       format: z.string(),
       status: z.int().min(400).max(599),
-      body: z.custom<JsonObject>(isJsonObject),
+      body: z.custom<JsonObject>((value) => isJsonObject(value) && !nestsTooDeeply(value)),
       headers: z.record(z.string(), z.string()),
     })
     .optional()
@@ -85,8 +107,9 @@ export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))
     return new RouterError('internal', 'The worker failed, and its error cannot be read.');
-  const { code, message, param, retryAfter, original, upstreamCode, hadEffects } = error;
+  const { message, param, retryAfter, original, upstreamCode, hadEffects } = error;
   const details = parseDetails(error.details);
+  const code = dispatcherCodes.has(error.code) ? 'upstream_failed' : error.code;
   return new RouterError(code, message, { param, retryAfter, hadEffects, details, original, upstreamCode });
 }
 

@@ -2,6 +2,12 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import type { Tier } from '#shared/core/tier.ts';
 import { addressTokens, type WorkerAddress } from './worker-address.ts';
 
+/**
+ * Characters of a subject that a worker names, at most. A server of NATS closes the connection of whoever publishes with subjects of more
+ * than 4 KiB together (`max_control_line`), which is the ingress that answers there.
+ */
+export const maxSubjectLength = 512;
+
 /** One queue of the broker: the requests of one class that wait for one pool of interchangeable workers. */
 export interface Lane {
   tier: Tier;
@@ -174,7 +180,7 @@ export function parseFrameAddress(rest: string, message: { readonly reply?: stri
  * dispatcher may publish where a worker may not.
  */
 export function isInboxOf(subjects: Subjects, worker: WorkerAddress | undefined, replyTo: string): boolean {
-  return worker !== undefined && replyTo.startsWith(`${subjects.inbox(worker)}.`);
+  return worker !== undefined && replyTo.length <= maxSubjectLength && replyTo.startsWith(`${subjects.inbox(worker)}.`);
 }
 
 /**

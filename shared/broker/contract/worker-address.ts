@@ -16,6 +16,9 @@ export interface WorkerAddress {
   worker: string;
 }
 
+/** An owner or worker, as in credentials and announcements. NATS refuses the subjects that a longer one makes. */
+const tokenPattern = /^[\w-]{1,64}$/;
+
 const addressLength = 3;
 
 export function addressTokens({ tier, owner, worker }: WorkerAddress): string {
@@ -26,7 +29,8 @@ export function addressTokens({ tier, owner, worker }: WorkerAddress): string {
 export function addressAtEnd(subject: string): WorkerAddress | undefined {
   const [tier, owner, worker] = subject.split('.').slice(-addressLength);
   const known = tiers.find((name) => name === tier);
-  return known && owner !== undefined && worker !== undefined ? { tier: known, owner, worker } : undefined;
+  if (!known || owner === undefined || worker === undefined) return undefined;
+  return tokenPattern.test(owner) && tokenPattern.test(worker) ? { tier: known, owner, worker } : undefined;
 }
 
 /** Returns the worker's name in the whole cluster, for people and for tables. It is unique because an owner contains no dot. */

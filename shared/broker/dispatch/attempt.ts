@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FrameKind } from '../contract/subjects.ts';
+import type { PartialAnswer } from './partial-answers.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
 const askAgainMs = 500;
 
 /** Milliseconds after a request for frames in which the worker's answer shows that it lives now. */
 const justMs = 300;
-
-const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
 /** One grant of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
 export class Attempt {
@@ -30,8 +29,8 @@ export class Attempt {
   isLate = false;
   answerHeaders: Readonly<Record<string, string>> | undefined;
   answerBytes = 0;
-  #parts: Uint8Array[] = [];
-  #partsBytes = 0;
+  /** The received parts of an answer that is not streamed; undefined before the first. */
+  partial: PartialAnswer | undefined;
 
   constructor(worker: LiveWorker, placement: Placement, isOffered: boolean) {
     this.worker = worker;
@@ -88,22 +87,6 @@ export class Attempt {
     this.#nextSeq += 1;
     if (kind === 'd' || kind === 'e') this.#firstDataAt ??= now;
     if (kind === 'd') this.#lastDataAt = now;
-  }
-
-  /** Keeps a part of an answer that is not streamed. @returns false if the answer is too large */
-  keep(part: Uint8Array): boolean {
-    this.#parts.push(part);
-    this.#partsBytes += part.length;
-    return this.#partsBytes <= maxWholeAnswerBytes;
-  }
-
-  whole(lastBytes: Uint8Array): Uint8Array {
-    return this.#parts.length === 0 ? lastBytes : Buffer.concat([...this.#parts, lastBytes]);
-  }
-
-  dropParts(): void {
-    this.#parts = [];
-    this.#partsBytes = 0;
   }
 
   /** Records a request for missing frames. @returns false if the last request is less than half a second old */

@@ -17,6 +17,7 @@ import { JobTable } from './job-table.ts';
 import { JetStreamProxy } from './queue/jetstream-proxy.ts';
 import { retryAfterOf } from './queue/drain-rate.ts';
 import type { QueueSettings } from './queue/jobs-stream.ts';
+import { PartialAnswers } from './partial-answers.ts';
 import { Queue } from './queue/queue.ts';
 import { ReplyReceiver } from './reply-receiver.ts';
 import type { Timeouts } from './sweep/exceeded-timeout.ts';
@@ -79,7 +80,8 @@ export class Dispatcher {
     const judge = new OutcomeJudge(log);
     const endings = new JobEndings({ jobs, placer, link, deaths, checks, judge, log, maxAttempts });
     const closed = new ClosedConnections(broker);
-    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, checks });
+    const answers = new PartialAnswers(process.constrainedMemory());
+    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, answers, checks });
     this.#link = link;
     this.#placer = placer;
     this.#endings = endings;

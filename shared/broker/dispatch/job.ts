@@ -206,6 +206,7 @@ export class Job {
     this.#timeline.ended(this.#attempt, this.#waitingSince, error.code);
     this.#moves = [...this.#moves, error.code];
     if (this.hasBegun) this.#continuation?.lost(error);
+    this.#attempt?.partial?.release();
     this.#attempt = undefined;
     this.#waitingSince = performance.now();
   }
@@ -243,7 +244,7 @@ export class Job {
   /** Passes the rest of a complete answer to the client. */
   writeEnd(lastBytes: Uint8Array, now: number): void {
     if (this.#state === 'claimed') this.#begin(now);
-    if (!this.isOver) this.sink.end(this.#attempt?.whole(lastBytes) ?? lastBytes);
+    if (!this.isOver) this.sink.end(this.#attempt?.partial?.whole(lastBytes) ?? lastBytes);
   }
 
   complete(end: JobEnd): void {
@@ -272,7 +273,7 @@ export class Job {
     this.#on(event);
     this.#body = undefined;
     this.#continuation?.close();
-    this.#attempt?.dropParts();
+    this.#attempt?.partial?.release();
     const problem = error?.code ?? (event === 'cancel' ? 'cancelled' : undefined);
     this.#trace?.over(this, problem);
     this.#timeline.ended(this.#attempt, this.#waitingSince, problem ?? 'done');

@@ -3,13 +3,14 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
-import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
+import { maxSubjectLength, parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { Attempt } from './attempt.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { DeathChecks } from './deaths/death-checks.ts';
 import type { Job } from './job.ts';
 import type { JobEndings } from './job-endings.ts';
 import type { JobTable } from './job-table.ts';
+import type { PartialAnswers } from './partial-answers.ts';
 import { impossibleFrame, type WorkerLink } from './worker-link.ts';
 import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
@@ -22,6 +23,8 @@ export interface ReplyReceiverParts {
   endings: JobEndings;
   link: WorkerLink;
   judge: OutcomeJudge;
+  /** Holds answers that are not streamed until they are whole. */
+  answers: PartialAnswers;
   checks: Pick<DeathChecks, 'onAnswer'>;
 }
 
@@ -62,9 +65,15 @@ export class ReplyReceiver {
       attempt.answerBytes += payload.length;
       if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
       if (job.request.stream) job.write(payload, now);
-      else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
+      else this.#keep(job, payload);
     } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
     else if (kind === 'x') endings.onError(job, decodeError(payload), errorFactsOf(payload));
+  }
+
+  #keep(job: Job, part: Uint8Array): void {
+    const { answers, endings } = this.#parts;
+    const tooLarge = answers.keep(job, part);
+    if (tooLarge) endings.abandon(tooLarge, answerTooLarge());
   }
 
   #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {
@@ -82,7 +91,11 @@ export class ReplyReceiver {
     const { broker, checks } = this.#parts;
     if (kind === 'x' && seq === impossibleFrame && grant !== undefined) checks.onAnswer(grant, errorFactsOf(data));
     // The broker lets a worker name any reply subject, so only an inbox that names the grant gets the answer.
-    const isOwn = reply?.startsWith(broker.subjects.allInboxes) === true && reply.endsWith(`.alive.${grant}`);
+    const isOwn =
+      reply !== undefined &&
+      reply.length <= maxSubjectLength &&
+      reply.startsWith(broker.subjects.allInboxes) &&
+      reply.endsWith(`.alive.${grant}`);
     if (isOwn) broker.publish(reply, '');
   }
 }

@@ -1,11 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeAnnouncement, encodeAnnouncement, poolOf } from '#shared/broker/contract/announcement.ts';
+import { decodeAck, encodeAck } from '#shared/broker/contract/ack.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import { agreedVersion, speaks } from '#shared/broker/contract/contract-range.ts';
-import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
+import { decodeEnd, decodeError, dispatcherCodes, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
 import { operations } from '#shared/core/operation.ts';
+import { createSubjects, isInboxOf } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
+import { addressAtEnd } from '#shared/broker/contract/worker-address.ts';
 import { announcementOf } from '../../../helpers/broker/announcement.ts';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
@@ -41,7 +44,7 @@ const grant = fc.record({
 describe('messages of the broker contract', () => {
   it('keep tickets and claims unchanged through encode and decode', () => {
     fc.assert(
-      fc.property(fc.string(), fc.string(), (job, name) => {
+      fc.property(fc.string({ maxLength: 64 }), fc.string({ maxLength: 512 }), (job, name) => {
         const ticket = { v: 1, ingress: name, job };
         expect(decodeTicket(Buffer.from(encodeTicket(ticket)))).toEqual(ticket);
         const claim = { v: 1, job, ticket: name };
@@ -184,13 +187,13 @@ describe('messages of the broker contract', () => {
   });
 
   it('keep errors unchanged without their cause', () => {
-    const codes = Object.keys(errorTable) as ErrorCode[];
+    const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !dispatcherCodes.has(code));
     fc.assert(
       fc.property(
         fc.constantFrom(...codes),
         fc.string(),
         fc.option(fc.string(), { nil: undefined }),
-        fc.option(fc.nat(), { nil: undefined }),
+        fc.option(fc.nat({ max: 604_800 }), { nil: undefined }),
         (code, message, param, retryAfter) => {
           const cause = new Error('secret');
           const encoded = encodeError(new RouterError(code, message, { param, retryAfter, cause }));
@@ -211,6 +214,35 @@ describe('messages of the broker contract', () => {
     expect(decodeError(Buffer.from(encodeError(error.quoting(original)))).original).toEqual(original);
   });
 
+  it('is bounded when it is the end or the error of a worker: counts, texts, waits and codes', () => {
+    const impossible = {
+      promptTokens: 1e300,
+      cachedTokens: -5,
+      cacheWriteTokens: 1.5,
+      completionTokens: 'x',
+      reasoningTokens: null,
+    };
+    const end = Buffer.from(`${JSON.stringify({ usage: impossible, finishReason: 'x'.repeat(1_000) })}\n`);
+    expect(decodeEnd(end)?.end).toEqual({
+      usage: {
+        promptTokens: Number.MAX_SAFE_INTEGER,
+        cachedTokens: 0,
+        cacheWriteTokens: 1,
+        completionTokens: 0,
+        reasoningTokens: 0,
+      },
+      finishReason: 'x'.repeat(64),
+    });
+    const read = (fields: object) =>
+      decodeError(Buffer.from(JSON.stringify({ code: 'upstream_failed', message: 'm', ...fields })));
+    expect(read({ message: 'x'.repeat(100_000) }).message).toHaveLength(4_096);
+    expect([read({ retryAfter: -1e9 }).retryAfter, read({ retryAfter: 1e300 }).retryAfter]).toEqual([0, 604_800]);
+    expect(read({ code: 'queue_timeout' }).code).toBe('upstream_failed');
+    expect(read({ code: 'insufficient_quota' }).code).toBe('insufficient_quota');
+    const deep = `{"code":"upstream_failed","message":"m","original":{"format":"messages","status":400,"headers":{},"body":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}}`;
+    expect(decodeError(Buffer.from(deep))).toMatchObject({ code: 'upstream_failed', original: undefined });
+  });
+
   it('are refused without an exception if they are anything else', () => {
     fc.assert(
       fc.property(
@@ -227,6 +259,20 @@ describe('messages of the broker contract', () => {
         },
       ),
     );
+  });
+
+  it('is refused when a name in it is too long to publish at', () => {
+    const claim = { v: 1, job: 'j', ticket: 't'.repeat(513) };
+    expect(decodeClaim(Buffer.from(encodeClaim(claim)))).toBeUndefined();
+    expect(decodeClaim(Buffer.from(encodeClaim({ ...claim, job: 'j'.repeat(65), ticket: '' })))).toBeUndefined();
+    expect(decodeAck(Buffer.from(encodeAck({ ticket: claim.ticket, as: 'done' })))).toBeUndefined();
+    const subjects = createSubjects('rtr');
+    const worker = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
+    const inbox = `${subjects.inbox(worker)}.`;
+    expect(isInboxOf(subjects, worker, inbox.padEnd(512, 'x'))).toBe(true);
+    expect(isInboxOf(subjects, worker, inbox.padEnd(513, 'x'))).toBe(false);
+    expect(addressAtEnd(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}`)?.owner).toBe('joe');
+    expect(addressAtEnd(`rtr.heartbeat.gpu.joe.${'x'.repeat(65)}`)).toBeUndefined();
   });
 
   it('stay below 1 KiB for a ticket with the longest ids', () => {
