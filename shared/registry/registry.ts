@@ -141,6 +141,8 @@ function withTargets(models: Record<string, z.output<typeof entry>>) {
   );
 }
 
+const announcedNames = z.array(z.string().min(1).max(256)).max(1_000);
+
 /** The file that `ROUTER_CONFIG` names. All of its fields are optional. */
 export const registrySchema = z.strictObject({
   /** The operator's own names, which clients request like models. */
@@ -156,11 +158,11 @@ export const registrySchema = z.strictObject({
   sign_in: signInSchema.prefault({}),
   /** What runs the hosted tools of requests, such as web search, for models whose upstream does not. */
   hosted_tools: hostedTools.prefault({}),
-  /** The models that workers may announce, by the name of their credential: names, or what names begin with, followed by `*`. */
+  /** What workers may announce, by the name of their credential: names, or what names begin with, followed by `*`. */
   credentials: z
     .record(
       z.string().regex(/^[\w-]{1,64}$/),
-      z.strictObject({ models: z.array(z.string().min(1).max(256)).max(1_000) }),
+      z.strictObject({ models: announcedNames.optional(), tools: announcedNames.optional() }),
     )
     .default({}),
   /** Addresses of engines for which `rtr up` starts workers, in addition to those it finds. */
