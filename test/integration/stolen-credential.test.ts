@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +11,8 @@ import {
   type Announcement,
   type ToolInfo,
 } from '#shared/broker/contract/announcement.ts';
+import { decodeGrant, type Grant } from '#shared/broker/contract/claim.ts';
+import { encodeEnd } from '#shared/broker/contract/frame.ts';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { startWorker } from '#shared/broker/worker/start-worker.ts';
 import { noUsage } from '#shared/core/usage.ts';
@@ -276,6 +279,41 @@ describe("who has a worker's credential", () => {
     const { data: listed } = (await list.json()) as { data: { name: string; description: string }[] };
     expect(listed.filter(({ name }) => name === 'add')).toMatchObject([{ description: 'Adds.' }]);
     expect(listed.map(({ name }) => name)).toContain('mine');
+  });
+
+  it('that its replicas share reads their requests unnoticed, and can answer them; with another credential nobody can', async () => {
+    const id = 'replica';
+    const model = `of-${prefix}`;
+    const replica = await connect(nats.files.gpu);
+    // It is at work on its request for as long as nobody else answers it.
+    const handler: JobHandler = (_job, _reply, signal) =>
+      once(signal, 'abort').then(() => Promise.reject(new Error('over')));
+    const models = [{ id: model, capabilities: [] }];
+    const worker = startWorker({ ...testWorker, broker: replica, log: silentLog, id, models, handler });
+    const sharer = await connect(nats.files.gpu);
+    onTestFinished(async () => {
+      await worker.close();
+      await Promise.all([replica.close(), sharer.close()]);
+    });
+    await until(() => cluster.ingress.lines.some(({ worker: name }) => name === `gpu.${id}`));
+    const inbox = `${thief.subjects.inbox({ tier: 'gpu', owner: 'gpu', worker: '*' })}.>`;
+    const seen: string[] = [];
+    const read = (who: string, data: Uint8Array): Grant | undefined => {
+      const { grant, body } = decodeGrant(data) ?? {};
+      if (grant) seen.push(`${who} read ${body?.toString()}`);
+      return grant;
+    };
+    thief.subscribe(inbox, ({ data }) => void read('thief', data));
+    sharer.subscribe(inbox, ({ data }) => {
+      const grant = read('sharer', data);
+      const forged = encodeEnd({ usage: noUsage, finishReason: 'stop' }, Buffer.from('{"forged":true}'));
+      if (grant) sharer.publish(`${grant.reply}.e.0`, forged);
+    });
+    await Promise.all([thief.flush(), sharer.flush()]);
+    const response = await ask({ model, messages: [{ role: 'user', content: 'A secret.' }] });
+    expect(await response.json()).toEqual({ forged: true });
+    expect(response.headers.get('x-rtr-worker')).toBe(`gpu.${id}`);
+    expect(seen).toEqual([expect.stringMatching(/^sharer read .*A secret\./)]);
   });
 
   it('is out at once when it is revoked', async () => {
