@@ -140,6 +140,8 @@ function withTargets(models: Record<string, z.output<typeof entry>>) {
   );
 }
 
+const announcedNames = z.array(z.string().min(1).max(256)).max(1_000);
+
 /** The schema of the file that `ROUTER_CONFIG` names. All of its fields are optional. */
 export const registrySchema = z.strictObject({
   /** The operator's own names, which clients request like models. */
@@ -159,7 +161,7 @@ export const registrySchema = z.strictObject({
   credentials: z
     .record(
       z.string().regex(/^[\w-]{1,64}$/),
-      z.strictObject({ models: z.array(z.string().min(1).max(256)).max(1_000) }),
+      z.strictObject({ models: announcedNames.optional(), tools: announcedNames.optional() }),
     )
     .default({}),
   /** Addresses of engines for which `rtr up` starts workers, in addition to the engines that it finds. */

@@ -11,15 +11,21 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
+import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
+import { firstAnswer } from './first-answer.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
+/** Milliseconds after which a list goes without the servers that have not answered. */
+const listMs = 10_000;
+
+/** A prompt, with the server that has it and its name there. */
 interface OfferedPrompt {
   server: string;
   ownName: string;
@@ -74,6 +80,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     await waitForTools(parts, caller).catch(throwProtocolError);
     const permits = toolPermitsOf(identityOf(response));
     const names = [...parts.workers.pools()]
+      .filter((pool) => pool.tier === 'tools' && isServing(pool, nobody))
       .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
       .flatMap((tool) => tool.server ?? []);
     return [...new Set(names)].sort();
@@ -102,13 +109,16 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     signal: AbortSignal,
   ): Promise<[string, JsonObject][]> {
     const servers = await serversWith(kind);
-    const outcomes = await Promise.allSettled(servers.map((name) => ask(name, method, {}, signal)));
+    const timeout = AbortSignal.timeout(listMs);
+    const until = AbortSignal.any([signal, timeout]);
+    const outcomes = await Promise.allSettled(servers.map((name) => ask(name, method, {}, until)));
     const answers = outcomes.flatMap((outcome, at): [string, JsonObject][] =>
       outcome.status === 'fulfilled' ? [[servers[at] ?? '', outcome.value]] : [],
     );
     const [failure] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome] : []));
-    if (answers.length === 0 && failure) throw failure.reason;
-    return answers;
+    if (answers.length > 0 || !failure) return answers;
+    if (failure.reason !== timeout.reason) throw failure.reason;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'No MCP server has answered in time. Try again.');
   }
 
   async function gather<T>(kind: ContentKind, method: ContentMethod, field: string, signal: AbortSignal): Promise<T[]> {
@@ -118,23 +128,13 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
   }
 
   /** Returns the answer of the first server that gives one, in the order of `servers`. @throws the first error if none does */
-  async function firstOf(
+  function firstOf(
     servers: readonly string[],
     method: ContentMethod,
     params: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
-    const failures: unknown[] = [];
-    for (const name of servers) {
-      try {
-        return await ask(name, method, params, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
-    return undefined;
+    return firstAnswer(servers, (name, until) => ask(name, method, params, until), signal);
   }
 
   /** Returns all prompts. A name that several servers use gets the server's name as a prefix, like names of tools. */

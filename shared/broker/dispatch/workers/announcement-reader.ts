@@ -4,17 +4,24 @@ import { isInboxOf, type Subjects } from '../../contract/subjects.ts';
 import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementRates } from './announcement-rates.ts';
 import type { ModelClaims } from './model-claims.ts';
+import type { ToolClaims } from './tool-claims.ts';
 
 const maxLogged = 10;
 
-/** Parses announcements, within limits for each owner, and checks their worker's address and models. */
+/** What workers may serve. */
+export interface Claims {
+  models: Pick<ModelClaims, 'mayServe'>;
+  tools: Pick<ToolClaims, 'mayServe'>;
+}
+
+/** Reads announcements, within bounds for each owner, and checks what they say of their worker's address, models and tools. */
 export class AnnouncementReader {
   readonly #subjects: Subjects;
   readonly #log: Logger;
-  readonly #claims: Pick<ModelClaims, 'mayServe'>;
+  readonly #claims: Claims;
   readonly #rates = new AnnouncementRates();
 
-  constructor(subjects: Subjects, log: Logger, claims: Pick<ModelClaims, 'mayServe'>) {
+  constructor(subjects: Subjects, log: Logger, claims: Claims) {
     this.#subjects = subjects;
     this.#log = log;
     this.#claims = claims;
@@ -45,12 +52,35 @@ export class AnnouncementReader {
     if (!isInboxOf(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
-    const models = announcement.models.filter(({ id }) => this.#claims.mayServe(address, id));
-    const count = announcement.models.length - models.length;
-    if (count === 0) return announcement;
-    const refused = announcement.models.filter((model) => !models.includes(model)).map(({ id }) => id);
-    const facts = { worker, count, models: refused.slice(0, maxLogged) };
-    this.#log.error(facts, 'models are left out that the credential may not serve: see `credentials` in the registry');
-    return { ...announcement, models };
+    const { models, tools } = this.#claims;
+    const [ownModels, otherModels] = partition(announcement.models, ({ id }) => models.mayServe(address, id));
+    const [ownTools, otherTools] = partition(announcement.tools, (tool) => tools.mayServe(address, tool));
+    this.#reportRefused(
+      worker,
+      'models',
+      otherModels.map(({ id }) => id),
+    );
+    this.#reportRefused(
+      worker,
+      'tools',
+      otherTools.map(({ name }) => name),
+    );
+    return { ...announcement, models: ownModels, tools: ownTools };
   }
+
+  #reportRefused(worker: string, what: 'models' | 'tools', names: readonly string[]): void {
+    if (names.length === 0) return;
+    const facts = { worker, count: names.length, [what]: names.slice(0, maxLogged) };
+    this.#log.error(
+      facts,
+      `${what} are left out that the credential may not serve: see \`credentials\` in the registry`,
+    );
+  }
+}
+
+/** Those that are accepted, and the others. */
+function partition<Each>(all: readonly Each[], accepts: (each: Each) => boolean): [Each[], Each[]] {
+  const parts: [Each[], Each[]] = [[], []];
+  for (const each of all) parts[accepts(each) ? 0 : 1].push(each);
+  return parts;
 }

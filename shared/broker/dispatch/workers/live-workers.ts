@@ -11,10 +11,11 @@ import { AnnouncementRequests } from './announcement-requests.ts';
 import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
 import { logJoined } from './log-joined.ts';
-import { ModelClaims, type CredentialModels } from './model-claims.ts';
+import { ModelClaims, type CredentialEntries } from './model-claims.ts';
 import { OwnerShares } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
+import { ToolClaims } from './tool-claims.ts';
 import { WorkerHealth } from './worker-health.ts';
 
 /** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a margin. */
@@ -43,7 +44,7 @@ export class LiveWorkers {
   readonly #workers = new Map<string, LiveWorker>();
   readonly #bySubject = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
-  readonly #claims = new ModelClaims();
+  readonly #claims = { models: new ModelClaims(), tools: new ToolClaims() };
   readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
@@ -84,8 +85,9 @@ export class LiveWorkers {
   }
 
   /** Sets the models that workers may serve, by their credential, and parses all announcements again. */
-  grant(granted: CredentialModels): void {
-    this.#claims.grant(granted);
+  grant(granted: CredentialEntries): void {
+    this.#claims.models.grant(granted);
+    this.#claims.tools.grant(granted);
     for (const worker of this.#workers.values()) this.#readAgain(worker);
   }
 
@@ -239,8 +241,9 @@ export class LiveWorkers {
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);
     if (!known) logJoined(this.#log, worker, this.#contract);
     if (changed) for (const listener of this.#changeListeners) listener();
-    const { models } = announcement;
-    for (const other of this.#claims.served(address, models, this.#workers.values())) this.#readAgain(other);
+    const { models, tools } = announcement;
+    for (const other of this.#claims.models.served(address, models, this.#workers.values())) this.#readAgain(other);
+    for (const other of this.#claims.tools.served(address, tools, this.#workers.values())) this.#readAgain(other);
   }
 
   #remove(workers: readonly LiveWorker[], loss: Loss): void {

@@ -4,7 +4,9 @@ import { KnownNames } from './known-names.ts';
 import type { LiveWorker } from './live-pool.ts';
 
 /** The models that workers may serve, by their credential: names, or prefixes of names followed by `*`. */
-export type CredentialModels = Readonly<Record<string, { models: readonly string[] }>>;
+export type CredentialEntries = Readonly<
+  Record<string, { models?: readonly string[] | undefined; tools?: readonly string[] | undefined }>
+>;
 
 const maxNames = 10_000;
 
@@ -14,17 +16,19 @@ const maxNames = 10_000;
  * with an entry, serve or have served since this process started. See docs/decisions/0042-models-of-credentials.md.
  */
 export class ModelClaims {
-  #granted: CredentialModels = {};
+  #granted: CredentialEntries = {};
   readonly #names = new KnownNames(maxNames);
 
-  grant(granted: CredentialModels): void {
+  /** Replaces the entries of all credentials. */
+  grant(granted: CredentialEntries): void {
     this.#granted = granted;
   }
 
   mayServe({ tier, owner }: WorkerAddress, model: string): boolean {
+    if (tier === 'tools') return false;
     if (owner === openOwner) return true;
-    const entry = this.#entryOf(owner);
-    if (entry) return entry.models.some((pattern) => matches(pattern, model));
+    const patterns = entryOf(this.#granted, owner)?.models;
+    if (patterns) return isNamed(patterns, model);
     if (owner === tier) return true;
     const tiers = this.#names.tiersOf(model);
     return tiers === undefined || [...tiers].every((other) => other === tier);
@@ -53,14 +57,15 @@ export class ModelClaims {
   }
 
   #isTrusted({ tier, owner }: WorkerAddress): boolean {
-    return owner === tier || this.#entryOf(owner) !== undefined;
-  }
-
-  #entryOf(owner: string): CredentialModels[string] | undefined {
-    return Object.hasOwn(this.#granted, owner) ? this.#granted[owner] : undefined;
+    return owner === tier || entryOf(this.#granted, owner)?.models !== undefined;
   }
 }
 
-function matches(pattern: string, model: string): boolean {
-  return pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
+export function entryOf(entries: CredentialEntries, owner: string): CredentialEntries[string] | undefined {
+  return Object.hasOwn(entries, owner) ? entries[owner] : undefined;
+}
+
+/** Whether one of the patterns of an entry is for this name. */
+export function isNamed(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
