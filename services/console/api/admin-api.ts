@@ -19,15 +19,15 @@ export function createAdminApi(
   parts: AdminTokenParts & Pick<ApiParts, 'log'>,
   operations: readonly Operation[],
 ): Router {
-  let document: string | undefined;
+  let document: Buffer | undefined;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     next();
   });
   routes.get('/openapi.json', (_, response) => {
-    // Made for the first who asks: the start of a router does not wait for it.
-    document ??= JSON.stringify(openApiDocument(operations));
+    // Made for the first who asks: the start of a router does not wait for it. All answers share its bytes, however slowly they are read.
+    document ??= Buffer.from(JSON.stringify(openApiDocument(operations)));
     response.type('application/json').send(document);
   });
   routes.use(apiPage());

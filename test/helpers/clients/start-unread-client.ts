@@ -3,20 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { serveHttp } from '../servers/serve-http.ts';
 
-/** A client's connection that reads nothing yet, and the responses to its requests, of which none is begun. */
-export async function startUnreadClient(requests = 1): Promise<{ client: Socket; responses: ServerResponse[] }> {
-  const responses: ServerResponse[] = [];
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const { port, stop } = await serveHttp((_, response) => {
-    responses.push(response);
-    if (responses.length === requests) resolve();
-  });
+/** A client's connection that reads nothing yet, and the response to its request, which is not begun. */
+export async function startUnreadClient(): Promise<{ client: Socket; response: ServerResponse }> {
+  const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+  const { port, stop } = await serveHttp((_, response) => resolve(response));
   onTestFinished(stop);
   const client = connect(port, '127.0.0.1').pause();
   onTestFinished(() => void client.destroy());
-  for (let sent = 1; sent <= requests; sent += 1) {
-    client.write(`GET / HTTP/1.1\r\nhost: x\r\n${sent === requests ? 'connection: close\r\n' : ''}\r\n`);
-  }
-  await promise;
-  return { client, responses };
+  client.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  return { client, response: await promise };
 }
