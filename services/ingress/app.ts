@@ -3,6 +3,7 @@ import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { allowOrigins } from './http/allow-origins.ts';
+import type { ArrivingBodies } from './http/arriving-bodies.ts';
 import { answerError, unknownPath } from './http/answer-error.ts';
 import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
@@ -17,6 +18,10 @@ import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-ro
 import { answerMetadata, metadataPath } from './sign-in/authorization-server-metadata.ts';
 import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
+
+/** Bytes that a body of the console, and one of the Admin API, may have. Only administrators send larger ones, with the registry. */
+const consoleBodyBytes = 64 * 1024;
+const adminBodyBytes = 1024 * 1024;
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
@@ -33,6 +38,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   trustedProxies: readonly string[] | number;
   consoleApi: RequestHandler;
   adminApi: RequestHandler;
+  arriving: ArrivingBodies;
   signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
   /** Address at which people reach the router; the address of each request if unset. */
@@ -41,7 +47,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
 
 /** The route table of the ingress. */
 export function createApp(parts: AppParts): Express {
-  const { formats, corsOrigins } = parts;
+  const { formats, corsOrigins, arriving } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
   // A proxy's rules about paths, as about those of administration, hold for the paths that are served.
@@ -56,7 +62,7 @@ export function createApp(parts: AppParts): Express {
   };
   const inTime = endSlowBody(parts.bodyTimeoutMs);
   // Before the headers for pages of other origins: these are no operations for browsers.
-  app.use('/api/admin/v1', requireStore, inTime, parts.adminApi);
+  app.use('/api/admin/v1', requireStore, inTime, arriving.within(adminBodyBytes), parts.adminApi);
   // Not for the console, whose pages have an origin of their own.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
@@ -78,7 +84,7 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
   app.use(oauthRoutes('', apis, parts.signIn));
-  app.use('/console/api', requireStore, inTime, parts.consoleApi);
+  app.use('/console/api', requireStore, inTime, arriving.within(consoleBodyBytes), parts.consoleApi);
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first = formats[0]] = ofApi;
     const paths = ['/models', ...ofApi.flatMap(({ routes }) => routes.map(({ path }) => path))];
