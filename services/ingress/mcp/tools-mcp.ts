@@ -33,11 +33,17 @@ const keepAliveMs = 10_000;
 /** The cluster's tools, and the resources and prompts of its MCP servers, as one MCP server. */
 export interface ToolsMcp {
   /**
-   * Serves one HTTP request whose key is checked.
-   * @param body its body, parsed; undefined when it has none
+   * Serves one POST request whose key is checked.
+   * @param body its body, parsed
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
+  /**
+   * Begins a stream of notices, which a GET request asks for.
+   * @returns false for a client that takes no stream, or when there are too many
+   * @throws RouterError `permission_denied` for a key that may not use tools
+   */
+  openNotices(request: Request, response: Response): boolean;
   /** Ends the streams that notify clients of changed tools; they have no end of their own. */
   stopListening(): void;
   /** Ends all open requests. */
@@ -96,8 +102,6 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   return {
     async serve(request, response, body) {
       requireToolsTier(identityOf(response));
-      const wantsNotices = request.method === 'GET' && request.get('accept')?.includes('text/event-stream') === true;
-      if (wantsNotices && notices.open(response)) return;
       calls.onRequest(request, response, body);
       if (isMessage(body, 'subscriptions/listen')) {
         listening.add(response);
@@ -114,6 +118,11 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
         return new globalThis.Response(new UnreadBody(answer.body, response, unread).stream, answer);
       };
       await toNodeHandler({ fetch })(request, response, body);
+    },
+    openNotices(request, response) {
+      requireToolsTier(identityOf(response));
+      const takesStream = request.get('accept')?.includes('text/event-stream') === true;
+      return takesStream && notices.open(response);
     },
     stopListening() {
       for (const response of listening) response.destroy();
