@@ -3,6 +3,7 @@ import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { allowOrigins } from './http/allow-origins.ts';
+import type { ArrivingBodies } from './http/arriving-bodies.ts';
 import { answerError, unknownPath } from './http/answer-error.ts';
 import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
@@ -18,6 +19,10 @@ import { answerMetadata, metadataPath } from './sign-in/authorization-server-met
 import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
 
+/** Bytes that a body of the console, and one of the Admin API, may have. Only administrators send larger ones, with the registry. */
+const consoleBodyBytes = 64 * 1024;
+const adminBodyBytes = 1024 * 1024;
+
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
   /** Undefined if tracing is off. */
@@ -32,6 +37,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   trustedProxies: readonly string[] | number;
   consoleApi: RequestHandler;
   adminApi: RequestHandler;
+  arriving: ArrivingBodies;
   signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
   /** Address at which people reach the router; the address of each request if unset. */
@@ -39,7 +45,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
 }
 
 export function createApp(parts: AppParts): Express {
-  const { formats, corsOrigins } = parts;
+  const { formats, corsOrigins, arriving } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
   // Path rules of a proxy, for example for the Admin API, must match exactly the served paths.
@@ -54,7 +60,7 @@ export function createApp(parts: AppParts): Express {
   };
   const inTime = endSlowBody(parts.bodyTimeoutMs);
   // Ahead of the headers for pages of other origins: the Admin API is not for browsers.
-  app.use('/api/admin/v1', requireStore, inTime, parts.adminApi);
+  app.use('/api/admin/v1', requireStore, inTime, arriving.within(adminBodyBytes), parts.adminApi);
   // The console is left out: its pages have an origin of their own.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
@@ -76,7 +82,7 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
   app.use(oauthRoutes('', apis, parts.signIn));
-  app.use('/console/api', requireStore, inTime, parts.consoleApi);
+  app.use('/console/api', requireStore, inTime, arriving.within(consoleBodyBytes), parts.consoleApi);
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first = formats[0]] = ofApi;
     const paths = ['/models', ...ofApi.flatMap(({ routes }) => routes.map(({ path }) => path))];

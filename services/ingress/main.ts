@@ -39,6 +39,7 @@ import { trustedBy } from './http/trusted-hops.ts';
 import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
+import { ArrivingBodies, arrivingBytes } from './http/arriving-bodies.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
 import { defaultHeldBytes, defaultMaxActive, HeldBodies } from './http/held-bodies.ts';
@@ -144,6 +145,7 @@ await runService(async (environment, releases) => {
   const maxActive = config.MAX_ACTIVE ?? defaultMaxActive(process.constrainedMemory());
   const held = new HeldBodies(config.MAX_HELD_BYTES ?? defaultHeldBytes(process.constrainedMemory()), maxActive, load);
   const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
+  const arriving = new ArrivingBodies(arrivingBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   const counted: Pick<LimitKeeper, 'reserve'> = {
     // A reservation that Redis has made without its answer arriving expires within a minute.
@@ -302,11 +304,13 @@ await runService(async (environment, releases) => {
       store,
       publicUrl: config.PUBLIC_URL,
       bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+      arriving,
       log,
     },
     trustedProxies: trustedBy(config.TRUSTED_PROXIES),
     consoleApi: webConsole.api,
     adminApi: webConsole.adminApi,
+    arriving,
     formats: clientFormats,
     segmentOf,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),

@@ -19,7 +19,7 @@ export function createAdminApi(
   parts: AdminTokenParts & Pick<ApiParts, 'log'>,
   operations: readonly Operation[],
 ): Router {
-  let document: string | undefined;
+  let document: Buffer | undefined;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
@@ -27,7 +27,7 @@ export function createAdminApi(
   });
   routes.get('/openapi.json', (_, response) => {
     // Built at the first request, so that the start of a router does not wait for it.
-    document ??= JSON.stringify(openApiDocument(operations));
+    document ??= Buffer.from(JSON.stringify(openApiDocument(operations)));
     response.type('application/json').send(document);
   });
   routes.use(apiPage());

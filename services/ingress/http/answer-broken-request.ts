@@ -42,6 +42,7 @@ export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, i
 }
 
 function explain(error: NodeJS.ErrnoException): RouterError {
+  if (error instanceof RouterError) return error;
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return new RouterError('headers_too_large', 'The request headers are too large.', { cause: error });

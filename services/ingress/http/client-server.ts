@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
@@ -6,6 +6,7 @@ import { acceptWhenRead } from './accept-body.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
+import { serveInTurn } from './serve-in-turn.ts';
 
 const headersTimeoutMs = 20_000;
 
@@ -35,6 +36,9 @@ export function createClientServer(
   app: RequestListener,
   { log, open, countRefusal, bodyTimeoutMs }: ClientServerParts,
 ): Server {
+  const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
+  const answerBroken = answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering });
+  const serve = serveInTurn(app, answerBroken);
   const server = createServer(
     {
       keepAliveTimeout: keepAliveTimeoutMs,
@@ -43,14 +47,17 @@ export function createClientServer(
       connectionsCheckingInterval: checkSlowMs,
       keepAlive: true,
       keepAliveInitialDelay: probeClientMs,
+      // What Node answers itself is in no turn.
+      requireHostHeader: false,
     },
-    app,
+    serve,
   );
-  server.on('checkContinue', (request, response) => {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     acceptWhenRead(request, response);
-    app(request, response);
+    serve(request, response);
   });
-  const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
-  server.on('clientError', answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering }));
+  // Other expectations are not met, and need not be: RFC 9110, section 10.1.1.
+  server.on('checkExpectation', serve);
+  server.on('clientError', answerBroken);
   return server;
 }

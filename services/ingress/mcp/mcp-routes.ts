@@ -1,6 +1,6 @@
 import { Router, type RequestHandler } from 'express';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
-import { answerError, type AnswerErrorParts } from '../http/answer-error.ts';
+import { answerError, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { mcpFormat, mcpFormatFor } from './mcp-format.ts';
@@ -32,8 +32,11 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
       answerError(mcpFormatFor(message), parts)(error, request, response, next);
     }
   });
-  // The SDK's server answers all other methods, known or not.
-  routes.all('/', (request, response) => mcp.serve(request, response, undefined));
+  routes.get('/', (request, response, next) => {
+    if (!mcp.openNotices(request, response)) next();
+  });
+  // The SDK would collect their bodies first. There are no sessions that DELETE could end.
+  routes.all('/', wrongMethod('GET', 'POST'));
   routes.use(answerError(mcpFormat, parts));
   return routes;
 }

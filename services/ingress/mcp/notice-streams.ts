@@ -1,7 +1,5 @@
 import type { Response } from 'express';
-
-/** Largest number of streams per node; the SDK has the same bound for streams of the newest revision. */
-const maxStreams = 1_024;
+import type { ListeningPlaces } from './listening-places.ts';
 
 const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
 
@@ -11,18 +9,21 @@ const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/too
  */
 export class NoticeStreams {
   readonly #open = new Set<Response>();
+  readonly #places: Pick<ListeningPlaces, 'take'>;
   readonly #keepAliveMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param keepAliveMs interval of the comments on open streams */
-  constructor(keepAliveMs: number) {
+  /** @param keepAliveMs milliseconds after which open streams get a comment */
+  constructor(places: Pick<ListeningPlaces, 'take'>, keepAliveMs: number) {
+    this.#places = places;
     this.#keepAliveMs = keepAliveMs;
   }
 
-  /** Starts a stream that ends when its client disconnects or `close` is called. @returns false when there are too many streams */
-  open(response: Response): boolean {
-    if (this.#open.size >= maxStreams) return false;
+  /** Begins a stream that ends when its client leaves or the streams are closed. */
+  open(response: Response): void {
+    // The client may have left while its key was checked.
+    if (response.destroyed) return;
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store, no-transform',
@@ -31,11 +32,11 @@ export class NoticeStreams {
     // The client connects again, and must then reach another node.
     if (this.#isClosed) response.end();
     else this.#begin(response);
-    return true;
   }
 
   #begin(response: Response): void {
     response.flushHeaders();
+    this.#places.take(response);
     this.#open.add(response);
     response.once('close', () => this.#remove(response));
     this.#timer ??= setInterval(() => this.#write(':\n\n'), this.#keepAliveMs);
@@ -45,9 +46,9 @@ export class NoticeStreams {
     this.#write(`event: message\ndata: ${toolsChanged}\n\n`);
   }
 
+  /** Ends what begins from now on at once. The places end what has begun. */
   close(): void {
     this.#isClosed = true;
-    for (const response of this.#open) response.destroy();
   }
 
   /** Writes to all streams. A client that does not read is skipped: its unread output already contains the same notice. */

@@ -22,6 +22,7 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
+import { ListeningPlaces } from './listening-places.ts';
 import { NoticeStreams } from './notice-streams.ts';
 import { serveContent } from './serve-content.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
@@ -37,6 +38,12 @@ export interface ToolsMcp {
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
+  /**
+   * Begins a stream of notices, which a GET request asks for.
+   * @returns false for a client that takes no stream
+   * @throws RouterError `permission_denied` for a key that may not use tools
+   */
+  openNotices(request: Request, response: Response): boolean;
   /** Ends the streams that notify clients of changed tools; they have no end of their own. */
   stopListening(): void;
   close(): Promise<void>;
@@ -49,10 +56,12 @@ export interface ToolsMcp {
 export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;
   const calls = new RunningCalls();
-  const listening = new Set<Response>();
-  const notices = new NoticeStreams(keepAliveMs);
+  const places = new ListeningPlaces();
+  const notices = new NoticeStreams(places, keepAliveMs);
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
+    // The places bound them, by key.
+    maxSubscriptions: Number.POSITIVE_INFINITY,
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
   });
 
@@ -94,13 +103,8 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   return {
     async serve(request, response, body) {
       requireToolsTier(identityOf(response));
-      const wantsNotices = request.method === 'GET' && request.get('accept')?.includes('text/event-stream') === true;
-      if (wantsNotices && notices.open(response)) return;
       calls.onRequest(request, response, body);
-      if (isMessage(body, 'subscriptions/listen')) {
-        listening.add(response);
-        response.once('close', () => listening.delete(response));
-      }
+      if (isMessage(body, 'subscriptions/listen')) places.take(response);
       // The SDK passes `authInfo` through to `createServer`, so it carries the HTTP exchange.
       const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
       const fetch = async (
@@ -113,9 +117,15 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       };
       await toNodeHandler({ fetch })(request, response, body);
     },
+    openNotices(request, response) {
+      requireToolsTier(identityOf(response));
+      const takesStream = request.get('accept')?.includes('text/event-stream') === true;
+      if (takesStream) notices.open(response);
+      return takesStream;
+    },
     stopListening() {
-      for (const response of listening) response.destroy();
       notices.close();
+      places.endAll();
     },
     close: () => handler.close(),
   };

@@ -6,6 +6,7 @@ import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { routerAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
+import type { ArrivingBodies } from '../http/arriving-bodies.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
 import { answerMetadata, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
@@ -26,6 +27,7 @@ export interface OAuthRoutesParts {
   store: { assertIntact(): void };
   publicUrl: string | undefined;
   bodyTimeoutMs: number;
+  arriving: ArrivingBodies;
   log: Logger;
 }
 
@@ -61,8 +63,8 @@ export function oauthRoutes(
     next();
   });
   endpoints.all(['/device_authorization', '/token', '/revoke'], requirePost, refuseOtherOrigins);
-  endpoints.use(endSlowBody(parts.bodyTimeoutMs));
-  endpoints.use(urlencoded({ extended: false, limit: maxFormBytes }));
+  endpoints.use(endSlowBody(parts.bodyTimeoutMs), parts.arriving.within(maxFormBytes));
+  endpoints.use(urlencoded({ extended: false, limit: maxFormBytes, inflate: false }));
   endpoints.post('/device_authorization', async (request, response) => {
     const fields = read(request);
     const page = `${routerAddress(request, parts.publicUrl)}${devicePage}`;

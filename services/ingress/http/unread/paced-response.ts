@@ -195,15 +195,7 @@ export class PacedResponse implements UnreadOutput, TurnOutput {
     if (!this.#isFollowed) {
       if (this.unreadBytes === 0) return;
       this.#isFollowed = true;
-      const { socket } = this.#response.req;
-      const onClose = (): void => {
-        this.#response.off('close', onClose);
-        socket.off('close', onClose);
-        this.#close();
-      };
-      this.#response.on('close', onClose);
-      // A response that is not yet next in line on its connection does not close by itself.
-      socket.on('close', onClose);
+      this.#response.once('close', () => this.#close());
     }
     this.#outputs.count(this);
   }

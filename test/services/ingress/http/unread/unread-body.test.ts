@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { text } from 'node:stream/consumers';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -12,8 +11,7 @@ const mebibyte = 1024 * 1024;
 
 /** Opens an answer that a library writes to a client that reads nothing. */
 async function unreadAnswer(unread: UnreadOutputs) {
-  const { client, responses } = await startUnreadClient();
-  const [response] = responses as [ServerResponse];
+  const { client, response } = await startUnreadClient();
   let source: ReadableStreamDefaultController<Uint8Array> | undefined;
   const cancelled = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({

@@ -1,0 +1,84 @@
+import express from 'express';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ArrivingBodies, arrivingBytes } from '#services/ingress/http/arriving-bodies.ts';
+import { openRaw, type RawConnection } from '../../../helpers/clients/raw-http.ts';
+import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { until } from '../../../helpers/until.ts';
+
+const kibibyte = 1024;
+
+/** A server whose bodies of 64 KiB at most have 300 KiB together, and what opens requests to it that send nothing but their headers. */
+async function serveBodies() {
+  const app = express();
+  const arrived: string[] = [];
+  app.use(new ArrivingBodies(300 * kibibyte).within(64 * kibibyte), ({ path }, _response, next) => {
+    arrived.push(path);
+    next();
+  });
+  app.use(express.text({ limit: 64 * kibibyte }), ({ body }, response) => void response.send(String(body)));
+  const url = await serveInTest(app);
+  return async (path: string, headers: string): Promise<RawConnection & { isClosed: () => boolean }> => {
+    const raw = await openRaw(url);
+    onTestFinished(() => void raw.socket.destroy());
+    raw.socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\n${headers}\r\n\r\n`);
+    await until(() => expect(arrived).toContain(path));
+    return { ...raw, isClosed: () => raw.socket.destroyed };
+  };
+}
+
+describe('bodies that are still arriving', () => {
+  it.each([
+    ['are of a length', `content-length: ${64 * kibibyte}`],
+    ['are of a length beyond their bound', 'content-length: 99999999999'],
+    ['have no length', 'transfer-encoding: chunked'],
+    ['are compressed', 'content-length: 20\r\ncontent-encoding: gzip'],
+  ])('and %s have a bound together, beyond which the oldest ends', async (_, headers) => {
+    const open = await serveBodies();
+    const all: Awaited<ReturnType<typeof open>>[] = [];
+    // Each counts with 80 KiB.
+    for (const path of ['/0', '/1', '/2']) all.push(await open(path, headers));
+    const quick = await open('/quick', 'content-length: 4');
+    quick.socket.write('here');
+    await until(() => expect(quick.text()).toMatch(/\r\n\r\nhere$/));
+    for (const path of ['/3', '/4']) all.push(await open(path, headers));
+    await until(() => expect(all.map(({ isClosed }) => isClosed())).toEqual([true, true, false, false, false]));
+  });
+
+  it('have a thirty-second of the memory, and 32 MiB at most', () => {
+    expect([256, 1_024, 4_096, 0].map((mebibytes) => arrivingBytes(mebibytes * 1_048_576) / 1_048_576)).toEqual([
+      8, 32, 32, 32,
+    ]);
+  });
+});
+
+const cluster = useScriptedCluster();
+
+it.each([
+  ['/console/api/session', 'application/json', 65_536],
+  ['/oauth/token', 'application/x-www-form-urlencoded', 16_384],
+])('strangers whose bodies for %s never end keep the memory of a bounded number', async (path, type, length) => {
+  const { host, hostname, port } = new URL(cluster.url);
+  const sockets: Socket[] = [];
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  const head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\norigin: http://${host}\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n`;
+  const bytes = head.padEnd(head.length + length - 1, 'a');
+  let closed = 0;
+  const most = Math.floor((32 * 1_048_576) / (length + 16_384));
+  for (let at = 0; at < most + 50; at += 1) {
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket);
+    socket.on('error', () => socket.destroy()).once('close', () => (closed += 1));
+    await new Promise((resolve) => socket.write(bytes, resolve));
+  }
+  await until(() => expect(closed).toBeGreaterThanOrEqual(50));
+  const answer = await fetch(`${cluster.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: '{}',
+  });
+  expect([400, 401]).toContain(answer.status);
+  // All others still wait: nobody else ended.
+  expect(closed).toBeLessThanOrEqual(52);
+});
