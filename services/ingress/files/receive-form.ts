@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Holding } from '../http/held-bodies.ts';
 import { arrivingBody } from './arriving-body.ts';
 
 /** What a form may have besides its files. The longest field is a prompt for pictures: 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
+
+/** Memory of a piece of a field: each byte may become a character of two, and a piece of one byte costs as much as a short string. */
+const memoryOf = (bytes: number): number => 2 * bytes + 64;
 
 /** What a form says of its file. */
 export interface FormFile {
@@ -33,8 +35,8 @@ export interface Form<Kept> {
 export interface FormReader<Kept> {
   /** Milliseconds without a byte until the form counts as lost. */
   timeoutMs: number;
-  /** What the request holds of this process, see `arrivingBody`. */
-  holding: Pick<Holding, 'isSlow' | 'arrived'>;
+  /** What the request holds of this process, see `arrivingBody`. All that is outside of files is added to it. */
+  holding: Pick<Holding, 'isSlow' | 'arrived' | 'grow'>;
   /** Files at most; a form with more of them is refused. */
   mostFiles: number;
   /** Whether the file of a field is kept; others are read and dropped. */
@@ -61,7 +63,7 @@ export async function receiveForm<Kept>(
   failed.promise.catch(() => {
     hasFailed = true;
   });
-  const contents: Readable[] = [];
+  const contents: BusboyFileStream[] = [];
   const keeping: Promise<KeptFile<Kept>>[] = [];
   parser.on('error', (cause: unknown) => failed.reject(notAForm(cause)));
   parser.on('filesLimit', () => failed.reject(tooMany('files', mostFiles)));
@@ -72,22 +74,33 @@ export async function receiveForm<Kept>(
   });
   // A part that gives bytes may have no name.
   parser.on('file', (field, stream, name: string | undefined, _encoding, mimeType) => {
+    contents.push(stream);
+    stream.on('error', () => undefined);
     if (!isKept(field)) {
       stream.resume();
       return;
     }
-    contents.push(stream);
-    stream.on('error', () => undefined);
     const kept = keep(stream).then((content) => ({ field, name: name ?? '', mimeType, kept: content }));
     kept.catch((error: unknown) => failed.reject(error));
     keeping.push(kept);
   });
+  let arrived = 0;
+  let outside = 0;
+  const countOutside = (): void => {
+    const bytes = arrived - contents.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    if (bytes <= outside) return;
+    holding.grow(memoryOf(bytes - outside));
+    outside = bytes;
+  };
   try {
     for await (const piece of arrivingBody(request, timeoutMs, holding)) {
-      if (parser.write(piece) && !hasFailed) continue;
-      const drained = Promise.withResolvers<void>();
-      parser.once('drain', drained.resolve);
-      await Promise.race([failed.promise, drained.promise]);
+      if (!parser.write(piece) || hasFailed) {
+        const drained = Promise.withResolvers<void>();
+        parser.once('drain', drained.resolve);
+        await Promise.race([failed.promise, drained.promise]);
+      }
+      arrived += piece.length;
+      countOutside();
     }
     const finished = Promise.withResolvers<void>();
     parser.once('finish', finished.resolve);
