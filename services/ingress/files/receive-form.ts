@@ -7,6 +7,9 @@ import { arrivingBody } from './arriving-body.ts';
 /** What a form may have besides its files. The longest field is a prompt for pictures: 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
+/** Bytes outside of files at most: the fields, and the heads of all parts. */
+const maxOutside = limits.fields * limits.fieldSize + 64 * 1024;
+
 /** Memory of a piece of a field: each byte may become a character of two, and a piece of one byte costs as much as a short string. */
 const memoryOf = (bytes: number): number => 2 * bytes + 64;
 
@@ -49,8 +52,8 @@ export interface FormReader<Kept> {
 
 /**
  * Receives a form with files (RFC 7578), whose content goes to `keep` as it arrives. Fields may stand before and behind it.
- * @throws RouterError `invalid_request` for what is no form, is cut off or has too much in it, `unsupported_encoding`,
- * `request_timeout`, `overloaded`, or what `keep` throws: after it has ended
+ * @throws RouterError `invalid_request` for what is no form, is cut off or has too much in it, `body_too_large` for too much outside of
+ * files, `unsupported_encoding`, `request_timeout`, `overloaded`, or what `keep` throws: after it has ended
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
@@ -68,15 +71,18 @@ export async function receiveForm<Kept>(
   parser.on('error', (cause: unknown) => failed.reject(notAForm(cause)));
   parser.on('filesLimit', () => failed.reject(tooMany('files', mostFiles)));
   parser.on('fieldsLimit', () => failed.reject(tooMany('fields', limits.fields)));
-  parser.on('field', (name, value, _isNameCut, isCut) => {
-    if (isCut) failed.reject(tooLong(name));
+  parser.on('partsLimit', () => failed.reject(tooMany('parts', limits.fields + mostFiles)));
+  parser.on('field', (name: string | undefined, value, _isNameCut, isCut) => {
+    if (name === undefined) failed.reject(unnamed());
+    else if (isCut) failed.reject(tooLong(name));
     else entries.push([name, value]);
   });
-  // A part that gives bytes may have no name.
-  parser.on('file', (field, stream, name: string | undefined, _encoding, mimeType) => {
+  // A part that gives bytes may have no name of a file.
+  parser.on('file', (field: string | undefined, stream, name: string | undefined, _encoding, mimeType) => {
     contents.push(stream);
     stream.on('error', () => undefined);
-    if (!isKept(field)) {
+    if (field === undefined) failed.reject(unnamed());
+    if (field === undefined || !isKept(field)) {
       stream.resume();
       return;
     }
@@ -89,6 +95,8 @@ export async function receiveForm<Kept>(
   const countOutside = (): void => {
     const bytes = arrived - contents.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     if (bytes <= outside) return;
+    if (bytes > maxOutside)
+      throw new RouterError('body_too_large', `The form has more than ${maxOutside} bytes besides its files.`);
     holding.grow(memoryOf(bytes - outside));
     outside = bytes;
   };
@@ -120,7 +128,10 @@ function openParser(request: IncomingMessage, files: number): InstanceType<typeo
   if (encoding !== 'identity')
     throw new RouterError('unsupported_encoding', 'An upload must not have a content-encoding.');
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, files } });
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: { ...limits, files, parts: limits.fields + files },
+    });
   } catch (cause) {
     throw notAForm(cause);
   }
@@ -128,6 +139,10 @@ function openParser(request: IncomingMessage, files: number): InstanceType<typeo
 
 function tooMany(what: string, most: number): RouterError {
   return new RouterError('invalid_request', `The form has too many ${what}: ${most} is the most.`);
+}
+
+function unnamed(): RouterError {
+  return new RouterError('invalid_request', 'A part of the form has no name.');
 }
 
 function tooLong(param: string): RouterError {

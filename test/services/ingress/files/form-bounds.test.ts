@@ -86,3 +86,40 @@ describe('what a form has besides its files', () => {
     expect(held - bytes).toBeLessThan(1_000);
   });
 });
+
+describe('a form is refused at once', () => {
+  const nothing = '\r\n--b\r\n';
+
+  it.each([
+    ['many parts that have no head', nothing.repeat(10_000)],
+    ['many parts whose head is empty', `${nothing}\r\n`.repeat(10_000)],
+    ['many parts that are neither fields nor files', `${nothing}x: y\r\n\r\n`.repeat(10_000)],
+    ['as many in a file', part('file', nothing.repeat(10_000), '; filename="a"')],
+  ])('with %s', async (_, sent) => {
+    const send = await serveForms(10_000_000);
+    expect(await send(sent, false)).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('parts'),
+    });
+  });
+
+  it.each([
+    ['before its first part', 'a'.repeat(4_000_000)],
+    ['behind its last part', part('a', 'a') + end + 'a'.repeat(4_000_000)],
+    ['in a part that is neither a field nor a file', `--b\r\nx: y\r\n\r\n${'a'.repeat(4_000_000)}`],
+  ])('with more than fields can have %s', async (_, sent) => {
+    const send = await serveForms(100_000_000);
+    expect(await send(sent, false)).toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('with a part that has no name', async () => {
+    const send = await serveForms(10_000_000);
+    const unnamed = '--b\r\ncontent-disposition: form-data\r\n\r\na\r\n';
+    expect(await send(unnamed + end)).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('name'),
+    });
+    const file = '--b\r\ncontent-disposition: form-data; filename="a"\r\n\r\na\r\n';
+    expect(await send(file + end)).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('name') });
+  });
+});
