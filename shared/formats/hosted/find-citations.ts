@@ -14,8 +14,8 @@ const candidate = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 /** A sign at the end of a candidate that may be of the sentence around it. */
 const ofSentence = /[.,;:!?'’”_~}]$/;
 
-/** The last sign of a candidate at which an address may end before further text. */
-const lastBreak = /(?:[)*|]|[^\u0020-\u007e])[^)*|\u0080-\uffff]*$/;
+/** The last sign of a candidate at which an address may end before further text: `)`, `*`, `|` and all that is not in ASCII. */
+const lastBreak = /[^ -(+-{}~][ -(+-{}~]*$/;
 
 /** Most signs that are taken away from a candidate. */
 const mostTaken = 16;
@@ -58,7 +58,8 @@ function resultNamed(
 ): { result: SearchResult; length: number } | undefined {
   let url = written;
   for (let taken = 0; taken <= mostTaken && url !== ''; taken++) {
-    const result = known.get(keyOf(url)) ?? known.get(keyOf(url.replace(/#.*$/, '')));
+    const place = url.indexOf('#');
+    const result = known.get(keyOf(url)) ?? (place < 0 ? undefined : known.get(keyOf(url.slice(0, place))));
     if (result) return { result, length: url.length };
     const end = ofSentence.test(url) ? url.length - 1 : url.search(lastBreak);
     url = url.slice(0, Math.max(0, end));
