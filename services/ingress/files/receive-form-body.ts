@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
 import { claimKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
+import { memoryOfPiece } from '../http/read-body.ts';
 import type { ReceivedBody } from '../http/receive-body.ts';
 import { identityOf } from '../http/require-key.ts';
 import { receiveForm, type Form } from './receive-form.ts';
@@ -70,7 +71,7 @@ async function inBase64(
   let rest = Buffer.alloc(0);
   const add = (plain: Buffer): void => {
     const coded = Buffer.from(plain.toString('base64'), 'latin1');
-    onBytes(plain.length, coded.length);
+    onBytes(plain.length, data.length === 0 ? coded.length : memoryOfPiece(coded.length));
     data.push(coded);
   };
   for await (const piece of content) {
