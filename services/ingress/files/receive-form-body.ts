@@ -3,9 +3,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
 import { claimKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
+import { memoryOfPiece } from '../http/read-body.ts';
 import type { ReceivedBody } from '../http/receive-body.ts';
 import { identityOf } from '../http/require-key.ts';
-import { receiveForm, type Form, type KeptFile } from './receive-form.ts';
+import { receiveForm, type Form } from './receive-form.ts';
 
 export interface ReceiveFormParts {
   held: HeldBodies;
@@ -43,7 +44,7 @@ export async function receiveFormBody(
   let left = maxBytes;
   const onBytes = (plain: number, coded: number): void => {
     left -= plain;
-    if (left < 0) throw new RouterError('body_too_large', `The files of the form are larger than ${maxBytes} bytes.`);
+    if (left < 0) throw new RouterError('body_too_large', `The form is larger than ${maxBytes} bytes.`);
     holding.grow(coded);
   };
   const form = await receiveForm(request, {
@@ -55,7 +56,7 @@ export async function receiveFormBody(
   });
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  const body = jsonOf(form);
+  const body = jsonOf(form, onBytes);
   await claimKey(response, body);
   return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }
@@ -69,7 +70,7 @@ async function inBase64(
   let rest = Buffer.alloc(0);
   const add = (plain: Buffer): void => {
     const coded = Buffer.from(plain.toString('base64'), 'latin1');
-    onBytes(plain.length, coded.length);
+    onBytes(plain.length, data.length === 0 ? coded.length : memoryOfPiece(coded.length));
     data.push(coded);
   };
   for await (const piece of content) {
@@ -87,26 +88,32 @@ async function inBase64(
   return { bytes, start, data };
 }
 
-/** Writes the form as JSON. Fields whose names end with `[]` become lists; of any other repeated field the last value counts. */
-function jsonOf({ entries, files }: Form<Coded>): Buffer {
+/** Fields whose names end with `[]` are lists; of others the last one counts. */
+function jsonOf({ entries, files }: Form<Coded>, onBytes: (plain: number, coded: number) => void): Buffer {
+  const jsonText = (value: unknown): string => {
+    const text = JSON.stringify(value);
+    // A character may have become six.
+    const bytes = Buffer.byteLength(text);
+    onBytes(bytes, bytes);
+    return text;
+  };
   const fields = new Map<string, Buffer[][]>();
   const add = (name: string, value: Buffer[]): void => {
     const known = name.endsWith('[]') ? (fields.get(name) ?? []) : [];
     fields.set(name, [...known, value]);
   };
-  for (const [name, value] of entries) add(name, [Buffer.from(JSON.stringify(value))]);
-  for (const file of files) add(file.field, fileJson(file));
+  for (const [name, value] of entries) add(name, [Buffer.from(jsonText(value))]);
+  for (const { field, name, mimeType: type, kept } of files) {
+    const { bytes, start, data } = kept;
+    const head = jsonText({ name, type, bytes, start }).slice(0, -1);
+    add(field, [Buffer.from(`${head},"data":"`), ...data, Buffer.from('"}')]);
+  }
   const pieces: Buffer[] = [];
   for (const [name, values] of fields) {
-    pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`));
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${jsonText(name)}:`));
     pieces.push(...(name.endsWith('[]') ? listJson(values) : values.flat()));
   }
   return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '{}' : '}')]);
-}
-
-function fileJson({ name, mimeType: type, kept: { bytes, start, data } }: KeptFile<Coded>): Buffer[] {
-  const head = JSON.stringify({ name, type, bytes, start }).slice(0, -1);
-  return [Buffer.from(`${head},"data":"`), ...data, Buffer.from('"}')];
 }
 
 function listJson(values: readonly Buffer[][]): Buffer[] {

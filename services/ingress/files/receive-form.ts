@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Holding } from '../http/held-bodies.ts';
 import { arrivingBody } from './arriving-body.ts';
@@ -8,6 +7,13 @@ import { arrivingBody } from './arriving-body.ts';
 /** Limits of a form besides its files. The longest field is a prompt for pictures: 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
+/** Bytes outside of files at most: the fields, and the heads of all parts. */
+const maxOutside = limits.fields * limits.fieldSize + 64 * 1024;
+
+/** Memory of a piece of a field: each byte may become a character of two, and a piece of one byte costs as much as a short string. */
+const memoryOf = (bytes: number): number => 2 * bytes + 64;
+
+/** What a form says of its file. */
 export interface FormFile {
   name: string;
   mimeType: string;
@@ -30,7 +36,7 @@ export interface FormReader<Kept> {
   /** Milliseconds without a byte after which the form is refused. */
   timeoutMs: number;
   /** The request's share of memory, see `arrivingBody`. */
-  holding: Pick<Holding, 'isSlow' | 'arrived'>;
+  holding: Pick<Holding, 'isSlow' | 'arrived' | 'grow'>;
   /** Largest number of files; a form with more is refused. */
   mostFiles: number;
   /** Whether the file of a field is kept; other files are read and discarded. */
@@ -58,33 +64,49 @@ export async function receiveForm<Kept>(
   failed.promise.catch(() => {
     hasFailed = true;
   });
-  const contents: Readable[] = [];
+  const contents: BusboyFileStream[] = [];
   const keeping: Promise<KeptFile<Kept>>[] = [];
   parser.on('error', (cause: unknown) => failed.reject(notAForm(cause)));
   parser.on('filesLimit', () => failed.reject(tooMany('files', mostFiles)));
   parser.on('fieldsLimit', () => failed.reject(tooMany('fields', limits.fields)));
-  parser.on('field', (name, value, _isNameCut, isCut) => {
-    if (isCut) failed.reject(tooLong(name));
+  parser.on('partsLimit', () => failed.reject(tooMany('parts', limits.fields + mostFiles)));
+  parser.on('field', (name: string | undefined, value, _isNameCut, isCut) => {
+    if (name === undefined) failed.reject(unnamed());
+    else if (isCut) failed.reject(tooLong(name));
     else entries.push([name, value]);
   });
   // A part may have a file's content but no file name.
-  parser.on('file', (field, stream, name: string | undefined, _encoding, mimeType) => {
-    if (!isKept(field)) {
+  parser.on('file', (field: string | undefined, stream, name: string | undefined, _encoding, mimeType) => {
+    contents.push(stream);
+    stream.on('error', () => undefined);
+    if (field === undefined) failed.reject(unnamed());
+    if (field === undefined || !isKept(field)) {
       stream.resume();
       return;
     }
-    contents.push(stream);
-    stream.on('error', () => undefined);
     const kept = keep(stream).then((content) => ({ field, name: name ?? '', mimeType, kept: content }));
     kept.catch((error: unknown) => failed.reject(error));
     keeping.push(kept);
   });
+  let arrived = 0;
+  let outside = 0;
+  const countOutside = (): void => {
+    const bytes = arrived - contents.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    if (bytes <= outside) return;
+    if (bytes > maxOutside)
+      throw new RouterError('body_too_large', `The form has more than ${maxOutside} bytes besides its files.`);
+    holding.grow(memoryOf(bytes - outside));
+    outside = bytes;
+  };
   try {
     for await (const piece of arrivingBody(request, timeoutMs, holding)) {
-      if (parser.write(piece) && !hasFailed) continue;
-      const drained = Promise.withResolvers<void>();
-      parser.once('drain', drained.resolve);
-      await Promise.race([failed.promise, drained.promise]);
+      if (!parser.write(piece) || hasFailed) {
+        const drained = Promise.withResolvers<void>();
+        parser.once('drain', drained.resolve);
+        await Promise.race([failed.promise, drained.promise]);
+      }
+      arrived += piece.length;
+      countOutside();
     }
     const finished = Promise.withResolvers<void>();
     parser.once('finish', finished.resolve);
@@ -104,7 +126,10 @@ function openParser(request: IncomingMessage, files: number): InstanceType<typeo
   if (encoding !== 'identity')
     throw new RouterError('unsupported_encoding', 'An upload must not have a content-encoding.');
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, files } });
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: { ...limits, files, parts: limits.fields + files },
+    });
   } catch (cause) {
     throw notAForm(cause);
   }
@@ -112,6 +137,10 @@ function openParser(request: IncomingMessage, files: number): InstanceType<typeo
 
 function tooMany(what: string, most: number): RouterError {
   return new RouterError('invalid_request', `The form has too many ${what}: ${most} is the most.`);
+}
+
+function unnamed(): RouterError {
+  return new RouterError('invalid_request', 'A part of the form has no name.');
 }
 
 function tooLong(param: string): RouterError {

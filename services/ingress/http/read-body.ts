@@ -17,6 +17,14 @@ const zstdWindowLog = 24;
 const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
+/** Memory of a piece of a body besides its bytes, which counts where it is most of it. */
+const pieceBytes = 512;
+
+/** Memory of one of several pieces of a body. A client may send each byte as a piece of its own. */
+export function memoryOfPiece(bytes: number): number {
+  return bytes < pieceBytes ? bytes + pieceBytes : bytes;
+}
+
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
   maxBytes: number;
@@ -47,7 +55,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
         if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * maxExpansion)) throw tooExpansive();
-        holding.grow(part.length);
+        holding.grow(parts.length === 1 ? part.length : memoryOfPiece(part.length));
       } catch (error) {
         reject(error);
       }

@@ -15,7 +15,7 @@ const candidate = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 const ofSentence = /[.,;:!?'’”_~}]$/;
 
 /** Finds the last character of a candidate at which an address may end before further text. */
-const lastBreak = /(?:[)*|]|[^\u0020-\u007e])[^)*|\u0080-\uffff]*$/;
+const lastBreak = /[^ -(+-{}~][ -(+-{}~]*$/;
 
 /** Maximum number of shortenings of a candidate. */
 const mostTaken = 16;
@@ -57,7 +57,8 @@ function resultNamed(
 ): { result: SearchResult; length: number } | undefined {
   let url = written;
   for (let taken = 0; taken <= mostTaken && url !== ''; taken++) {
-    const result = known.get(keyOf(url)) ?? known.get(keyOf(url.replace(/#.*$/, '')));
+    const place = url.indexOf('#');
+    const result = known.get(keyOf(url)) ?? (place < 0 ? undefined : known.get(keyOf(url.slice(0, place))));
     if (result) return { result, length: url.length };
     const end = ofSentence.test(url) ? url.length - 1 : url.search(lastBreak);
     url = url.slice(0, Math.max(0, end));

@@ -1,13 +1,18 @@
 import type { SearchResult } from '../hosted/hosted-outcome.ts';
 
-/** Matches a line with one field of a result, such as `Title: …`, optionally after a bullet or in bold. */
+/*
+ * A page that a search has found may have any text. So no pattern can match the same signs in several ways: the time for a line would grow
+ * with the square of its length.
+ */
+
+/** A line that names one field of a result, such as `Title: …`, optionally after a bullet or in bold. */
 const labelled =
-  /^[\s*#>-]*(?:\d+[.)]\s*)?\**(?<label>title|url|link|source|published(?: date)?|date|age)\**\s*:\**\s*(?<value>.*)$/i;
+  /^[\s*#>-]*(?:\d+[.)][\s*]*)?(?<label>title|url|link|source|published(?: date)?|date|age)\**\s*:\**(?<value>.*)$/is;
 
 /** Matches a line that begins a numbered result: `1. …`. */
-const numbered = /^\s*\d+[.)]\s+\**(?<title>[^*\n]+?)\**\s*$/;
+const numbered = /^\s*\d+[.)]\s[\s*]*(?<title>[^*\s][^*]*)\**$/;
 
-const link = /\[(?<title>[^\]\n]+)\]\((?<url>https?:\/\/[^\s)]+)\)/;
+const link = /\[(?<title>[^[\]]+)\]\((?<url>https?:\/\/(?:[^\s)\]]|\](?!\()){1,2048})\)/;
 const address = /https?:\/\/[^\s<>"')\]]+/;
 
 /** Matches a label in front of a text. The text is stored without it. */
@@ -26,7 +31,7 @@ export function readResultText(text: string): SearchResult[] {
   };
   for (const line of text.split('\n')) {
     const { label = '', value = '' } = labelled.exec(line)?.groups ?? {};
-    const { title } = numbered.exec(line)?.groups ?? {};
+    const { title } = numbered.exec(line.trimEnd())?.groups ?? {};
     const linked = link.exec(line)?.groups;
     if (/^title$/i.test(label)) begin(value.trim(), '');
     else if (/^(?:url|link|source)$/i.test(label) && address.test(value)) {
@@ -34,7 +39,7 @@ export function readResultText(text: string): SearchResult[] {
       if (open) open.url = address.exec(value)?.[0] ?? '';
     } else if (label !== '' && open && !address.test(value)) open.age = value.trim();
     else if (linked) begin(linked['title'] ?? '', linked['url'] ?? '');
-    else if (title !== undefined) begin(title, '');
+    else if (title !== undefined) begin(title.trimEnd(), '');
     else if (open) open.text += `${line.replace(textLabel, '')}\n`;
   }
   return results

@@ -109,10 +109,13 @@ function within(results: readonly SearchResult[], most: number): SearchResult[] 
   });
 }
 
+/** The beginning of a text, of so many bytes at most. */
 function cut(text: string, most: number): string {
-  if (Buffer.byteLength(text) <= most) return text;
+  const bytes = Buffer.from(text);
+  let end = Math.min(most, bytes.length);
   // Drops a character that the cut has split.
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, most)).replace(/\uFFFD+$/, '');
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end === bytes.length ? text : bytes.toString('utf8', 0, end);
 }
 
 function failed(reason: HostedFailure, message: string): HostedOutcome {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createBodyReader } from '#services/ingress/http/read-body.ts';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { until } from '../../../helpers/until.ts';
 
 const cluster = useScriptedCluster({}, {});
@@ -36,6 +38,33 @@ describe('a client that waits with its body', () => {
     expect(readRawAnswer(text()).status).toBe(status);
     socket.destroy();
   });
+});
+
+it('a body that comes in pieces of a byte counts as the memory of its pieces', async () => {
+  const readBody = createBodyReader({ maxBytes: 1_000_000, timeoutMs: 60_000 });
+  const url = await serveInTest(async (request, response) => {
+    let held = 0;
+    const grow = (bytes: number): void => {
+      held += bytes;
+    };
+    const nothing = (): void => undefined;
+    const { length } = await readBody(request, { grow, isSlow: nothing, arrived: nothing });
+    response.end(JSON.stringify({ length, held }));
+  });
+  const send = async (chunk: string, count: number) => {
+    const { socket, text } = await openRaw(url);
+    const chunks = `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count);
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+    await until(() => text().includes('held'));
+    socket.destroy();
+    return JSON.parse(/\{.*\}/.exec(text())?.[0] ?? '') as { length: number; held: number };
+  };
+  expect(await send('a', 1_000)).toEqual({ length: 1_000, held: 1_000 + 999 * 512 });
+  expect(await send('a', 1)).toEqual({ length: 1, held: 1 });
+  const large = await send('a'.repeat(1_000), 100);
+  expect(large.length).toBe(100_000);
+  // The socket may cut a few of them.
+  expect(large.held).toBeLessThan(110_000);
 });
 
 it('a byte order mark in front of a body is skipped', async () => {

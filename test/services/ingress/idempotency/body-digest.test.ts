@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { createHash, Hash, randomBytes } from 'node:crypto';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BodyDigest, digestOf } from '#services/ingress/idempotency/body-digest.ts';
 
 function digest(type: string | undefined, pieces: readonly Buffer[]): string {
@@ -35,5 +35,29 @@ describe('the digest of a body that arrives', () => {
     expect(digests.size).toBe(1);
     const { type, pieces } = form('abc', randomBytes(200), 10);
     expect(digests.has(digest(type, pieces))).toBe(false);
+  });
+
+  it('of a form is that of its content, in which the boundary is text where no line begins with it', () => {
+    const of = (content: string): string => {
+      const { type, pieces } = form('a', Buffer.from(content), 100);
+      return digest(type, pieces);
+    };
+    const digests = new Set(['x--ay', 'x--y', '\n--ay', '\n--y'].map(of));
+    expect(digests.size).toBe(4);
+  });
+
+  it('of a form is that which earlier releases have made of it', () => {
+    const plain = createHash('sha256');
+    const { type, pieces } = form('abc', Buffer.from('content'), 3);
+    plain.update(Buffer.concat(pieces).toString().replaceAll('--abc', '--'));
+    expect(digest(type, pieces)).toBe(plain.digest('base64'));
+  });
+
+  it('of a form costs no more the more often its boundary is repeated', () => {
+    const update = vi.spyOn(Hash.prototype, 'update');
+    onTestFinished(() => update.mockRestore());
+    const pieces = Array.from({ length: 100 }, () => Buffer.from('\r\n--a'.repeat(1_000)));
+    digest('multipart/form-data; boundary=a', pieces);
+    expect(update.mock.calls.length).toBeLessThan(300);
   });
 });

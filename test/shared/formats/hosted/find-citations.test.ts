@@ -61,6 +61,12 @@ describe('the citations of a text', () => {
     expect(await least(find, 5_000)).toBeLessThan(5_000);
   });
 
+  it('are found beside signs that no text shows, in time that grows with its length', async () => {
+    const text = `https://a.example/${'\u0001'.repeat(1_900)}${'é'.repeat(20)} `.repeat(50);
+    const find = timeOf(() => expect(findCitations(text, results)).toEqual([]));
+    expect(await least(find, 2_000)).toBeLessThan(2_000);
+  });
+
   it('become annotations with places in characters', () => {
     const text = '🦡 dig 🕳: [setts 🦡](https://a.example/x), https://a.example/x/y';
     const characters = Array.from(text);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSearchResults, type ResultFields } from '#shared/formats/tools/read-search-results.ts';
+import { least } from '../../../helpers/least.ts';
+import { timeOf } from '../../../helpers/time-of.ts';
 
 const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: 'text', text: each })) });
 const badger = { title: 'Badgers', url: 'https://badgers.example/', text: 'They dig.', age: undefined };
@@ -80,6 +82,22 @@ describe('the results of a search', () => {
     expect(readSearchResults(text(`- [Badgers](${badger.url})\n  They dig.`))).toEqual([badger]);
     const link = { type: 'resource_link', uri: badger.url, name: 'Badgers', description: 'They dig.' };
     expect(readSearchResults({ content: [link] })).toEqual([badger]);
+  });
+
+  it('are read from lines that end as those of Windows do', () => {
+    const lines = `1. **Badgers**\r\nURL: ${badger.url}\r\nThey dig.\r\n`;
+    expect(readSearchResults(text(lines))).toEqual([badger]);
+  });
+
+  it.each([
+    ['brackets', '['.repeat(100_000)],
+    ['links that do not end', '[a](https://'.repeat(30_000)],
+    ['stars', '*'.repeat(100_000)],
+    ['a title with a gap', `1. a${' '.repeat(100_000)}*x`],
+    ['a value with a gap', `url:${' '.repeat(100_000)}x\u2028`],
+  ])('are looked for in time that grows with the length of the text: %s', async (_, line) => {
+    const read = timeOf(() => expect(readSearchResults(text(`${line}x`))).toHaveLength(1));
+    expect(await least(read, 1_000)).toBeLessThan(1_000);
   });
 
   it('have a text without addresses as one result', () => {

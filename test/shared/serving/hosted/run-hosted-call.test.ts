@@ -9,6 +9,7 @@ import { toolHints } from '#shared/formats/hosted/tool-hints.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';
+import { least } from '../../../helpers/least.ts';
 import { callerOf, servingParts } from '../../../helpers/serving/serving-parts.ts';
 
 /** Runs a call with a dispatcher that answers with this result. Returns the outcome and the input of the tool. */
@@ -132,6 +133,23 @@ describe('a call of a hosted tool', () => {
       { max_result_bytes: 1_001 },
     );
     expect(page.outcome).toEqual({ kind: 'fetched', url: 'https://a.example/', text: 'ö'.repeat(500) });
+  });
+
+  it('cuts a text between two characters, however many of them stand for what was none', async () => {
+    const fetched = async (text: string, most: number) => {
+      const call = { kind: 'web_fetch' as const, input: { url: 'https://a.example/' } };
+      const { outcome } = await run(call, { content: [{ type: 'text', text }] }, { max_result_bytes: most });
+      return outcome.kind === 'fetched' ? outcome.text : '';
+    };
+    expect(await fetched('a\uFFFD👋'.repeat(1_000), 1_003)).toBe('a\uFFFD👋'.repeat(125) + 'a');
+    expect(await fetched('a\uFFFD👋'.repeat(1_000), 1_007)).toBe('a\uFFFD👋'.repeat(125) + 'a\uFFFD');
+    const many = '\uFFFD'.repeat(200_000) + 'x';
+    const cut = async (): Promise<number> => {
+      const begin = performance.now();
+      expect(await fetched(`${many}yyyy`, Buffer.byteLength(many))).toBe(many);
+      return performance.now() - begin;
+    };
+    expect(await least(cut, 2_000)).toBeLessThan(2_000);
   });
 
   it.each([

@@ -1,0 +1,125 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Request, Response } from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { receiveFormBody } from '#services/ingress/files/receive-form-body.ts';
+import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+
+interface Answer {
+  /** Of the error. */
+  code?: string;
+  message?: string;
+  /** Bytes of the body that came of the form, and what the form was counted as. */
+  bytes?: number;
+  held?: number;
+}
+
+/** Serves forms within these bounds: what may be held of all of them, and what one of them may have. */
+async function serveForms(heldBytes: number, maxBytes = 10_000_000) {
+  const held = new HeldBodies(heldBytes, 100);
+  const parts = { held, isEnding: () => false, bodyTimeoutMs: 60_000, inputFiles: { maxBytes } };
+  const url = await serveInTest(async (received, response) => {
+    const locals = { identity: { id: 'key', limits: [] } };
+    try {
+      const served = Object.assign(response, { locals }) as unknown as Response;
+      const form = await receiveFormBody(received as Request, served, parts);
+      response.end(JSON.stringify({ bytes: form?.body.length, held: held.bytes }));
+    } catch (error) {
+      const { code, message } = error instanceof RouterError ? error : { code: 'no error', message: String(error) };
+      response.end(JSON.stringify({ code, message }));
+    }
+  });
+  /** @param isWhole whether nothing comes behind the text */
+  return (sent: string, isWhole = true): Promise<Answer> => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const sending = request(url, { method: 'POST', headers }, (response) => {
+      text(response).then((answer) => resolve(JSON.parse(answer) as Answer), reject);
+    });
+    // What is refused may close the connection while the rest is sent.
+    sending.on('error', reject);
+    onTestFinished(() => void sending.destroy());
+    sending.write(sent);
+    if (isWhole) sending.end();
+    return promise;
+  };
+}
+
+const part = (name: string, content: string, more = ''): string =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`;
+const fields = (count: number, content: string): string =>
+  Array.from({ length: count }, (_, at) => part(`f${at}`, content)).join('');
+const end = '--b--\r\n';
+
+describe('what a form has besides its files', () => {
+  it.each([
+    ['fields', fields(20, 'a'.repeat(100_000))],
+    ['one field', part('a', 'a'.repeat(120_000))],
+    ['a field that has not ended', `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${'a'.repeat(120_000)}`],
+    ['the head of a part', `--b\r\nx: ${'a'.repeat(120_000)}`],
+  ])('counts as held while it arrives: %s', async (_, sent) => {
+    const send = await serveForms(100_000);
+    expect(await send(sent, false)).toMatchObject({ code: 'overloaded' });
+  });
+
+  it.each([
+    ['values', part('a', '\u0001'.repeat(100_000))],
+    ['names', part('\u0001'.repeat(50_000), 'a') + part('\u0002'.repeat(50_000), 'a')],
+    ['names of files', part('a', 'a', `; filename="${'\u0001'.repeat(70_000)}"`)],
+  ])('counts as the JSON that comes of it: %s', async (_, sent) => {
+    const whole = sent + end;
+    const send = await serveForms(10_000_000);
+    const { bytes = 0, held = 0 } = await send(whole);
+    expect(bytes).toBeGreaterThan(400_000);
+    expect(held).toBeGreaterThan(bytes);
+    const sendBounded = await serveForms(10_000_000, 400_000);
+    expect(await sendBounded(whole)).toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('takes nothing from its files', async () => {
+    const file = part('file', 'a'.repeat(3_000_000), '; filename="a"');
+    const send = await serveForms(4_100_000);
+    const { bytes = 0, held = 0 } = await send(part('model', 'a') + file + end);
+    expect(bytes).toBeGreaterThan(4_000_000);
+    expect(held - bytes).toBeLessThan(1_000);
+  });
+});
+
+describe('a form is refused at once', () => {
+  const nothing = '\r\n--b\r\n';
+
+  it.each([
+    ['many parts that have no head', nothing.repeat(10_000)],
+    ['many parts whose head is empty', `${nothing}\r\n`.repeat(10_000)],
+    ['many parts that are neither fields nor files', `${nothing}x: y\r\n\r\n`.repeat(10_000)],
+    ['as many in a file', part('file', nothing.repeat(10_000), '; filename="a"')],
+  ])('with %s', async (_, sent) => {
+    const send = await serveForms(10_000_000);
+    expect(await send(sent, false)).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('parts'),
+    });
+  });
+
+  it.each([
+    ['before its first part', 'a'.repeat(4_000_000)],
+    ['behind its last part', part('a', 'a') + end + 'a'.repeat(4_000_000)],
+    ['in a part that is neither a field nor a file', `--b\r\nx: y\r\n\r\n${'a'.repeat(4_000_000)}`],
+  ])('with more than fields can have %s', async (_, sent) => {
+    const send = await serveForms(100_000_000);
+    expect(await send(sent, false)).toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('with a part that has no name', async () => {
+    const send = await serveForms(10_000_000);
+    const unnamed = '--b\r\ncontent-disposition: form-data\r\n\r\na\r\n';
+    expect(await send(unnamed + end)).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('name'),
+    });
+    const file = '--b\r\ncontent-disposition: form-data; filename="a"\r\n\r\na\r\n';
+    expect(await send(file + end)).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('name') });
+  });
+});
