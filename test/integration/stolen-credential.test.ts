@@ -228,6 +228,31 @@ describe("a thief of a worker's credential", () => {
     expect((await ask({})).status).toBe(200);
   });
 
+  it('cannot fill an ingress with models: it has five thousand', async () => {
+    const end = new AbortController();
+    onTestFinished(() => end.abort());
+    const beat = async (): Promise<void> => {
+      while (!end.signal.aborted) {
+        for (let worker = 0; worker < 4; worker += 1) {
+          const ids = Array.from({ length: 2_000 }, (_, at) => ({ id: `many/${worker}/${at}`, capabilities: [] }));
+          announce(`filler-${worker}`, { pool: 'many', models: ids, startedAt: 1 });
+        }
+        await sleep(1_000);
+      }
+    };
+    const beating = beat();
+    await until(() => [0, 1].every((worker) => hasSaid('worker joined', `filler-${worker}`)));
+    await until(() =>
+      [2, 3].every((worker) =>
+        hasSaid('a credential has too many workers or models, one worker is ignored', `filler-${worker}`),
+      ),
+    );
+    expect((await models()).filter((id) => id.startsWith('many/'))).toHaveLength(4_000);
+    expect((await ask({ model: 'auto' })).status).toBe(200);
+    end.abort();
+    await beating;
+  });
+
   it('cannot use up a budget with impossible usage', async () => {
     const impossible = 9e15;
     const handler: JobHandler = (_, reply) => {
