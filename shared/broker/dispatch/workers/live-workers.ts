@@ -203,7 +203,7 @@ export class LiveWorkers {
     if (isFull || !this.#shares.change(address.owner, known && shareOf(known), share)) {
       const why = isFull
         ? 'too many workers, one is ignored'
-        : 'a credential has too many workers or models, one worker is ignored';
+        : 'a credential has too many workers, pools or models, one worker is ignored';
       return this.#log.error({ worker: id }, why);
     }
     const pool = this.#pools.poolFor(key, read);

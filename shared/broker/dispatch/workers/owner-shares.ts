@@ -3,6 +3,9 @@ import { openOwner } from '../../contract/worker-address.ts';
 
 const maxWorkers = 1_000;
 
+/** Maximum pools of a credential's workers: each has lanes, and every request looks at it. */
+const maxPools = 100;
+
 /** Maximum models of a credential's pools, in sum: `auto` and lists of models go through all of them. */
 const maxModels = 5_000;
 
@@ -63,8 +66,8 @@ export class OwnerShares {
     return true;
   }
 
-  #fits({ workers, models, bytes }: OwnerShare): boolean {
-    return workers <= maxWorkers && models <= maxModels && bytes <= this.#maxBytes;
+  #fits({ workers, models, bytes, pools }: OwnerShare): boolean {
+    return workers <= maxWorkers && pools.size <= maxPools && models <= maxModels && bytes <= this.#maxBytes;
   }
 }
 

@@ -157,6 +157,13 @@ describe('the limit of an owner', () => {
     expect(shares.change('joe', undefined, other)).toBe(false);
   });
 
+  it('is a hundred pools', () => {
+    const shares = new OwnerShares(0);
+    for (let pool = 0; pool < 100; pool += 1) shares.change('joe', undefined, { ...some, pool: `${pool}` });
+    expect(shares.change('joe', undefined, { ...some, pool: '100' })).toBe(false);
+    expect(shares.change('joe', undefined, { ...some, pool: '99' })).toBe(true);
+  });
+
   it('is an eighth of the memory: announcements take eight times their bytes once they are read', () => {
     const shares = new OwnerShares(512 * mib);
     for (let pool = 0; pool < 7; pool += 1)
