@@ -57,6 +57,9 @@ function writeNats(nodes: readonly string[]): void {
     // NATS drops the connection of a vanished host after 20 to 30 seconds; with the default, after minutes.
     'ping_interval: "10s"',
     'ping_max: 2',
+    // With all subscriptions that a worker may have, a connection costs 250 KiB of the container's 512 MiB.
+    'max_connections: 1000',
+    'max_subscriptions: 200',
     // For workers on other machines, through the profile `outside`.
     'websocket { port: 8080, no_tls: true }',
     `jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: ${filesMaxBytes + spareBytes} }`,

@@ -228,6 +228,53 @@ describe("a thief of a worker's credential", () => {
     expect((await ask({})).status).toBe(200);
   });
 
+  it('cannot fill an ingress with models: it has five thousand', async () => {
+    const end = new AbortController();
+    onTestFinished(() => end.abort());
+    const beat = async (): Promise<void> => {
+      while (!end.signal.aborted) {
+        for (let worker = 0; worker < 4; worker += 1) {
+          const ids = Array.from({ length: 2_000 }, (_, at) => ({ id: `many/${worker}/${at}`, capabilities: [] }));
+          announce(`filler-${worker}`, { pool: 'many', models: ids, startedAt: 1 });
+        }
+        await sleep(1_000);
+      }
+    };
+    const beating = beat();
+    await until(() => [0, 1].every((worker) => hasSaid('worker joined', `filler-${worker}`)));
+    await until(() =>
+      [2, 3].every((worker) =>
+        hasSaid('a credential has too many workers, pools or models, one worker is ignored', `filler-${worker}`),
+      ),
+    );
+    expect((await models()).filter((id) => id.startsWith('many/'))).toHaveLength(4_000);
+    expect((await ask({ model: 'auto' })).status).toBe(200);
+    end.abort();
+    await beating;
+  });
+
+  it('cannot hold up NATS with new pools: it gets queues for a hundred', async () => {
+    const end = new AbortController();
+    onTestFinished(() => end.abort());
+    const { subjects } = thief;
+    const flood = async (): Promise<void> => {
+      for (let at = 0; !end.signal.aborted; at += 1) {
+        const worker = `pooler-${at % 200}`;
+        announce(worker, { pool: `pool-${at}` });
+        const address = { tier: 'gpu', owner, worker } as const;
+        thief.publish(subjects.lanes(address), `pool-${at}`, `${subjects.inbox(address)}.p.lanes.pool-${at}`);
+        await sleep(5);
+      }
+    };
+    const flooding = flood();
+    const hasSaidOf = (message: string): boolean => cluster.ingress.lines.some(({ msg }) => msg === message);
+    await until(() => hasSaidOf('a credential has too many workers, pools or models, one worker is ignored'));
+    await until(() => hasSaidOf('the workers of an owner have too many pools: they get queues late'));
+    for (let request = 0; request < 10; request += 1) expect((await ask({ stream: true })).status).toBe(200);
+    end.abort();
+    await flooding;
+  });
+
   it('cannot use up a budget with impossible usage', async () => {
     const impossible = 9e15;
     const handler: JobHandler = (_, reply) => {

@@ -35,7 +35,8 @@ export async function issueCredential(
   if (authority.issued.some((other) => other.name === name && isValid(other, now)))
     throw new ConfigError(`there is a credential named ${name}: revoke it first, or choose another name`);
   const user = createUser();
-  const { publish, subscribe } = permissionsOf(role, name, authority.prefix);
+  const permissions = permissionsOf(role, name, authority.prefix);
+  const { publish, subscribe, neverSubscribe, maxSubscriptions } = permissions;
   const expiresAt = validMs === undefined ? undefined : now + validMs;
   const token = await encodeUser(
     name,
@@ -43,7 +44,8 @@ export async function issueCredential(
     keyOf(authority.account.seed).getPublicKey(),
     {
       pub: { allow: publish },
-      sub: { allow: subscribe },
+      sub: { allow: subscribe, ...(neverSubscribe && { deny: neverSubscribe }) },
+      ...(maxSubscriptions !== undefined && { subs: maxSubscriptions }),
       allowed_connection_types: ['STANDARD', 'WEBSOCKET'],
       tags: tags.of({ role, prefix: authority.prefix }),
     },

@@ -6,7 +6,17 @@ import { createSubjects, type Subjects } from '../contract/subjects.ts';
 export interface Permissions {
   publish: string[];
   subscribe: string[];
+  /** Taken out of `subscribe`. */
+  neverSubscribe?: string[];
+  /** Subscriptions of a connection at most; without it the server's bound. */
+  maxSubscriptions?: number;
 }
+
+/**
+ * Subscriptions of a worker at most; an honest one has five. Each costs the server up to 17 KiB, that of the longest subject, so that all
+ * connections that the server accepts fit into its memory.
+ */
+const maxWorkerSubscriptions = 10;
 
 export function permissionsOf(role: Role, owner: string, prefix: string): Permissions {
   const subjects = createSubjects(prefix);
@@ -22,7 +32,8 @@ export function permissionsOf(role: Role, owner: string, prefix: string): Permis
 
 /**
  * A worker requests tickets, claims, replies and announces itself in its owner's name. It receives only messages for its owner's workers
- * and never uses JetStream itself: see `JetStreamProxy`.
+ * and never uses JetStream itself: see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine:
+ * one of two thousand tokens would cost it almost a mebibyte.
  */
 function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };
@@ -43,6 +54,8 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
       subjects.drain(anyOfOwner),
       subjects.announceRequest,
     ],
+    neverSubscribe: [`${subjects.inbox(anyOfOwner)}.*.*.*.*.>`],
+    maxSubscriptions: maxWorkerSubscriptions,
   };
 }
 

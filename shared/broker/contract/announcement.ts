@@ -201,8 +201,8 @@ export type Announcement = Omit<
   z.infer<typeof announcementSchema>,
   'models' | 'otherModels' | 'lackLists' | 'tools' | 'contents'
 > & {
-  models: ModelInfo[];
-  tools: ToolInfo[];
+  models: readonly ModelInfo[];
+  tools: readonly ToolInfo[];
   /** How many announced models and tools were dropped because they cannot be parsed or have no valid name. */
   leftOut?: number | undefined;
 };

@@ -36,6 +36,9 @@ export interface HeldTickets {
 /** Milliseconds until a delivered ticket without an ack is delivered to another worker. */
 const ackWaitMs = 3_000;
 
+/** Milliseconds for which the broker keeps a lane that nobody pulls from. */
+export const idleLaneMs = 10 * 60_000;
+
 /**
  * Milliseconds for the broker to answer. It answers in a few, or never: a question to a server that has just been lost, or to a cluster
  * without a leader, gets lost and is asked again.
@@ -122,7 +125,7 @@ async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lan
     max_deliver: -1,
     max_ack_pending: -1,
     max_waiting: 4_096,
-    inactive_threshold: nanos(10 * 60_000),
+    inactive_threshold: nanos(idleLaneMs),
   });
 }
 

@@ -1,14 +1,28 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { ensurePoolConsumers } from './jobs-stream.ts';
+import { ensurePoolConsumers, idleLaneMs } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
-import { addressAtEnd } from '../../contract/worker-address.ts';
+import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
+import { OwnerRates, payerOf } from '../workers/owner-rates.ts';
 
 /** The queue group of all dispatchers: one of them answers each request. */
 const queueGroup = 'ingress';
+
+/**
+ * Pools whose lanes are made for an owner. Each lane takes memory and time of the broker, so lanes that it has not got yet are made for a
+ * hundred pools at once and ten in each further minute. Lanes that were made before, and are lost with a restart of the broker, cost less.
+ */
+const newRate = { burst: 100, perSecond: 10 / 60, minCost: 1 };
+const againRate = { burst: 500, perSecond: 2, minCost: 1 };
+
+/** Milliseconds for which lanes that were just made are not made again. */
+const freshMs = 1_000;
+
+/** Number of pools above which those are dropped whose lanes the broker may have removed. */
+const sweepAt = 1_000;
 
 interface LaneMakerOptions {
   /** The name of this dispatching process, as a subject token. */
@@ -31,6 +45,12 @@ export class LaneMaker {
   readonly #onFailure: (tier: Tier) => void;
   /** By tier and pool: workers that ask at once share one request. */
   readonly #making = new Map<string, Promise<void>>();
+  /** By tier and pool: when this process made the lanes last, in milliseconds of `performance.now()`. */
+  readonly #madeAt = new Map<string, number>();
+  /** By payer: the last pool whose lanes are made. The pools of one payer follow each other, so that others need not wait for all of them. */
+  readonly #lastOf = new Map<string, Promise<void>>();
+  readonly #newRates = new OwnerRates(newRate);
+  readonly #againRates = new OwnerRates(againRate);
   readonly #stop: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, { ingress, log, onFailure }: LaneMakerOptions) {
@@ -55,22 +75,58 @@ export class LaneMaker {
     const pool = Buffer.from(data).toString();
     if (worker?.pool.pool !== pool || !isInboxOf(this.#broker.subjects, address, reply)) return;
     const { tier } = worker.pool;
-    this.#make(tier, pool)
-      .then(() => this.#broker.publish(reply, this.#ingress))
+    this.#lanesOf(worker.address, pool)
+      .then((isMade) => isMade && this.#broker.publish(reply, this.#ingress))
       .catch((error: unknown) => {
         this.#log.debug({ err: error, tier, pool }, 'the queues of a pool cannot be made yet');
         this.#onFailure(tier);
       });
   }
 
-  #make(tier: Tier, pool: string): Promise<void> {
-    const key = `${tier}.${pool}`;
-    const making =
-      this.#making.get(key) ??
-      ensurePoolConsumers(this.#broker, tier, pool).finally(() => {
+  /** @returns whether there are lanes: not if the worker's owner has had too many made */
+  async #lanesOf(worker: WorkerAddress, pool: string): Promise<boolean> {
+    const key = `${worker.tier}.${pool}`;
+    const madeAt = this.#madeAt.get(key) ?? -Infinity;
+    const age = performance.now() - madeAt;
+    // A broker that was restarted since has lost them.
+    if (age < freshMs && madeAt > this.#broker.connectedSince) return true;
+    const making = this.#making.get(key);
+    const made = making ?? this.#make(worker, pool, age < idleLaneMs ? this.#againRates : this.#newRates);
+    await made;
+    return made !== undefined;
+  }
+
+  /** @returns undefined if the worker's owner has to wait */
+  #make(worker: WorkerAddress, pool: string, rates: OwnerRates): Promise<void> | undefined {
+    const verdict = rates.take(worker, 1);
+    if (verdict === 'report') {
+      const facts = { worker: workerIdOf(worker), pool };
+      this.#log.error(facts, 'the workers of an owner have too many pools: they get queues late');
+    }
+    if (verdict !== 'allowed') return undefined;
+    const key = `${worker.tier}.${pool}`;
+    const payer = payerOf(worker);
+    const making = this.#makeAfter(this.#lastOf.get(payer), worker, pool)
+      .catch((error: unknown) => {
+        rates.give(worker, 1);
+        throw error;
+      })
+      .finally(() => {
         this.#making.delete(key);
+        if (this.#lastOf.get(payer) === making) this.#lastOf.delete(payer);
       });
     this.#making.set(key, making);
+    this.#lastOf.set(payer, making);
     return making;
+  }
+
+  async #makeAfter(before: Promise<void> | undefined, { tier }: WorkerAddress, pool: string): Promise<void> {
+    // Whoever asked for that pool handles its failure.
+    await before?.catch(() => undefined);
+    await ensurePoolConsumers(this.#broker, tier, pool);
+    const now = performance.now();
+    this.#madeAt.set(`${tier}.${pool}`, now);
+    if (this.#madeAt.size <= sweepAt) return;
+    for (const [key, at] of this.#madeAt) if (now - at > idleLaneMs) this.#madeAt.delete(key);
   }
 }

@@ -2,9 +2,15 @@ import type { Logger } from '#shared/core/log.ts';
 import { decodeAnnouncement, maxAnnouncementBytes, type Announcement } from '../../contract/announcement.ts';
 import { isInboxOf, type Subjects } from '../../contract/subjects.ts';
 import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
-import { AnnouncementRates } from './announcement-rates.ts';
 import type { ModelClaims } from './model-claims.ts';
+import { OwnerRates } from './owner-rates.ts';
 import type { ToolClaims } from './tool-claims.ts';
+
+/**
+ * Bytes of announcements that are parsed for an owner: at once, what a dispatcher parses within 0.4 s; after that, 5 % of its time. An
+ * announcement that is not parsed now is requested again after a later heartbeat. A thousand workers of one owner may come at once.
+ */
+export const announcementRate = { burst: 4 * 1024 * 1024, perSecond: 512 * 1024, minCost: 4 * 1024 };
 
 const maxLogged = 10;
 
@@ -19,7 +25,7 @@ export class AnnouncementReader {
   readonly #subjects: Subjects;
   readonly #log: Logger;
   readonly #claims: Claims;
-  readonly #rates = new AnnouncementRates();
+  readonly #rates = new OwnerRates(announcementRate);
 
   constructor(subjects: Subjects, log: Logger, claims: Claims) {
     this.#subjects = subjects;
@@ -36,7 +42,7 @@ export class AnnouncementReader {
     const verdict = this.#rates.take(address, payload.length);
     if (verdict === 'report')
       this.#log.error({ worker }, 'the workers of an owner announce too much: they are known late');
-    return verdict === 'read' ? this.readAgain(payload, address) : 'late';
+    return verdict === 'allowed' ? this.readAgain(payload, address) : 'late';
   }
 
   /** Parses an announcement that was parsed before. It does not count for the owner's limits. */

@@ -1,5 +1,6 @@
 import { digestOfPool, isCalled, type Announcement } from '../../contract/announcement.ts';
 import { agreedVersion, type ContractRange } from '../../contract/contract-range.ts';
+import { openOwner } from '../../contract/worker-address.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { KnownNames } from './known-names.ts';
 import type { LivePool, LiveWorker } from './live-pool.ts';
@@ -7,13 +8,26 @@ import type { LivePool, LiveWorker } from './live-pool.ts';
 /** Milliseconds for which a lost pool may come back, as after a restart. */
 const lostForMs = 60_000;
 
+/** Maximum announcement bytes of the lost pools of one owner: its oldest are dropped. Each announcement counts as so many at least. */
+const maxLostBytes = 2 * 1024 * 1024;
+const minLostBytes = 4 * 1024;
+
+interface LostPool {
+  pool: LivePool;
+  at: number;
+  /** The owner of its last worker. */
+  owner: string;
+  /** Bytes of that worker's announcement. */
+  bytes: number;
+}
+
 /** The pools that live workers form, and the names that lost pools have served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
   /** By what they serve, see `poolFor`. */
   readonly #pools = new Map<string, LivePool>();
   /** Oldest first. */
-  readonly #lost = new Map<string, { pool: LivePool; at: number }>();
+  readonly #lost = new Map<string, LostPool>();
   /** The names that lost pools have served: a request for such a name waits instead of a response with 404. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
@@ -58,11 +72,15 @@ export class LivePools {
   }
 
   /**
-   * Returns the pool of a worker with this announcement, and creates it if there is none. The announced pool token is only a claim: a
-   * worker that claims the token of others but serves something else gets a pool of its own.
+   * Computes the key of the pool of a worker with this announcement. The announced pool token is only a claim: a worker that claims the
+   * token of others but serves something else gets a pool of its own.
    */
-  poolFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
-    const key = digestOfPool({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
+  keyFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): string {
+    return digestOfPool({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
+  }
+
+  /** Returns the pool of a key, and creates it as the announcement says if there is none. */
+  poolFor(key: string, { tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
     let live = this.#pools.get(key);
     if (!live) {
       const contract = agreedVersion(this.#contract, { oldest, newest });
@@ -82,11 +100,22 @@ export class LivePools {
     const now = performance.now();
     // Drops expired entries here, because `lost` may never be called.
     this.lost(now);
-    this.#lost.set(key, { pool, at: now });
+    const { owner } = worker.address;
+    this.#lost.set(key, { pool, at: now, owner, bytes: worker.raw.length });
+    if (owner !== openOwner) this.#forgetOldestOf(owner);
     for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
     for (const { name, givenName = name } of pool.tools) {
       this.#lostTools.add(name, pool.tier);
       this.#lostTools.add(givenName, pool.tier);
+    }
+  }
+  /** Drops what is too much, so that workers which come, change and go cannot fill the memory. */
+  #forgetOldestOf(owner: string): void {
+    let left = maxLostBytes;
+    for (const [key, lost] of [...this.#lost].toReversed()) {
+      if (lost.owner !== owner) continue;
+      left -= Math.max(minLostBytes, lost.bytes);
+      if (left < 0) this.#lost.delete(key);
     }
   }
 }

@@ -12,7 +12,7 @@ import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type L
 import { LivePools } from './live-pools.ts';
 import { logJoined } from './log-joined.ts';
 import { ModelClaims, type CredentialEntries } from './model-claims.ts';
-import { OwnerShares } from './owner-shares.ts';
+import { OwnerShares, type WorkerShare } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
 import { ToolClaims } from './tool-claims.ts';
@@ -43,7 +43,7 @@ export class LiveWorkers {
   /** By id, and by the subject of its heartbeats. */
   readonly #workers = new Map<string, LiveWorker>();
   readonly #bySubject = new Map<string, LiveWorker>();
-  readonly #shares = new OwnerShares();
+  readonly #shares = new OwnerShares(process.constrainedMemory());
   readonly #claims = { models: new ModelClaims(), tools: new ToolClaims() };
   readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
@@ -194,17 +194,21 @@ export class LiveWorkers {
     worker.hasRefused = false;
   }
 
-  #record(address: WorkerAddress, announcement: Announcement, raw: Buffer): void {
+  #record(address: WorkerAddress, read: Announcement, raw: Buffer): void {
     const id = workerIdOf(address);
     const known = this.#workers.get(id);
-    const moreBytes = raw.length - (known?.raw.length ?? 0);
+    const key = this.#pools.keyFor(read);
     const isFull = !known && this.#workers.size >= maxWorkers;
-    if (isFull || !this.#shares.hasRoom(address.owner, !known, moreBytes)) {
-      const why = isFull ? 'too many workers, one is ignored' : 'a credential has too many workers';
+    const share = { pool: key, models: read.models.length, bytes: raw.length };
+    if (isFull || !this.#shares.change(address.owner, known && shareOf(known), share)) {
+      const why = isFull
+        ? 'too many workers, one is ignored'
+        : 'a credential has too many workers, pools or models, one worker is ignored';
       return this.#log.error({ worker: id }, why);
     }
-    this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
-    const pool = this.#pools.poolFor(announcement);
+    const pool = this.#pools.poolFor(key, read);
+    // Replicas announce the same, which is kept once.
+    const announcement = { ...read, models: pool.models, tools: pool.tools };
     // The console shows such a worker, and it gets no jobs.
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
@@ -251,7 +255,7 @@ export class LiveWorkers {
     for (const worker of workers) {
       this.#workers.delete(worker.id);
       this.#bySubject.delete(this.#broker.subjects.heartbeat(worker.address));
-      this.#shares.add(worker.address.owner, -1, -worker.raw.length);
+      this.#shares.change(worker.address.owner, shareOf(worker), undefined);
       this.#pools.leave(worker);
       this.#log.info({ worker: worker.id, held: worker.held }, lossTexts[loss]);
     }
@@ -300,4 +304,8 @@ export class LiveWorkers {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;
   }
+}
+
+function shareOf({ pool, raw }: LiveWorker): WorkerShare {
+  return { pool: pool.key, models: pool.models.length, bytes: raw.length };
 }

@@ -1,29 +1,96 @@
+import { shareOfMemory } from '#shared/core/memory-budget.ts';
 import { openOwner } from '../../contract/worker-address.ts';
 
 const maxWorkers = 1_000;
 
-/** Maximum bytes of all their announcements, because each dispatcher keeps them in memory. */
-const maxBytes = 64 * 1024 * 1024;
+/** Maximum pools of a credential's workers: each has lanes, and every request looks at it. */
+const maxPools = 100;
+
+/** Maximum models of a credential's pools, in sum: `auto` and lists of models go through all of them. */
+const maxModels = 5_000;
+
+/** The part of this process' memory that a credential's announcements may take, and the maximum if there is no limit, or a large one. */
+const memoryParts = 8;
+const maxBytes = 256 * 1024 * 1024;
+
+/** A parsed announcement takes so many times its bytes. It is kept once for a pool, the bytes for each worker. */
+const parsedFactor = 8;
+
+export interface WorkerShare {
+  /** The key of its pool. */
+  pool: string;
+  models: number;
+  /** Of its announcement. */
+  bytes: number;
+}
+
+interface OwnerShare {
+  workers: number;
+  models: number;
+  bytes: number;
+  /** By key; `bytes` are those of the parsed announcement. */
+  pools: Map<string, { workers: number; models: number; bytes: number }>;
+}
 
 /**
- * Counts the workers and announcement bytes of each owner, so that a stolen credential cannot crowd out all others. Workers without
- * credentials share one owner, which only the limit of the whole table bounds.
+ * Counts what the workers of each owner take of a process that knows them, so that a stolen credential cannot crowd out all others.
+ * Workers without credentials share one owner, which only the limit of the whole table bounds.
  */
 export class OwnerShares {
-  readonly #shares = new Map<string, { workers: number; bytes: number }>();
+  readonly #maxBytes: number;
+  readonly #shares = new Map<string, OwnerShare>();
 
-  /** Whether an owner may have one more worker, or a larger announcement. */
-  hasRoom(owner: string, isNew: boolean, moreBytes: number): boolean {
-    if (owner === openOwner) return true;
-    const { workers, bytes } = this.#shares.get(owner) ?? { workers: 0, bytes: 0 };
-    return workers + (isNew ? 1 : 0) <= maxWorkers && bytes + moreBytes <= maxBytes;
+  /** @param memoryBytes the limit of this process; 0 without one */
+  constructor(memoryBytes: number) {
+    this.#maxBytes = Math.min(maxBytes, shareOfMemory(memoryParts, memoryBytes));
   }
 
-  /** Counts a change; numbers are negative if a worker is gone. */
-  add(owner: string, workers: number, bytes: number): void {
-    const before = this.#shares.get(owner) ?? { workers: 0, bytes: 0 };
-    const share = { workers: before.workers + workers, bytes: before.bytes + bytes };
+  /**
+   * Counts a worker that comes, changes or goes.
+   * @param before its share until now; undefined for a new worker
+   * @param after its share from now on; undefined for a worker that is gone
+   * @returns false if the owner has no room for it; nothing has changed then
+   */
+  change(owner: string, before: WorkerShare | undefined, after: WorkerShare | undefined): boolean {
+    if (owner === openOwner) return true;
+    const share = this.#shares.get(owner) ?? { workers: 0, models: 0, bytes: 0, pools: new Map() };
+    if (before) give(share, before);
+    if (after) take(share, after);
+    if (after && !this.#fits(share)) {
+      give(share, after);
+      if (before) take(share, before);
+      return false;
+    }
     if (share.workers > 0) this.#shares.set(owner, share);
     else this.#shares.delete(owner);
+    return true;
   }
+
+  #fits({ workers, models, bytes, pools }: OwnerShare): boolean {
+    return workers <= maxWorkers && pools.size <= maxPools && models <= maxModels && bytes <= this.#maxBytes;
+  }
+}
+
+function take(share: OwnerShare, { pool: key, models, bytes }: WorkerShare): void {
+  const pool = share.pools.get(key) ?? { workers: 0, models, bytes: parsedFactor * bytes };
+  if (pool.workers === 0) {
+    share.pools.set(key, pool);
+    share.models += pool.models;
+    share.bytes += pool.bytes;
+  }
+  pool.workers += 1;
+  share.workers += 1;
+  share.bytes += bytes;
+}
+
+function give(share: OwnerShare, { pool: key, bytes }: WorkerShare): void {
+  const pool = share.pools.get(key);
+  if (!pool) return;
+  pool.workers -= 1;
+  share.workers -= 1;
+  share.bytes -= bytes;
+  if (pool.workers > 0) return;
+  share.pools.delete(key);
+  share.models -= pool.models;
+  share.bytes -= pool.bytes;
 }

@@ -134,31 +134,50 @@ const someone = { tier: 'gpu', owner: 'open' } as const;
 const mib = 1024 * 1024;
 
 describe('the limit of an owner', () => {
+  const some = { pool: 'p', models: 10, bytes: 100 };
+
   it('is a thousand workers, until one of them is gone', () => {
-    const shares = new OwnerShares();
-    for (let count = 0; count < 1_000; count += 1) {
-      expect(shares.hasRoom('joe', true, 100)).toBe(true);
-      shares.add('joe', 1, 100);
-    }
-    expect(shares.hasRoom('joe', true, 100)).toBe(false);
-    expect(shares.hasRoom('joe', false, 100)).toBe(true);
-    expect(shares.hasRoom('ann', true, 100)).toBe(true);
-    shares.add('joe', -1, -100);
-    expect(shares.hasRoom('joe', true, 100)).toBe(true);
+    const shares = new OwnerShares(0);
+    for (let count = 0; count < 1_000; count += 1) expect(shares.change('joe', undefined, some)).toBe(true);
+    expect(shares.change('joe', undefined, some)).toBe(false);
+    expect(shares.change('joe', some, some)).toBe(true);
+    expect(shares.change('ann', undefined, some)).toBe(true);
+    shares.change('joe', some, undefined);
+    expect(shares.change('joe', undefined, some)).toBe(true);
   });
 
-  it('is 64 MiB of announcements, new and growing ones', () => {
-    const shares = new OwnerShares();
-    for (let count = 0; count < 64; count += 1) shares.add('joe', 1, mib);
-    expect(shares.hasRoom('joe', true, 1)).toBe(false);
-    expect(shares.hasRoom('joe', false, 1)).toBe(false);
-    expect(shares.hasRoom('joe', false, -1)).toBe(true);
+  it('is five thousand models of different pools: replicas have the same', () => {
+    const shares = new OwnerShares(0);
+    const [one, other] = ['one', 'other'].map((pool) => ({ pool, models: 2_500, bytes: 100 }));
+    for (let count = 0; count < 100; count += 1) shares.change('joe', undefined, one);
+    expect(shares.change('joe', undefined, other)).toBe(true);
+    expect(shares.change('joe', undefined, { ...some, models: 1 })).toBe(false);
+    // A worker that leaves the only pool of its models makes room for those of another one.
+    expect(shares.change('joe', other, { ...some, models: 2_500 })).toBe(true);
+    expect(shares.change('joe', undefined, other)).toBe(false);
+  });
+
+  it('is a hundred pools', () => {
+    const shares = new OwnerShares(0);
+    for (let pool = 0; pool < 100; pool += 1) shares.change('joe', undefined, { ...some, pool: `${pool}` });
+    expect(shares.change('joe', undefined, { ...some, pool: '100' })).toBe(false);
+    expect(shares.change('joe', undefined, { ...some, pool: '99' })).toBe(true);
+  });
+
+  it('is an eighth of the memory: announcements take eight times their bytes once they are read', () => {
+    const shares = new OwnerShares(512 * mib);
+    for (let pool = 0; pool < 7; pool += 1)
+      expect(shares.change('joe', undefined, { pool: `${pool}`, models: 1, bytes: mib })).toBe(true);
+    expect(shares.change('joe', undefined, { pool: '7', models: 1, bytes: mib })).toBe(false);
+    // What a replica announces is read already.
+    expect(shares.change('joe', undefined, { pool: '0', models: 1, bytes: mib })).toBe(true);
+    expect(shares.change('joe', undefined, { pool: '0', models: 1, bytes: mib })).toBe(false);
   });
 
   it('does not apply to workers without a credential', () => {
-    const shares = new OwnerShares();
-    shares.add(openOwner, 9_000, 500 * mib);
-    expect(shares.hasRoom(openOwner, true, mib)).toBe(true);
+    const shares = new OwnerShares(512 * mib);
+    for (let count = 0; count < 2_000; count += 1) shares.change(openOwner, undefined, { ...some, bytes: mib });
+    expect(shares.change(openOwner, undefined, { pool: 'large', models: 9_000, bytes: mib })).toBe(true);
   });
 });
 

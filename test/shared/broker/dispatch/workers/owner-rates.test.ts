@@ -1,33 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
-import { AnnouncementRates } from '#shared/broker/dispatch/workers/announcement-rates.ts';
+import { announcementRate } from '#shared/broker/dispatch/workers/announcement-reader.ts';
+import { OwnerRates } from '#shared/broker/dispatch/workers/owner-rates.ts';
 
 const large = 512 * 1024;
 
 describe('the rate at which announcements of an owner are parsed', () => {
   it('lets a thousand small workers of one credential come at once', () => {
-    const rates = new AnnouncementRates();
+    const rates = new OwnerRates(announcementRate);
     const takes = Array.from({ length: 1_000 }, (_, at) => rates.take(of('joe', `w${at}`), 900, 0));
-    expect(new Set(takes)).toEqual(new Set(['read']));
+    expect(new Set(takes)).toEqual(new Set(['allowed']));
   });
 
   it('is 4 MiB at once, whichever worker announces them, and half a MiB in each second after that', () => {
-    const rates = new AnnouncementRates();
-    for (let at = 0; at < 8; at += 1) expect(rates.take(of('joe', `w${at}`), large, 0)).toBe('read');
+    const rates = new OwnerRates(announcementRate);
+    for (let at = 0; at < 8; at += 1) expect(rates.take(of('joe', `w${at}`), large, 0)).toBe('allowed');
     expect(rates.take(of('joe', 'other'), large, 0)).toBe('report');
     expect(rates.take(of('joe', 'other'), 1, 0)).toBe('late');
-    expect(rates.take(of('ann', 'w'), large, 0)).toBe('read');
+    expect(rates.take(of('ann', 'w'), large, 0)).toBe('allowed');
     expect(rates.take(of('joe', 'w'), large, 999)).toBe('late');
-    expect(rates.take(of('joe', 'w'), large, 1_000)).toBe('read');
+    expect(rates.take(of('joe', 'w'), large, 1_000)).toBe('allowed');
     expect(rates.take(of('joe', 'w'), large, 1_001)).toBe('late');
     expect(rates.take(of('joe', 'w'), large * 9, 61_000)).toBe('report');
   });
 
   it('applies to each worker separately without credentials', () => {
-    const rates = new AnnouncementRates();
+    const rates = new OwnerRates(announcementRate);
     for (let at = 0; at < 9; at += 1) rates.take(of(openOwner, 'one'), large, 0);
     expect(rates.take(of(openOwner, 'one'), large, 0)).toBe('late');
-    expect(rates.take(of(openOwner, 'two'), large, 0)).toBe('read');
+    expect(rates.take(of(openOwner, 'two'), large, 0)).toBe('allowed');
+  });
+});
+
+describe('what was used for nothing', () => {
+  it('can be used once more', () => {
+    const rates = new OwnerRates({ burst: 10, perSecond: 1, minCost: 1 });
+    expect(rates.take(of('joe', 'w'), 10, 0)).toBe('allowed');
+    rates.give(of('joe', 'w'), 10);
+    expect(rates.take(of('joe', 'w'), 10, 0)).toBe('allowed');
+    expect(rates.take(of('joe', 'w'), 1, 0)).toBe('report');
   });
 });
 
