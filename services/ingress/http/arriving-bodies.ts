@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
 import { shareOfMemory } from '#shared/core/memory-budget.ts';
 
 /** Bytes of a request besides its body, with its connection. */
@@ -9,9 +10,10 @@ const memoryParts = 32;
 const maxBytesOfAll = 32 * 1024 * 1024;
 
 /**
- * Bounds the memory of bodies that are received without a key, of people who sign in and of those who administer. Each counts with the
- * length that it says, or with all that it may have, until it is whole. When all take too much, the one that has been arriving for longest
- * is disconnected: whoever sends quickly shall not wait for who does not.
+ * Bounds the memory of bodies that are received without a key: of people who sign in, and of those who administer. Each counts with its
+ * declared length until it is whole; a compressed body counts with the maximum. When all take too much, the one that has been arriving for
+ * longest is disconnected, so that whoever sends quickly does not wait for who sends slowly. A body without a length is refused: each of its
+ * chunks may have a single byte and takes some 200 bytes.
  */
 export class ArrivingBodies {
   readonly #maxBytes: number;
@@ -23,12 +25,13 @@ export class ArrivingBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Makes the handler that comes before one that reads a body. @param maxBytes the most that that one reads */
+  /** Creates the handler that comes before one that reads a body. @param maxBytes the maximum that this one reads */
   within(maxBytes: number): RequestHandler {
     return (request, response, next) => {
       const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
-      if (length === undefined && transfer === undefined) return next();
-      const bytes = length === undefined || encoding !== undefined ? maxBytes : Math.min(Number(length), maxBytes);
+      if (transfer !== undefined) return next(noLength());
+      if (length === undefined) return next();
+      const bytes = encoding === undefined ? Math.min(Number(length), maxBytes) : maxBytes;
       this.#add(request, requestBytes + bytes);
       const remove = (): void => this.#remove(request);
       request.once('end', remove);
@@ -52,6 +55,10 @@ export class ArrivingBodies {
     this.#bytes -= this.#arriving.get(request) ?? 0;
     this.#arriving.delete(request);
   }
+}
+
+function noLength(): RouterError {
+  return new RouterError('invalid_request', 'A request to this path needs a Content-Length.');
 }
 
 /**
