@@ -80,7 +80,7 @@ export class Dispatcher {
     const judge = new OutcomeJudge(log);
     const endings = new JobEndings({ jobs, placer, link, deaths, checks, judge, log, maxAttempts });
     const closed = new ClosedConnections(broker);
-    const answers = new PartialAnswers(process.constrainedMemory());
+    const answers = new PartialAnswers<Job>(process.constrainedMemory());
     const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, answers, checks });
     this.#link = link;
     this.#placer = placer;

@@ -1,5 +1,4 @@
 import { shareOfMemory } from '#shared/core/memory-budget.ts';
-import type { Job } from './job.ts';
 
 /** Bytes of one answer that is not streamed, at most. */
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -48,8 +47,13 @@ export class PartialAnswer {
   }
 }
 
+/** A job, with what is kept of its answer. */
+interface AnsweredJob {
+  readonly attempt: { partial: PartialAnswer | undefined } | undefined;
+}
+
 /** The answers that are not streamed and not whole yet, of all jobs of this process. They are bounded in sum. */
-export class PartialAnswers {
+export class PartialAnswers<Job extends AnsweredJob> {
   readonly #maxBytes: number;
   readonly #open = new Map<PartialAnswer, Job>();
   #bytes = 0;

@@ -24,7 +24,7 @@ export interface ReplyReceiverParts {
   link: WorkerLink;
   judge: OutcomeJudge;
   /** Holds answers that are not streamed until they are whole. */
-  answers: PartialAnswers;
+  answers: PartialAnswers<Job>;
   checks: Pick<DeathChecks, 'onAnswer'>;
 }
 

@@ -16,7 +16,7 @@ const startJob = (): Job => ({ attempt: new Attempt({} as LiveWorker, {} as Plac
 
 describe('answers that are not streamed', () => {
   it('are refused beyond 64 MiB each', () => {
-    const answers = new PartialAnswers(0);
+    const answers = new PartialAnswers<Job>(0);
     const job = startJob();
     const part = Buffer.alloc(mebibyte);
     const refused = Array.from({ length: 65 }, () => answers.keep(job, part));
@@ -24,7 +24,7 @@ describe('answers that are not streamed', () => {
   });
 
   it('are bounded in sum: the largest ends, and its room is free again', () => {
-    const answers = new PartialAnswers(80 * mebibyte);
+    const answers = new PartialAnswers<Job>(80 * mebibyte);
     const [large, small] = [startJob(), startJob()];
     for (let part = 0; part < 8; part += 1) expect(answers.keep(large, Buffer.alloc(mebibyte))).toBeUndefined();
     expect(answers.keep(small, Buffer.alloc(2 * mebibyte))).toBe(large);
@@ -33,7 +33,7 @@ describe('answers that are not streamed', () => {
   });
 
   it('do not keep the read buffer of which a small part is a view', () => {
-    const answers = new PartialAnswers(0);
+    const answers = new PartialAnswers<Job>(0);
     const job = startJob();
     collect();
     const before = process.memoryUsage().arrayBuffers;
