@@ -10,6 +10,8 @@ export interface Outcome {
   ending: Ending;
   /** The received bytes, unless they are the whole answer. */
   seen: string;
+  /** Milliseconds from its begin to its first text; undefined without any. */
+  firstMs: number | undefined;
   /** Begin and end, on the clock of `performance.now()`. */
   began: number;
   ended: number;
@@ -70,14 +72,19 @@ export class Traffic {
   async #ask(format: Format, where: Where): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const began = performance.now();
-      const { ending, seen } = await this.#one(format, where);
-      this.outcomes.push({ ending, seen, began, ended: performance.now() });
+      const { ending, seen, firstAt } = await this.#one(format, where);
+      const firstMs = firstAt === undefined ? undefined : firstAt - began;
+      this.outcomes.push({ ending, seen, firstMs, began, ended: performance.now() });
       // A refused client retries after a pause.
       if (ending !== 'whole') await sleep(250);
     }
   }
 
-  async #one(format: Format, where: Where): Promise<Pick<Outcome, 'ending' | 'seen'>> {
+  async #one(
+    format: Format,
+    where: Where,
+  ): Promise<Pick<Outcome, 'ending' | 'seen'> & { firstAt?: number | undefined }> {
+    let firstAt: number | undefined;
     let text = '';
     try {
       const answer = await fetch(`${where.url}${format.path}`, {
@@ -86,7 +93,10 @@ export class Traffic {
         body: JSON.stringify(format.body(where.model)),
         signal: AbortSignal.timeout(60_000),
       });
-      text = await answer.text();
+      for await (const bytes of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += bytes;
+        if (firstAt === undefined && text.search(format.piece) >= 0) firstAt = performance.now();
+      }
       if (answer.status !== 200) {
         const isError = /"message":"[^"]/.test(text);
         return { ending: isError ? 'refused' : 'silent', seen: `${answer.status} ${text.slice(0, 300)}` };
@@ -94,12 +104,12 @@ export class Traffic {
     } catch (error) {
       return { ending: 'cut', seen: String(error) };
     }
-    if (format.error.test(text)) return { ending: 'failed', seen: text.slice(-300) };
+    if (format.error.test(text)) return { ending: 'failed', seen: text.slice(-300), firstAt };
     const said = [...text.matchAll(format.piece)].map(([, piece]) => JSON.parse(`"${piece}"`)).join('');
     const complete = format.end.test(text) && said.length > tokens;
     if (complete) this.#text ??= said;
     const whole = complete && said === this.#text;
-    return { ending: whole ? 'whole' : 'silent', seen: whole ? '' : text.slice(-300) };
+    return { ending: whole ? 'whole' : 'silent', seen: whole ? '' : text.slice(-300), firstAt };
   }
 }
 
